@@ -8,8 +8,8 @@ from __future__ import annotations
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.parts.shared.door import Door, accept_named_hosts
-from pages.parts.shared.ending import ending
+from pages.parts.shared.access_control import AccessMiddleware, accept_named_hosts
+from pages.parts.shared.shutdown import server_lifespan
 
 accept_named_hosts()
-app = st.App("main.py", middleware=[Middleware(Door)], lifespan=ending)
+app = st.App("main.py", middleware=[Middleware(AccessMiddleware)], lifespan=server_lifespan)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.io.home import ROOT, home, keep_private
+from core.io.home import ROOT, home_folder, keep_private
 from core.sharing import shared
 from pages.parts.shared.actions import result_of
-from pages.parts.shared.address import go_to_wished
-from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.session import engine, leave_all_but
+from pages.parts.shared.address import go_to_wanted_address
+from pages.parts.shared.people import let_in, may_enter
+from pages.parts.shared.session import engine, record_page
 from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr
 
@@ -19,7 +19,7 @@ st.set_page_config(
 )
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
-if result_of(home) is None:
+if result_of(home_folder) is None:
     st.stop()
 
 PAGES = [
@@ -32,11 +32,11 @@ PAGES = [
     st.Page("pages/cases.py", title=tr("Cases"), icon=":material/bookmarks:"),
     st.Page("pages/models.py", title=tr("Models"), icon=":material/memory:"),
 ]
-page = st.navigation(PAGES, position="sidebar" if entered() else "hidden")
+page = st.navigation(PAGES, position="sidebar" if may_enter() else "hidden")
 let_in()
 if shared() and st.user.get("is_logged_in"):
-    go_to_wished([one.url_path for one in PAGES])
-leave_all_but(page.url_path or "compare")
+    go_to_wanted_address([one.url_path for one in PAGES])
+record_page(page.url_path or "compare")
 if result_of(lambda: sidebar() or True) is None:  # such as a folder of another user
     st.stop()
 try:

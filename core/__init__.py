@@ -11,6 +11,6 @@ __version__ = "0.9.0"
 # library with OpenMP is loaded, so it is set first.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from core.io.quiet import keep_quiet
+from core.io.usage_reports import keep_quiet
 
 keep_quiet()

@@ -12,11 +12,13 @@ def begin() -> int:
         from core.cli import main
         from core.io.console import keep_printable
         from core.io.home import keep_private
-        from core.sharing import OPERATOR, asked_of
+        from core.sharing import LOCAL_ADMINISTRATOR, set_person_source
 
         keep_printable()
         keep_private()
-        asked_of(lambda: OPERATOR)  # Whoever can run commands on this computer may do everything.
+        set_person_source(
+            lambda: LOCAL_ADMINISTRATOR
+        )  # Whoever can run commands on this computer may do everything.
         return main()
     except KeyboardInterrupt:
         print("hopscope: Interrupted.", file=sys.stderr)

@@ -15,15 +15,15 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from core import __version__
-from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG, warn
+from core.commands.terminal import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_WRONG_INPUT, warn
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
-from core.io.home import cannot_save
+from core.io.home import save_fault
 
 if TYPE_CHECKING:
     from core.engine import Engine
 
-__all__ = ["FAILED", "INTERRUPTED", "OK", "WRONG", "main", "parser"]
-COMMANDS = (
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_WRONG_INPUT", "main", "parser"]
+COMMAND_NAMES = (
     "ask",
     "instances",
     "bring",
@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     engine : opens the engine if the command needs one; default: a new engine, closed at the end.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    options = parser([name for name in COMMANDS if name in given[:1]] or COMMANDS).parse_args(given)
+    options = parser(
+        [name for name in COMMAND_NAMES if name in given[:1]] or COMMAND_NAMES
+    ).parse_args(given)
     with ExitStack() as opened:
         options.engine = engine or (lambda: opened.enter_context(closing(_engine())))
         return _run(options)
@@ -66,32 +68,32 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
 def _run(options: argparse.Namespace) -> int:
     """Run a parsed command and return its exit code; an error becomes one sentence."""
     try:
-        warn(filter(None, [cannot_save()]))
+        warn(filter(None, [save_fault()]))
         code = options.run(options)
         if sys.stdout is not None:  # it may be closed
             # A failure to write is caught here, not at the exit of the interpreter.
             sys.stdout.flush()
         return code
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
-        return _complain(error, WRONG)
+        return _complain(error, EXIT_WRONG_INPUT)
     except HopscopeError as error:
-        return _complain(error, FAILED)
+        return _complain(error, EXIT_FAILED)
     except KeyboardInterrupt:
-        return _complain("Interrupted.", INTERRUPTED)
+        return _complain("Interrupted.", EXIT_INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
-        return FAILED
+        return EXIT_FAILED
     except OSError as error:
         if error.errno != errno.ENOSPC:
             if error.filename is None:
                 raise
-            return _complain(f"{error.filename} cannot be used: {error.strerror}.", FAILED)
+            return _complain(f"{error.filename} cannot be used: {error.strerror}.", EXIT_FAILED)
         # The rest of the output would fail again, so it is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _complain("What is printed cannot be written: the disk is full.", FAILED)
+        return _complain("What is printed cannot be written: the disk is full.", EXIT_FAILED)
 
 
-def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
     """Return the parser of the given commands.
 
     Only the modules of these commands are imported, as imports take time.

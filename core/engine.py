@@ -11,24 +11,24 @@ from functools import partial
 from typing import Any
 
 from core.cases import solved
-from core.comparison.built import BuiltGraphs
-from core.comparison.comparing import Comparing, Queues
-from core.comparison.dear import asks, at_once
-from core.comparison.housekeeping import Housekeeping, freeze
-from core.comparison.lane import Comparison, Lane
-from core.comparison.queues import Wait
-from core.comparison.run import LaneRun, Prefixes, Progress, answer_role, build_of
+from core.comparison.built_graphs import BuiltGraphs
+from core.comparison.comparison_work import ComparisonWork, LaneQueues
+from core.comparison.consent import free_prefix, needs_consent
+from core.comparison.housekeeping import Housekeeping, freeze_objects
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache, answer_role, build_of
+from core.comparison.queues import QueueWait
 from core.comparison.waiters import Waiter, Waiters
 from core.datasets import datasets, open_graph
-from core.diagnosis.repair.repairing import Repairing
+from core.diagnosis.repair.repair_work import RepairWork
 from core.environment import Environment
 from core.errors import BadInput, BadParameter
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import Of
-from core.indexes.prepared import key, start
-from core.indexes.so_far import make
-from core.indexes.table import KINDS
+from core.indexes.index_kinds import INDEX_KINDS
+from core.indexes.index_state import key, start_index_job
+from core.indexes.partial_index import build_searchable_vectors
+from core.indexes.vector_blocks import ItemKind
 from core.instances.catalogue import Instance
 from core.io.durations import with_time_left
 from core.models.base import Models
@@ -36,19 +36,19 @@ from core.models.registry import Registry
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job, Jobs
-from core.runtime.weight import weight
-from core.sources import Ask, GraphSource, Source
+from core.runtime.memory import memory_bytes
+from core.sources import AnswerSource, GraphSource, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 MAX_LANES = 8
 # Lines run once at the start. Together they load the modules that most methods need.
-WARMING = (
+WARM_UP_LINES = (
     "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
     "EgoNetwork(hops=1) >> BeamSearch(hops=1, width=2)",
 )
-__all__ = ["Comparison", "Engine", "Lane"]
+__all__ = ["MethodComparison", "Engine", "MethodLane"]
 
 
 class Engine:
@@ -72,7 +72,7 @@ class Engine:
             models = self._own_models = Registry()
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
-        self.jobs = Jobs(workers=4, weigh=_weight, needed=self._waiters.looking)
+        self.jobs = Jobs(workers=4, weigh=_result_bytes, needed=self._waiters.looking)
         # Evaluations have a pool of their own: one that takes hours must not delay a question.
         self.evaluations = Jobs(workers=1)
         # Indexes are made and measured in a pool of their own as well.
@@ -81,7 +81,7 @@ class Engine:
         self.trials = Jobs(workers=1)
         bare = Environment(models, solved, self._built)
         self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
-        self._prefixes, self._queues = Prefixes(), Queues()
+        self._prefixes, self._queues = PrefixCache(), LaneQueues()
         self.housekeeping = Housekeeping(
             self._queues.busy, partial(_load_answering, models), begun=self._queues.begun
         )
@@ -146,29 +146,29 @@ class Engine:
         This covers compiled loops, names, questions and the encoder. The loaded objects are then
         excluded from garbage collection, since they stay for good.
         """
-        ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
+        ask = SourceQuestion(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         if encoder:
             # The lines below may not load it, as an earlier process may have saved the vectors.
             getattr(self.models.encoder(), "load", lambda: None)()
-        for text in WARMING if encoder else WARMING[:1]:
-            LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
-        names(self.graph()).mentions("warm")
+        for text in WARM_UP_LINES if encoder else WARM_UP_LINES[:1]:
+            LaneRun(ask, parse_line(text), self.environment).retrieve(LaneListener())
+        name_lookup(self.graph()).mentions("warm")
         shipped = datasets()["metaqa"]
         for name in shipped.sets:
             shipped.questions(name)
-        freeze()
+        freeze_objects()
 
     def ask(
         self,
-        source: Source,
+        source: AnswerSource,
         question: Question,
         *,
         seed: int = 0,
         reader: bool = True,
         model: bool = True,
         watch: Watch = NO_WATCH,
-    ) -> Ask:
+    ) -> SourceQuestion:
         """Open the source if necessary, and return the question to it, ready to run.
 
         Parameters
@@ -187,12 +187,12 @@ class Engine:
 
     def compare(
         self,
-        ask: Ask,
+        ask: SourceQuestion,
         instances: Sequence[Instance],
         again: bool = False,
         waiter: Waiter | None = None,
         repairs: bool = False,
-        before: Comparison | None = None,
+        before: MethodComparison | None = None,
     ) -> Job:
         """Return a job that runs methods on a question; its `comparison` receives the results.
 
@@ -222,16 +222,21 @@ class Engine:
         if len(instances) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} instances at once, please.")
         unfinished = None if again else self._unfinished(ask, instances)
-        done = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
-        anew = [instance for instance in instances if repr(instance.line) not in done]
+        complete_lanes = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
+        new_instances = [
+            instance for instance in instances if repr(instance.line) not in complete_lanes
+        ]
         again = again or not all(
-            operator.remembered for instance in anew for operator in instance.line.parts()
+            operator.remembered for instance in new_instances for operator in instance.line.parts()
         )
         alive = (lambda: True) if waiter is None else waiter.alive
         again = again or unfinished is not None
         begin = lambda job: self._begin(job, alive if repairs else None)
         job = self.jobs.start(
-            self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin
+            self.key(ask, instances),
+            lambda: self._job(ask, instances, complete_lanes),
+            again,
+            begin,
         )
         if waiter is None:
             job.unattended = True
@@ -240,7 +245,7 @@ class Engine:
         self._waiters.free(self.jobs.holds)
         return job
 
-    def at_once(self, line: Line, source: Source, answering: bool = False) -> int:
+    def at_once(self, line: Line, source: AnswerSource, answering: bool = False) -> int:
         """Return how many leading operators of a line run without the user's consent.
 
         The first operator that asks a language model or starts a user's program needs consent. A
@@ -250,9 +255,9 @@ class Engine:
         build = build_of(line)
         if build is not None and not self._built.digest(source.corpus, build):
             return 0
-        return at_once(line, self.models, answering)
+        return free_prefix(line, self.models, answering)
 
-    def wait(self, job: Job) -> Wait | None:
+    def wait(self, job: Job) -> QueueWait | None:
         """Return how long a comparison waits until its first lane begins.
 
         None if it has begun or ended.
@@ -265,7 +270,7 @@ class Engine:
         """Record that the waiter of that id waits for no comparison any more."""
         self._waiters.leave(waiter)
 
-    def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
+    def key(self, ask: SourceQuestion, instances: Sequence[Instance]) -> str:
         """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
@@ -286,7 +291,7 @@ class Engine:
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    def _graph_digest(self, ask: Ask, line: Line) -> str:
+    def _graph_digest(self, ask: SourceQuestion, line: Line) -> str:
         """Digest of the graph that a line runs on; empty if that graph is not built yet.
 
         An unbuilt graph is built, or reported as missing, by its lane.
@@ -294,20 +299,24 @@ class Engine:
         build, source = build_of(line), ask.source
         if not build:
             return source.graph.digest
-        return self._built.digest(source.corpus, build) + _mends(ask)
+        return self._built.digest(source.corpus, build) + _merges_digest(ask)
 
-    def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
+    def _job(
+        self, ask: SourceQuestion, instances: Sequence[Instance], done: Mapping[str, MethodLane]
+    ) -> Job:
         job, lanes = Job(self.key(ask, instances)), []
         for instance in instances:
-            known = done.get(repr(instance.line))
-            if known is None:
-                lanes.append(Lane.waiting(ask, instance, self._answering_model(ask, instance)))
+            complete_lane = done.get(repr(instance.line))
+            if complete_lane is None:
+                lanes.append(
+                    MethodLane.waiting(ask, instance, self._answering_model(ask, instance))
+                )
             else:
-                lanes.append(replace(known, ask=ask, instance=instance, taken=True))
-        job.comparison = Comparison(ask, lanes, _mends(ask))
+                lanes.append(replace(complete_lane, ask=ask, instance=instance, taken=True))
+        job.comparison = MethodComparison(ask, lanes, _merges_digest(ask))
         return job
 
-    def _answering_model(self, ask: Ask, instance: Instance) -> str | None:
+    def _answering_model(self, ask: SourceQuestion, instance: Instance) -> str | None:
         """Title of the model that answers; None if none is used or none has that name."""
         role = answer_role(instance.line)
         if not role or not ask.model:
@@ -317,7 +326,9 @@ class Engine:
         except BadParameter:  # the lane reports it when it asks the model
             return None
 
-    def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
+    def _unfinished(
+        self, ask: SourceQuestion, instances: Sequence[Instance]
+    ) -> MethodComparison | None:
         """Return the ended comparison of the same key if one of its lanes is incomplete."""
         job = self.jobs.get(self.key(ask, instances))
         if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
@@ -330,28 +341,33 @@ class Engine:
         With `alive`, changes of single steps are tried afterwards, as long as it returns true.
         """
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
-        after = None if alive is None else Repairing(*shared, alive)
-        Comparing(*shared, after, self._waiters.looking).start(job)
+        after = None if alive is None else RepairWork(*shared, alive)
+        ComparisonWork(*shared, after, self._waiters.looking).start(job)
 
 
 def _load_answering(models: Models) -> None:
     """Load the model that answers, if it runs in this process."""
     if models.info("answer").present:
         getattr(models.chat("answer"), "load", lambda: None)()
-        freeze()
+        freeze_objects()
 
 
-def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: str, of: Of) -> Job:
+def _start_encoding(
+    jobs: Jobs, environment: Environment, graph: Any, encoder: str, of: ItemKind
+) -> Job:
     """Start the job that encodes a graph's texts in the background.
 
     With the default encoder this is the same job as that of the page Indexes.
     """
-    known, usual = environment.models.encoder(encoder), environment.models.encoder()
-    kind = KINDS[f"vectors-{of}"]
-    if fingerprint(known) == fingerprint(usual):
-        return start(jobs, graph, kind, environment)
-    name = f"{key(graph, kind)}-{fingerprint(known)}"
-    work = lambda job: make(graph, known, of, with_time_left(job))
+    requested_model, default_model = (
+        environment.models.encoder(encoder),
+        environment.models.encoder(),
+    )
+    kind = INDEX_KINDS[f"vectors-{of}"]
+    if fingerprint(requested_model) == fingerprint(default_model):
+        return start_index_job(jobs, graph, kind, environment)
+    name = f"{key(graph, kind)}-{fingerprint(requested_model)}"
+    work = lambda job: build_searchable_vectors(graph, requested_model, of, with_time_left(job))
     return jobs.run(name, work, again=True)
 
 
@@ -360,26 +376,26 @@ def _asks_chat(models: Models, instance: Instance) -> bool:
 
     Such lanes may take long and wait in a queue of their own.
     """
-    return any(asks(operator, models) for operator in instance.line)
+    return any(needs_consent(operator, models) for operator in instance.line)
 
 
-def _mends(ask: Ask) -> str:
+def _merges_digest(ask: SourceQuestion) -> str:
     """Digest of the saved name merges of the corpus; empty if there are none. Raises StoreError."""
     return ask.source.mends.digest
 
 
-def _complete_lanes(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
+def _complete_lanes(before: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
     """Return the complete lanes of an earlier comparison of the same question, by their lines."""
-    if before is None or not ask.same(before.ask) or before.mends != _mends(ask):
+    if before is None or not ask.same(before.ask) or before.mends != _merges_digest(ask):
         return {}
     return {repr(lane.instance.line): lane for lane in before.lanes if lane.complete}
 
 
-def _weight(job: Job) -> int:
+def _result_bytes(job: Job) -> int:
     """Bytes that would be freed with the result of a job: the states of its lanes."""
-    comparison: Comparison | None = getattr(job, "comparison", None)
+    comparison: MethodComparison | None = getattr(job, "comparison", None)
     if comparison is None:
         return 0
-    return weight(
+    return memory_bytes(
         [(lane.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
     )

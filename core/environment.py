@@ -27,7 +27,7 @@ class Environment:
     """Resources of a run, made by its caller and passed down to all operators.
 
     No operator looks for resources of its own. Data derived from a graph is kept on the graph
-    (`core.runtime.derived`).
+    (`core.runtime.derived_values`).
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Environment:
     solved : `solved(digest)` returns the questions that the user has solved on the graph of that
         digest.
     built : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
-        raises StoreError if the graph is not built (see `core.comparison.built`).
+        raises StoreError if the graph is not built (see `core.comparison.built_graphs`).
     encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. None
         means
         that a caller waits until all vectors are made.

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 
 # Terminal codes, control characters except white space, and marks of text direction.
-CONTROLS = re.compile(
+CONTROL_CHARACTERS = re.compile(
     "\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
 )
-MARKUP = re.compile("</?[A-Za-z!][^<>:]*>")  # An IRI in angle brackets has a colon and stays.
+MARKUP_TAG = re.compile("</?[A-Za-z!][^<>:]*>")  # An IRI in angle brackets has a colon and stays.
 
 
 class HopscopeError(Exception):
@@ -52,7 +52,7 @@ class StoreError(HopscopeError):
     """
 
 
-class Unreadable(StoreError):
+class UnreadableData(StoreError):
     """Stored data that the operating system does not let us read. It may not be damaged."""
 
 
@@ -64,7 +64,7 @@ class ModelFailed(HopscopeError):
     """A failure of an installed model or of a model server."""
 
 
-class NothingRead(ModelFailed):
+class UnparsedReplies(ModelFailed):
     """Replies of a model of which none could be parsed.
 
     The work has nothing to go on with.
@@ -82,7 +82,7 @@ class RetrieverFailed(HopscopeError):
     """A user's own retriever that gave no reply or a malformed one."""
 
 
-class Cancelled(HopscopeError):
+class RunCancelled(HopscopeError):
     """A run that a person cancelled."""
 
     def __init__(self, message: str = "Cancelled."):
@@ -101,7 +101,7 @@ def is_refusal(error: BaseException) -> bool:
     )
 
 
-def damage(what: str, error: Exception, instead: str) -> StoreError:
+def damage_error(what: str, error: Exception, instead: str) -> StoreError:
     """Return an error that describes stored data that could not be read.
 
     Parameters
@@ -110,21 +110,21 @@ def damage(what: str, error: Exception, instead: str) -> StoreError:
     error : the exception of the reader.
     instead : advice for the case that it is damaged.
 
-    >>> from core.errors import damage
-    >>> print(damage("The graph in x is", ValueError("short"), "build it again"))
+    >>> from core.errors import damage_error
+    >>> print(damage_error("The graph in x is", ValueError("short"), "build it again"))
     The graph in x is damaged (short); build it again.
-    >>> print(damage("The graph in x is", OSError(24, "Too many open files"), "build it again"))
+    >>> print(damage_error("The graph in x is", OSError(24, "Too many open files"), "build it again"))
     The graph in x is not readable now: Too many open files.
     """
-    if isinstance(error, Unreadable):
+    if isinstance(error, UnreadableData):
         return error
     if is_refusal(error):
         assert isinstance(error, OSError)
-        return Unreadable(f"{what} not readable now: {error.strerror or error}.")
+        return UnreadableData(f"{what} not readable now: {error.strerror or error}.")
     return StoreError(f"{what} damaged ({error}); {instead}.")
 
 
-LISTED_NAMES = 8  # known names that are listed if none is near
+MAX_LISTED_NAMES = 8  # known names that are listed if none is near
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -143,7 +143,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     close = inside or difflib.get_close_matches(word, known, 1, 0.5)
     if close:
         return f" Did you mean “{close[0]}”?"
-    listed = known if len(known) <= LISTED_NAMES + 1 else known[:LISTED_NAMES]
+    listed = known if len(known) <= MAX_LISTED_NAMES + 1 else known[:MAX_LISTED_NAMES]
     more = f" and {len(known) - len(listed)} more" if len(listed) < len(known) else ""
     return f" Known: {', '.join(listed)}{more}."
 
@@ -153,7 +153,7 @@ def shorten(text: object, limit: int = 80) -> str:
 
     A cut is marked by an ellipsis.
     """
-    line = " ".join(CONTROLS.sub("", str(text)).split())
+    line = " ".join(CONTROL_CHARACTERS.sub("", str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -166,4 +166,4 @@ def plain_words(text: str, limit: int = 80) -> str:
     >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")
     ('Bad query at <http://x/a>', '')
     """
-    return "" if text.lstrip().startswith("<") else shorten(MARKUP.sub("", text), limit)
+    return "" if text.lstrip().startswith("<") else shorten(MARKUP_TAG.sub("", text), limit)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 from core.errors import BadParameter, nearest, shorten
-from core.models.combine import parse
+from core.models.combine import parse_chooser
 
-VALUE_LETTERS = 60  # a longer value is shortened when it is shown to a person
+MAX_VALUE_CHARACTERS = 60  # a longer value is shortened when it is shown to a person
 
 
 def param(
@@ -86,7 +86,7 @@ class Parameter:
     lines: bool = False
 
 
-class Declared:
+class OperatorBase:
     """A value with declared parameters.
 
     Subclasses are frozen dataclasses with fields made by `param`. Values are checked when an
@@ -100,33 +100,35 @@ class Declared:
     def __post_init__(self) -> None:
         for parameter in parameters(type(self)):
             object.__setattr__(
-                self, parameter.name, _fit(self, parameter, getattr(self, parameter.name))
+                self, parameter.name, _convert_value(self, parameter, getattr(self, parameter.name))
             )
 
     def __repr__(self) -> str:
         cls = type(self)
-        return f"{cls.__name__}({', '.join(settings_text(cls, values(self)))})"
+        return f"{cls.__name__}({', '.join(settings_text(cls, parameter_values(self)))})"
 
 
-D = TypeVar("D", bound=Declared)
+D = TypeVar("D", bound=OperatorBase)
 
 
-def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
+def parameters(cls: type[OperatorBase]) -> tuple[Parameter, ...]:
     """Return the parameters of an operator class, in order."""
-    if cls not in _read:
-        _read[cls] = tuple(
+    if cls not in _parameters_by_class:
+        _parameters_by_class[cls] = tuple(
             Parameter(f.name, type(f.default), f.default, **f.metadata)
             for f in dataclasses.fields(cls)
             if f.metadata
         )
-    return _read[cls]
+    return _parameters_by_class[cls]
 
 
 # cached, because one page asks for them hundreds of times
-_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = WeakKeyDictionary()
+_parameters_by_class: WeakKeyDictionary[type[OperatorBase], tuple[Parameter, ...]] = (
+    WeakKeyDictionary()
+)
 
 
-def values(operator: Declared) -> Mapping[str, Any]:
+def parameter_values(operator: OperatorBase) -> Mapping[str, Any]:
     """Return the parameters of an operator with their values."""
     return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
 
@@ -144,17 +146,17 @@ def value_words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
+    return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 
-def settings_text(cls: type[Declared], given: Mapping[str, Any]) -> list[str]:
+def settings_text(cls: type[OperatorBase], given: Mapping[str, Any]) -> list[str]:
     """Return the values that differ from the defaults, each as `name=value`."""
     named = ((p.name, given.get(p.name, p.default), p.default) for p in parameters(cls))
     return [f"{name}={value!r}" for name, value, usual in named if value != usual]
 
 
 @contextmanager
-def located(where: str) -> Iterator[None]:
+def locate_errors(where: str) -> Iterator[None]:
     """Put `where` before the message of a BadParameter raised in this context."""
     try:
         yield
@@ -163,17 +165,17 @@ def located(where: str) -> Iterator[None]:
 
 
 def check_names(
-    cls: type[Declared], given: Mapping[str, Any], called: str, where: str = ""
+    cls: type[OperatorBase], given: Mapping[str, Any], called: str, where: str = ""
 ) -> None:
     """Raise BadParameter for a name that is no parameter, and suggest the nearest one."""
-    known = [p.name for p in parameters(cls)]
+    names = [p.name for p in parameters(cls)]
     for key in given:
-        if key not in known:
-            with located(where):
-                raise BadParameter(f"{called} has no parameter “{key}”.{nearest(key, known)}")
+        if key not in names:
+            with locate_errors(where):
+                raise BadParameter(f"{called} has no parameter “{key}”.{nearest(key, names)}")
 
 
-def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
+def make_operator(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
     """Return an operator made from named values.
 
     Raises
@@ -183,11 +185,11 @@ def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
         nearest valid name.
     """
     check_names(cls, given, cls.__name__, where)
-    with located(where):
+    with locate_errors(where):
         return cls(**given)
 
 
-def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:
+def _convert_value(operator: OperatorBase, parameter: Parameter, value: Any) -> Any:
     """Return the value converted to the parameter's type.
 
     Raises BadParameter if it has another type or is out of range.
@@ -196,11 +198,11 @@ def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:
     if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not parameter.type:
-        raise BadParameter(f"{name} must be a {_TYPES[parameter.type]}, not {value!r}.")
+        raise BadParameter(f"{name} must be a {_TYPE_WORDS[parameter.type]}, not {value!r}.")
     if parameter.choices and value not in parameter.choices:
         raise BadParameter(f"{name} must be one of {', '.join(parameter.choices)}, not {value!r}.")
     if parameter.model:
-        parse(value)
+        parse_chooser(value)
     if parameter.low is not None and not value >= parameter.low:
         raise BadParameter(f"{name} must be at least {parameter.low:g}, not {value!r}.")
     if parameter.high is not None and not value <= parameter.high:
@@ -208,4 +210,4 @@ def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:
     return value
 
 
-_TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}
+_TYPE_WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}

@@ -6,23 +6,23 @@ import dataclasses
 from typing import Any
 
 from core.comparison.build_title import build_title
-from core.comparison.lane import Comparison, Lane
-from core.comparison.run import build_of
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import build_of
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import funnel
 from core.diagnosis.influence import influence_text
-from core.diagnosis.measure import lane_by_model
+from core.diagnosis.measure import lane_counts_by_model
 from core.diagnosis.passages import fates, gold_rows
 from core.diagnosis.prompt_items import item_at
 from core.diagnosis.targets import answers_of, passages_of
-from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
-from core.operators.generate import about_tokens
+from core.graph.texts import chunk_lists, chunk_nodes, hit_names, hit_texts
+from core.operators.generate import estimate_prompt_tokens
 from core.types import Influence, Ranking, State, Step
 
-MEMBERS = 30  # members named for each community hit
+MAX_COMMUNITY_MEMBERS = 30  # members named for each community hit
 
 
-def comparison_dict(comparison: Comparison) -> dict[str, Any]:
+def comparison_dict(comparison: MethodComparison) -> dict[str, Any]:
     """Return a comparison as values that JSON can hold.
 
     The keys are `question`, `entities`, `answers`, `graph`, `seed` and `lanes`. Some keys appear
@@ -34,25 +34,27 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     """
     comparison = comparison.now
     ask, lanes = comparison.ask, comparison.lanes
-    about: dict[str, Any] = (
+    source_fields: dict[str, Any] = (
         {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.is_corpus else {}
     )
-    about |= (
+    source_fields |= (
         {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
     )
-    about |= {"edits": [edit.words for edit in ask.source.edits]} if ask.source.edits else {}
+    source_fields |= (
+        {"edits": [edit.words for edit in ask.source.edits]} if ask.source.edits else {}
+    )
     return {
         "question": ask.question.text,
         "entities": list(ask.question.entities),
         "answers": list(ask.question.answers),
         "graph": ask.source.graph.name,
         "seed": ask.seed,
-        **about,
-        "lanes": [lane_dict(lane, lane_by_model(comparison, lane)) for lane in lanes],
+        **source_fields,
+        "lanes": [lane_dict(lane, lane_counts_by_model(comparison, lane)) for lane in lanes],
     }
 
 
-def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
+def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     """Return a lane as values that JSON can hold.
 
     A value is null where the method has no such output or nothing is known about it. `partly` is
@@ -69,7 +71,7 @@ def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
         "partly": state.partly or None,
         "answer": state.answer,
         "answer_fault": answer_fault(state) or None,
-        "thought": thought(state) or None,
+        "thought": answer_thoughts(state) or None,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
         "paths": paths_list(graph, state),
         "hits": hits_dict(graph, state, lane.ask.question.gold),
@@ -91,7 +93,7 @@ def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
     }
 
 
-def graph_dict(lane: Lane) -> dict[str, Any]:
+def graph_dict(lane: MethodLane) -> dict[str, Any]:
     """Return name, build and size of a lane's graph.
 
     `build` is null on a graph of triples. `nodes` and `edges` are the counts of the whole graph.
@@ -126,19 +128,19 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
     ]
 
 
-def funnel_dict(lane: Lane, by_model: bool) -> dict[str, list[str] | None] | None:
+def funnel_dict(lane: MethodLane, by_model: bool) -> dict[str, list[str] | None] | None:
     """Return the known answers that are alive at each stage of a lane.
 
     A stage that the method does not have is null. The whole is null where no answer is known.
     """
     ask = lane.ask
-    wanted = answers_of(ask.question)
-    stages = funnel(ask.source, lane.graph, lane.state, wanted, by_model, lane.saved_alive)
+    answers = answers_of(ask.question)
+    stages = funnel(ask.source, lane.graph, lane.state, answers, by_model, lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in ask.source.stages} if stages else None
 
 
-def gold_dict(lane: Lane) -> dict[str, Any] | None:
+def gold_dict(lane: MethodLane) -> dict[str, Any] | None:
     """Return the evidence passages that are alive at each stage, and the `fates` of all.
 
     The result is null where no evidence passage is known.
@@ -150,13 +152,13 @@ def gold_dict(lane: Lane) -> dict[str, Any] | None:
         stage.name: list(stage.alive)
         for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)
     }
-    found = [
+    outcomes = [
         _fate_dict(fate, lane.state)
         for fate in fates(lane.graph, lane.states, lane.ask.question.gold)
     ]
     return {
         "alive": {name: alive.get(name) for name in source.stages[:-1]},
-        "fates": found,
+        "fates": outcomes,
     }
 
 
@@ -190,22 +192,24 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
 
 def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
     if hits.kind == "node":
-        own = leaves(graph, hits.items)
+        chunk_of_item = chunk_nodes(graph, hits.items)
     elif hits.kind == "chunk":
-        own = dict(zip(hits.items, hits.items))
+        chunk_of_item = dict(zip(hits.items, hits.items))
     else:
-        own = {}
+        chunk_of_item = {}
     rows = zip(
         hits.items,
         hit_names(graph, hits.kind, hits.items),
         hit_texts(graph, hits.kind, hits.items),
         _sources(graph, hits),
     )
-    found = []
+    hit_rows = []
     for place, (item, name, text, source) in enumerate(rows):
         row = {"id": name, "score": hits.score(place), "text": text, "source": source}
-        found.append(row | ({"gold": own[item] in gold} if item in own else {}))
-    return found
+        hit_rows.append(
+            row | ({"gold": chunk_of_item[item] in gold} if item in chunk_of_item else {})
+        )
+    return hit_rows
 
 
 def _sources(graph, hits: Ranking) -> list[list[str]]:
@@ -217,7 +221,7 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
         return []
     if hits.kind == "community":
         members = table.lists("members")
-        return [graph.names(members[row][:MEMBERS]) for row in hits.items]
+        return [graph.names(members[row][:MAX_COMMUNITY_MEMBERS]) for row in hits.items]
     return [
         [text for name in ("document", "title", "place") if (text := table.text(name, row))]
         for row in hits.items
@@ -229,13 +233,13 @@ def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
 
     The keys are `text`, `chunk` and `score`.
     """
-    one = state.excerpt
-    if one is None:
+    excerpt = state.excerpt
+    if excerpt is None:
         return None
     return {
-        "text": one.text,
-        "chunk": hit_names(graph, "chunk", [one.chunk])[0],
-        "score": one.score,
+        "text": excerpt.text,
+        "chunk": hit_names(graph, "chunk", [excerpt.chunk])[0],
+        "score": excerpt.score,
     }
 
 
@@ -266,7 +270,7 @@ def prompt_dict(state: State) -> dict[str, Any]:
             "relation" if kind == "triple" else kind: count
             for kind, count in state.prompt.hits.items()
         },
-        "prompt_tokens": about_tokens(messages) if counted is None else counted,
+        "prompt_tokens": estimate_prompt_tokens(messages) if counted is None else counted,
         "prompt_source": state.prompt.source,
     }
 
@@ -306,7 +310,7 @@ def answer_fault(state: State) -> str:
     )
 
 
-def thought(state: State) -> str:
+def answer_thoughts(state: State) -> str:
     """Return the thoughts that the language model wrote before its answer.
 
     They are no part of the answer. The text is empty where the model wrote none.
@@ -316,7 +320,7 @@ def thought(state: State) -> str:
     )
 
 
-def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
+def influence_dict(lane: MethodLane, one: Influence) -> dict[str, Any]:
     """Return a measured influence: the items that an answer rests on.
 
     `by` is the reader or the model, and `text` is a summary. Each of the `items` was left out
@@ -333,12 +337,12 @@ def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
         else:
             name = hit_names(lane.graph, weight.kind, [item])[0]
         kind = "relation" if weight.kind == "triple" else weight.kind
-        said = {
+        influence_fields = {
             "influence": weight.influence,
             "changes": weight.changes,
             "smallest": at in one.smallest,
         }
-        items.append({"kind": kind, "name": name, **said})
+        items.append({"kind": kind, "name": name, **influence_fields})
     text = influence_text(one)
     return {
         "by": "model" if one.by_model else "reader",

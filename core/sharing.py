@@ -3,8 +3,8 @@
 Things belong to the person who made them. Only the owner and the administrator may change them.
 A thing without a known owner may be changed by the administrator alone.
 
-Entry points say for whom they work (`asked_of`): the app for the visitor of a page, the command
-line for the administrator. A job works for the person who started it (`acting`).
+Entry points say for whom they work (`set_person_source`): the app for the visitor of a page, the command
+line for the administrator. A job works for the person who started it (`acting_as`).
 Without sharing there is one person, who may do everything, and no owners are stored.
 """
 
@@ -21,20 +21,20 @@ from hashlib import sha256
 from string import ascii_lowercase, ascii_uppercase
 
 from core.errors import NotAllowed
-from core.io.home import home
+from core.io.home import home_folder
 from core.io.rows import RowFile, Schema
 
-TABLE = (
+OWNER_TABLE = (
     "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, "
     "at REAL NOT NULL, PRIMARY KEY (kind, name))"
 )
 # A file that cannot be read raises an error. Otherwise things would seem to have no owner.
-SCHEMA = Schema("the owners", (TABLE,))
+OWNER_SCHEMA = Schema("the owners", (OWNER_TABLE,))
 # Prefix of the ids of visitors who did not sign in. No email address has a space.
-VISIT = "visit "
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+VISIT_PREFIX = "visit "
+_EMAIL_PATTERN = re.compile(r"[^\s@]+@[^\s@]+")
 # Only ASCII letters: some other letters become equal to a different letter in lower case.
-_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Person:
     administrator: bool = False
 
 
-NOBODY, OPERATOR = Person(), Person(administrator=True)
+NO_PERSON, LOCAL_ADMINISTRATOR = Person(), Person(administrator=True)
 
 
 def shared() -> bool:
@@ -56,66 +56,70 @@ def shared() -> bool:
     return os.environ.get("HOPSCOPE_SHARED", "0") not in ("", "0")
 
 
-def signed_in(email: str) -> Person:
-    """Return the person with an email address; `NOBODY` if it is no email address.
+def person_of_email(email: str) -> Person:
+    """Return the person with an email address; `NO_PERSON` if it is no email address.
 
     Upper and lower case are the same.
 
-    >>> from core.sharing import signed_in
-    >>> signed_in("Ann@Example.com") == signed_in("ann@example.com")
+    >>> from core.sharing import person_of_email
+    >>> person_of_email("Ann@Example.com") == person_of_email("ann@example.com")
     True
     """
     id, named = _small(email), os.environ.get("HOPSCOPE_ADMINS", "").split(",")
-    return Person(id, id in {_small(one) for one in named}) if _EMAIL.fullmatch(id) else NOBODY
+    return (
+        Person(id, id in {_small(one) for one in named})
+        if _EMAIL_PATTERN.fullmatch(id)
+        else NO_PERSON
+    )
 
 
-def visiting(token: str) -> Person:
+def person_of_visit(token: str) -> Person:
     """Return the person of a visit without sign-in.
 
     The person is known by the secret token of the visit.
     """
-    return Person(VISIT + sha256(token.encode()).hexdigest()[:16])
+    return Person(VISIT_PREFIX + sha256(token.encode()).hexdigest()[:16])
 
 
 def _small(email: str) -> str:
-    return email.strip().translate(_SMALL)
+    return email.strip().translate(_ASCII_LOWER)
 
 
-_asked: Callable[[], Person] = lambda: NOBODY
-_acting: ContextVar[Person | None] = ContextVar("acting", default=None)
+_asked: Callable[[], Person] = lambda: NO_PERSON
+_acting_person: ContextVar[Person | None] = ContextVar("acting", default=None)
 
 
-def asked_of(who: Callable[[], Person]) -> None:
+def set_person_source(who: Callable[[], Person]) -> None:
     """Set the function that returns the current person of this process.
 
-    It is used wherever no block of `acting` is active.
+    It is used wherever no block of `acting_as` is active.
     """
     global _asked
     _asked = who
 
 
 @contextmanager
-def acting(person: Person) -> Iterator[None]:
+def acting_as(person: Person) -> Iterator[None]:
     """Do the work of a `with` block for that person."""
-    token = _acting.set(person)
+    token = _acting_person.set(person)
     try:
         yield
     finally:
-        _acting.reset(token)
+        _acting_person.reset(token)
 
 
-def who() -> Person:
+def current_person() -> Person:
     """Return the person for whom the current work is done.
 
     Without sharing it is the one person there is.
     """
     if not shared():
-        return OPERATOR
-    person = _acting.get()
+        return LOCAL_ADMINISTRATOR
+    person = _acting_person.get()
     return _asked() if person is None else person
 
 
-def owner(kind: str, name: str) -> str:
+def owner_of(kind: str, name: str) -> str:
     """Return the id of the owner of a thing; empty if it has none. Raises StoreError."""
     if not _rows().file.exists():
         return ""
@@ -123,14 +127,15 @@ def owner(kind: str, name: str) -> str:
     return found[0][0] if found else ""
 
 
-def made(kind: str, name: str) -> None:
+def record_owner(kind: str, name: str) -> None:
     """Record that a thing was made and belongs to the current person. Raises StoreError."""
     if not shared():
         forget_owner(kind, name)  # An earlier thing of that name may have had an owner.
         return
     with _rows().writing() as database:
         database.execute(
-            "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", (kind, name, who().id, time.time())
+            "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
+            (kind, name, current_person().id, time.time()),
         )
 
 
@@ -146,21 +151,21 @@ def forget_owner(kind: str, name: str) -> None:
             database.execute("DELETE FROM owners WHERE kind = ? AND name = ?", (kind, name))
 
 
-def why_not(kind: str, name: str) -> str:
+def change_refusal(kind: str, name: str) -> str:
     """Return a sentence why the current person may not change or delete a thing.
 
     It is empty if the person may. Raises StoreError.
     """
-    person = who()
+    person = current_person()
     if person.administrator:
         return ""
-    of = owner(kind, name)
-    if of and of == person.id:
+    owner_id = owner_of(kind, name)
+    if owner_id and owner_id == person.id:
         return ""
-    if not of:
+    if not owner_id:
         return f"This {kind} belongs to the administrator, who alone may change or delete it."
     return (
-        f"This {kind} belongs to {called(of)}; "
+        f"This {kind} belongs to {owner_words(owner_id)}; "
         "only they and the administrator may change or delete it."
     )
 
@@ -170,7 +175,7 @@ def check_may_change(kind: str, name: str) -> None:
 
     Raises StoreError if the owners cannot be read.
     """
-    if sentence := why_not(kind, name):
+    if sentence := change_refusal(kind, name):
         raise NotAllowed(sentence)
 
 
@@ -179,19 +184,23 @@ def check_administrator(what: str) -> None:
 
     `what` names the action in the message.
     """
-    if not who().administrator:
+    if not current_person().administrator:
         raise NotAllowed(f"Where Hopscope is shared, only the administrator may {what}.")
 
 
-def called(id: str) -> str:
+def owner_words(id: str) -> str:
     """Return the words for the owner of that id.
 
-    >>> from core.sharing import called, visiting
-    >>> called("ann@example.com"), called(visiting("a").id), called("")
+    >>> from core.sharing import owner_words, person_of_visit
+    >>> owner_words("ann@example.com"), owner_words(person_of_visit("a").id), owner_words("")
     ('ann@example.com', 'a visitor who did not sign in', 'the administrator')
     """
-    return "a visitor who did not sign in" if id.startswith(VISIT) else id or "the administrator"
+    return (
+        "a visitor who did not sign in"
+        if id.startswith(VISIT_PREFIX)
+        else id or "the administrator"
+    )
 
 
 def _rows() -> RowFile:
-    return RowFile(home() / "owners.sqlite", SCHEMA)
+    return RowFile(home_folder() / "owners.sqlite", OWNER_SCHEMA)

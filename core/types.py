@@ -30,12 +30,12 @@ class Question:
     answers : names of the correct answers, not their ids.
     hops : number of steps to the answer, if the question set gives it.
     gold : the passages of a corpus that the answer rests on: ids of documents, or of parts of
-        documents (`core.corpus.quoted`).
+        documents (`core.corpus.quotations`).
     options : the answers to choose from, if there are any. The text contains them too.
     aliases : groups of names of one answer each. The first name of a group is in `answers`. An
         answer without a group has one name.
     abstract : True if the question asks for an overview rather than for one fact. Its answer may
-        be long (`core.operators.length`).
+        be long (`core.operators.answer_length`).
     """
 
     text: str
@@ -117,21 +117,21 @@ class Subgraph:
     scores: np.ndarray | None = None  # float64 [m], aligned with nodes
 
     def __contains__(self, node: int) -> bool:
-        return _holds(self.nodes, node)
+        return _contains_sorted(self.nodes, node)
 
     def has_edge(self, edge: int) -> bool:
         """Return whether the edge is in this part."""
-        return _holds(self.edges, edge)
+        return _contains_sorted(self.edges, edge)
 
 
-def _holds(ascending: np.ndarray, value: int) -> bool:
+def _contains_sorted(ascending: np.ndarray, value: int) -> bool:
     at = int(ascending.searchsorted(value))
     return at < len(ascending) and int(ascending[at]) == value
 
 
 # Hits of one kind that a page lists, a loss analysis reads and a saved case holds.
 # HippoRAG returns a million of them on a large graph.
-MOST_HITS = 5_000
+MAX_HITS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,20 +164,20 @@ class Ranking:
 
     @property
     def listed(self) -> Ranking:
-        """The best `MOST_HITS` items, which are listed and saved."""
-        return self.head(MOST_HITS) if len(self) > MOST_HITS else self
+        """The best `MAX_HITS` items, which are listed and saved."""
+        return self.head(MAX_HITS) if len(self) > MAX_HITS else self
 
     @property
     def unlisted(self) -> int:
         """Number of items beyond those that are listed and saved.
 
-        >>> from core.types import MOST_HITS, Ranking
-        >>> Ranking("triple", tuple(range(MOST_HITS + 3))).unlisted
+        >>> from core.types import MAX_HITS, Ranking
+        >>> Ranking("triple", tuple(range(MAX_HITS + 3))).unlisted
         3
         >>> Ranking("triple", (4, 2), None, 7).unlisted
         7
         """
-        return max(0, len(self) - MOST_HITS) + self.left_out
+        return max(0, len(self) - MAX_HITS) + self.left_out
 
     def head(self, k: int) -> Ranking:
         """Return the first `k` items."""
@@ -287,7 +287,7 @@ class Repair:
 
 
 @dataclass(frozen=True)
-class Rest:
+class SupportingSentence:
     """The chunk sentence on which a sentence of an answer most likely rests.
 
     Attributes
@@ -308,7 +308,7 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Weight:
+class ItemInfluence:
     """The effect on an answer of leaving out one item behind it.
 
     Attributes
@@ -341,7 +341,7 @@ class Influence:
     """
 
     by_model: bool
-    weights: tuple[Weight, ...]
+    weights: tuple[ItemInfluence, ...]
     smallest: tuple[int, ...] = ()
     exact: bool = True
     others: int = 0
@@ -350,7 +350,7 @@ class Influence:
 
 
 @dataclass(frozen=True)
-class Beside:
+class EditComparison:
     """Comparison of a lane before and after an edit of its graph.
 
     Attributes
@@ -408,7 +408,7 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """A report that a language model wrote about a community.
 
     Attributes
@@ -466,7 +466,7 @@ class ContextTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class AnswerPoint:
     """A note of a language model on one part of the retrieved hits.
 
     Attributes
@@ -542,7 +542,7 @@ class State:
     hops: int | None = None  # predicted number of steps to the answer
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
-    reports: tuple[Report, ...] | None = None
+    reports: tuple[WrittenReport, ...] | None = None
     vector: np.ndarray | None = None  # unit vector of the question, float32 [d]
     names: tuple[str, ...] | None = None  # of entities, as found in the question
     keywords: Keywords | None = None
@@ -557,7 +557,7 @@ class State:
     # parts of the prompt, each within its token budget
     tables: tuple[ContextTable, ...] | None = None
     # notes on parts of the retrieved hits, in the order of the parts
-    points: tuple[Point, ...] | None = None
+    points: tuple[AnswerPoint, ...] | None = None
     excerpt: Excerpt | None = None
     reader: tuple[int, ...] | None = None  # node ids that the graph reader gives as answers
     prompt: Prompt | None = None

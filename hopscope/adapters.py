@@ -13,17 +13,17 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.results import comparison_dict
-from core.serving.calls import MAX_ITEMS, asked, source_of
+from core.serving.calls import MAX_LANE_ITEMS, open_question, source_of
 from hopscope.comparing import Method, instance_of
-from hopscope.session import engine, finished
+from hopscope.session import engine, wait_for_job
 
 # One tuple per item: id, text, score, metadata.
-Found = list[tuple[str, str, float | None, dict[str, Any]]]
+RetrievedItems = list[tuple[str, str, float | None, dict[str, Any]]]
 
 
-def retrieved(
+def retrieve_items(
     question: str, method: Method, graph: str = "", corpus: str = "", items: int = 10
-) -> Found:
+) -> RetrievedItems:
     """Return the items that one method retrieves for a question, best first.
 
     The items are passages if the method finds any, else paths, else hits of another kind.
@@ -53,18 +53,18 @@ def retrieved(
 
     Examples
     --------
-    >>> from hopscope.adapters import retrieved
+    >>> from hopscope.adapters import retrieve_items
     >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
-    >>> [text for _, text, _, _ in retrieved("who directed Inception", line, items=1)]
+    >>> [text for _, text, _, _ in retrieve_items("who directed Inception", line, items=1)]
     ['Inception -> release_year -> 2010']
     """
     source = source_of(graph, corpus)
-    job = engine().compare(asked(engine(), source, question), [instance_of(method, source)])
-    finished(job, "Asking", progress=False)
+    job = engine().compare(open_question(engine(), source, question), [instance_of(method, source)])
+    wait_for_job(job, "Asking", progress=False)
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    hits, most = lane["hits"], max(1, min(items, MAX_ITEMS))
+    hits, most = lane["hits"], max(1, min(items, MAX_LANE_ITEMS))
     if not hits.get("chunk") and lane["paths"]:
         return [
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
@@ -111,10 +111,10 @@ def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: in
         """A LangChain retriever over a method of Hopscope."""
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-            found = retrieved(query, method, graph, corpus, items)
+            retrieved_items = retrieve_items(query, method, graph, corpus, items)
             return [
                 Document(text, id=key or None, metadata={**more, "score": score})
-                for key, text, score, more in found
+                for key, text, score, more in retrieved_items
             ]
 
     return HopscopeRetriever()
@@ -150,12 +150,12 @@ def to_llama_index(method: Method, *, graph: str = "", corpus: str = "", items: 
         """A LlamaIndex retriever over a method of Hopscope."""
 
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            found = retrieved(query_bundle.query_str, method, graph, corpus, items)
-            named = [
+            retrieved_items = retrieve_items(query_bundle.query_str, method, graph, corpus, items)
+            nodes = [
                 (TextNode(text=text, metadata=more, **({"id_": key} if key else {})), score)
-                for key, text, score, more in found
+                for key, text, score, more in retrieved_items
             ]
-            return [NodeWithScore(node=node, score=score) for node, score in named]
+            return [NodeWithScore(node=node, score=score) for node, score in nodes]
 
     return HopscopeRetriever()
 
@@ -179,10 +179,10 @@ def from_langchain(
     """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        found = retriever.invoke(request["question"])[: request["keep"]]
+        documents = retriever.invoke(request["question"])[: request["keep"]]
         return {
             "documents": [
-                _document(one.id, one.page_content, one.metadata.get("score")) for one in found
+                _document(one.id, one.page_content, one.metadata.get("score")) for one in documents
             ]
         }
 
@@ -208,10 +208,10 @@ def from_llama_index(
     """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        found = retriever.retrieve(request["question"])[: request["keep"]]
+        nodes = retriever.retrieve(request["question"])[: request["keep"]]
         return {
             "documents": [
-                _document(one.node.ref_doc_id, one.node.get_content(), one.score) for one in found
+                _document(one.node.ref_doc_id, one.node.get_content(), one.score) for one in nodes
             ]
         }
 
@@ -219,12 +219,12 @@ def from_llama_index(
 
 
 def _document(key: str | None, text: str, score: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"text": text}
+    document: dict[str, Any] = {"text": text}
     if key:
-        found["id"] = key
+        document["id"] = key
     if isinstance(score, int | float):
-        found["score"] = float(score)
-    return found
+        document["score"] = float(score)
+    return document
 
 
 def _named(ask: Callable, name: str) -> Callable:

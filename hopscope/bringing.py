@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.builds import build as build_graph
-from core.builds import chosen, find
-from core.builds.catalogue import KINDS
-from core.corpus import Document, bring, new_folder, open_corpus, write
-from core.corpus.indexes.opening import open_index
-from core.corpus.indexes.tools import build_of
+from core.builds import choose_build, find_build
+from core.builds import run_build as build_graph
+from core.builds.catalogue import GRAPH_KIND_WORDS
+from core.corpus import Document, import_documents, new_folder, open_corpus, write_corpus
+from core.corpus.indexes.opened_indexes import open_index
+from core.corpus.indexes.tools import tool_build
 from core.datasets.graph_files import graph_files
-from core.datasets.own_graphs import add_graph, free_name
+from core.datasets.own_graphs import add_graph, free_graph_name
 from core.errors import BadInput
-from hopscope.session import Bar, engine
+from hopscope.session import WorkProgress, engine
 
 if TYPE_CHECKING:
     from core.corpus import Corpus
@@ -64,12 +64,12 @@ def graph(
     (4, 'Switzerland')
     """
     files = _paths(triples)
-    with Bar("Reading triples", progress) as watch:
+    with WorkProgress("Reading triples", progress) as watch:
         if files is None:
-            return add_graph(list(triples), free_name(name), watch=watch)  # type: ignore[arg-type]
+            return add_graph(list(triples), free_graph_name(name), watch=watch)  # type: ignore[arg-type]
         with tempfile.TemporaryDirectory() as folder:
             source = graph_files(files, Path(folder))
-            made = add_graph(source, free_name(name), watch=watch)
+            made = add_graph(source, free_graph_name(name), watch=watch)
     _warn(source.tally.sentences())
     return made
 
@@ -132,14 +132,14 @@ def corpus(
     if documents is None:
         return open_corpus(name)
     if isinstance(documents, Mapping):
-        return write(
+        return write_corpus(
             new_folder(name), [Document(key, text) for key, text in documents.items()], title
         )
     files = _paths(documents)
     if files is None:
         raise BadInput("Documents are files, folders, or texts by id as a dict.")
-    with Bar("Reading documents", progress) as watch:
-        brought = bring(name, files, title, watch=watch)
+    with WorkProgress("Reading documents", progress) as watch:
+        brought = import_documents(name, files, title, watch=watch)
     _warn(brought.notes)
     return brought.corpus
 
@@ -183,8 +183,8 @@ def build(
     >>> sorted(hs.build("letters", progress=False).names([0, 1]))
     ['Ada Lovelace', 'Charles Babbage']
     """
-    one = chosen(graph, extractor) if graph in KINDS else find(graph)
-    with Bar("Building", progress) as watch:
+    one = choose_build(graph, extractor) if graph in GRAPH_KIND_WORDS else find_build(graph)
+    with WorkProgress("Building", progress) as watch:
         return build_graph(open_corpus(corpus), one, engine().models, watch)
 
 
@@ -216,9 +216,9 @@ def open(path: str | Path, name: str, *, title: str = "", progress: bool = True)
     BadInput
         If the folder is no index of a known tool.
     """
-    with Bar("Reading the index", progress) as watch:
+    with WorkProgress("Reading the index", progress) as watch:
         opened, taken = open_index(path, name, title, watch)
-        build_graph(opened, find(build_of(taken.tool)), engine().models, watch)
+        build_graph(opened, find_build(tool_build(taken.tool)), engine().models, watch)
     _warn(taken.sentences())
     return opened
 

@@ -7,20 +7,26 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, HopscopeError
-from core.instances.catalogue import Instance, catalogue, find, named, one_for
+from core.instances.catalogue import (
+    Instance,
+    catalogue,
+    find_instance,
+    instance_for_source,
+    instance_of_line,
+)
 from core.io.json_text import json_text
-from core.languages.spelling import holds_words
+from core.languages.spelling import contains_words
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
-from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.texts.answer.own import OwnAnswer
+from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
+from core.operators.texts.answer.own_answer import OwnAnswer
 from core.results import comparison_dict
-from core.retrievers.declared import declare
-from core.serving.calls import asked, source_of
-from core.sources import Source
+from core.retrievers.declarations import declare_function
+from core.serving.calls import open_question, source_of
+from core.sources import AnswerSource
 from hopscope.picture import html
-from hopscope.session import engine, finished
+from hopscope.session import engine, wait_for_job
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
 Method = str | Instance | Line | Operator | Callable[[dict], Any]
-COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
+RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
 
 class Lane:
@@ -110,13 +116,13 @@ class Comparison:
     def __getitem__(self, which: int | str) -> Lane:
         if isinstance(which, int):
             return self.lanes[which]
-        found = next((lane for lane in self.lanes if lane.method == which), None)
-        if found is None:
+        matching_lane = next((lane for lane in self.lanes if lane.method == which), None)
+        if matching_lane is None:
             raise KeyError(
                 f"There is no lane “{which}”; "
                 f"there are {', '.join(lane.method for lane in self.lanes)}."
             )
-        return found
+        return matching_lane
 
     def __iter__(self) -> Iterator[Lane]:
         return iter(self.lanes)
@@ -138,7 +144,7 @@ class Comparison:
         list of dict
             Each with `method`, `kind`, `rank` (from 1), `id`, `text` and `score`.
         """
-        found = []
+        rows = []
         for lane in self.lanes:
             paths = [
                 {"kind": "path", "rank": at, "id": "", **_part(path)}
@@ -149,14 +155,14 @@ class Comparison:
                 for kind, ones in lane.hits.items()
                 for at, hit in enumerate(ones, 1)
             ]
-            found += [{"method": lane.method, **row} for row in (*paths, *hits)]
-        return found
+            rows += [{"method": lane.method, **row} for row in (*paths, *hits)]
+        return rows
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return `rows` as a data frame."""
         import pandas
 
-        return pandas.DataFrame(self.rows(), columns=list(COLUMNS))
+        return pandas.DataFrame(self.rows(), columns=list(RESULT_COLUMNS))
 
     def to_arrow(self) -> pyarrow.Table:
         """Return `rows` as an Arrow table."""
@@ -165,7 +171,7 @@ class Comparison:
         kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
         return pyarrow.Table.from_pylist(
             self.rows(),
-            pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]),
+            pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in RESULT_COLUMNS]),
         )
 
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
@@ -262,16 +268,16 @@ def compare(
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
     source = source_of(graph, corpus)
-    given = (
+    method_list = (
         [methods]
         if isinstance(methods, str | Instance | Line | Operator) or callable(methods)
         else list(methods)
     )
-    instances = [instance_of(one, source) for one in given or source.usual_methods]
-    question_asked = asked(
+    instances = [instance_of(one, source) for one in method_list or source.usual_methods]
+    question_asked = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
-    job = finished(engine().compare(question_asked, instances), "Asking", progress)
+    job = wait_for_job(engine().compare(question_asked, instances), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
 
@@ -297,10 +303,10 @@ def methods(words: str = "") -> dict[str, str]:
     ['hipporag-2-filter-corpus-graph']
     """
     titles = {key: instance.title for key, instance in catalogue().items()}
-    return {key: title for key, title in titles.items() if holds_words(f"{key} {title}", words)}
+    return {key: title for key, title in titles.items() if contains_words(f"{key} {title}", words)}
 
 
-def instance_of(method: Method, source: Source) -> Instance:
+def instance_of(method: Method, source: AnswerSource) -> Instance:
     """Return the instance that a method of `compare` stands for, on the given source.
 
     Raises
@@ -310,19 +316,19 @@ def instance_of(method: Method, source: Source) -> Instance:
     BadParameter
         If an operator of a line has a wrong parameter.
     """
-    known = catalogue()
+    instances_by_id = catalogue()
     if isinstance(method, Instance):
         return method
     if isinstance(method, str):
-        return one_for(find(method, known), source, known)
+        return instance_for_source(find_instance(method, instances_by_id), source, instances_by_id)
     if isinstance(method, Operator):
         method = Line((method,))
     if isinstance(method, Line):
         for kind in {type(part) for part in method.parts()} - set(OPERATORS.values()):
             _run_anew(kind)
-        return named(method, known, ())
+        return instance_of_line(method, instances_by_id, ())
     if callable(method):
-        name = declare(method).name
+        name = declare_function(method).name
         steps = (
             (OwnDocuments(name), OwnAnswer())
             if source.is_corpus
@@ -334,7 +340,7 @@ def instance_of(method: Method, source: Source) -> Instance:
     )
 
 
-_runs = count(1)
+_run_numbers = count(1)
 
 
 def _run_anew(kind: type[Operator]) -> None:
@@ -342,7 +348,7 @@ def _run_anew(kind: type[Operator]) -> None:
 
     The class may be redefined under its name, and so may the functions that it calls.
     """
-    run = f"run {next(_runs)}"
+    run = f"run {next(_run_numbers)}"
     kind.remembered, kind.stamp = (  # type: ignore[method-assign]
         False,
         lambda self, graph, environment: run,

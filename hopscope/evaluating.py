@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.evaluation.exchange.run_files import write_run_files
-from core.evaluation.reports.export import latex
+from core.evaluation.reports.export import latex_table
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.runs.evaluation_jobs import evaluate as start
 from core.evaluation.runs.plan import make_plan, source_of
-from core.evaluation.runs.starting import evaluate as start
 from core.evaluation.runs.store import Store, evaluations_file
 from hopscope.comparing import Method, instance_of
-from hopscope.session import engine, finished
+from hopscope.session import engine, wait_for_job
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +33,7 @@ class Evaluation:
         All figures of the run, with intervals and paired tests.
     """
 
-    def __init__(self, summary: Summary, store: Store):
+    def __init__(self, summary: RunSummary, store: Store):
         self.summary, self._store = summary, store
 
     def rows(self) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ class Evaluation:
 
     def to_latex(self) -> str:
         """Return the summary as a LaTeX table for the package booktabs."""
-        return latex(self.summary)
+        return latex_table(self.summary)
 
     def to_html(self) -> str:
         """Return the report as one HTML file."""
@@ -199,5 +199,5 @@ def evaluate(
         instances, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
     )
     store = Store(evaluations_file())
-    job = finished(start(engine(), store, plan), "Evaluating", progress)
-    return Evaluation(Summary(store.run(job.number), store.rows(job.number)), store)
+    job = wait_for_job(start(engine(), store, plan), "Evaluating", progress)
+    return Evaluation(RunSummary(store.run(job.number), store.rows(job.number)), store)

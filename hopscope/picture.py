@@ -8,19 +8,19 @@ from html import escape
 from typing import Any
 
 from core.errors import shorten
-from core.graph.algorithms.dice import dice
+from core.graph.algorithms.igraph_seed import seed_igraph
 from core.languages.spelling import name_key, normalize
 
-LISTED = 5  # paths or hits that a card names
-DRAWN = 24  # most nodes in the picture
+MAX_LISTED_ITEMS = 5  # paths or hits that a card names
+MAX_DRAWN_NODES = 24  # most nodes in the picture
 # pixels
-WIDTH, HEIGHT = 960, 360
-MARGINS = (110, 36)  # pixels: left and right, top and bottom
-DOTS = 24  # An edge is sampled at `DOTS` - 1 points, which names should not cover.
-LETTER = 6.2  # approximate width of a letter, in pixels
+SVG_WIDTH, SVG_HEIGHT = 960, 360
+SVG_MARGINS = (110, 36)  # pixels: left and right, top and bottom
+EDGE_SAMPLES = 24  # An edge is sampled at `EDGE_SAMPLES` - 1 points, which names should not cover.
+LETTER_WIDTH = 6.2  # approximate width of a letter, in pixels
 # Candidate positions of a label, preferred first: offset to the right and downwards from its node
 # in pixels, and its anchor.
-SIDES = (
+LABEL_SIDES = (
     *(
         (11, 4, "start"),
         (-11, 4, "end"),
@@ -32,10 +32,10 @@ SIDES = (
     *((8, 17, "start"), (-8, 17, "end"), (0, -25, "middle"), (0, 34, "middle")),
 )
 # Share of a label's width that lies left of its position, by anchor.
-HELD = {"start": 0.0, "middle": 0.5, "end": 1.0}
+LEFT_SHARES = {"start": 0.0, "middle": 0.5, "end": 1.0}
 Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
 # Colours of the lanes, used in turn.
-COLOURS = (
+LANE_COLOURS = (
     "#1d6fa5",
     "#b3541e",
     "#2e7d4f",
@@ -45,7 +45,7 @@ COLOURS = (
     "#3c6e71",
     "#5c5c5c",
 )
-STYLE = """<style>
+CARD_STYLE = """<style>
 .hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; \
 padding: 8px 10px; max-width: 1100px; }
 .hopscope h4 { margin: 0 0 6px; font-size: 15px; }
@@ -81,10 +81,11 @@ def html(data: Mapping[str, Any]) -> str:
         The object that `core.results.comparison_dict` returns.
     """
     cards = "".join(
-        _card(lane, COLOURS[at % len(COLOURS)], data) for at, lane in enumerate(data["lanes"])
+        _card(lane, LANE_COLOURS[at % len(LANE_COLOURS)], data)
+        for at, lane in enumerate(data["lanes"])
     )
     return (
-        f'{STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4>'
+        f'{CARD_STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4>'
         f'<div class="lanes">{cards}</div>{svg(data)}</div>'
     )
 
@@ -109,7 +110,7 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
 
 
 def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
-    found = (
+    answer_names = (
         lane["answer"]
         or ", ".join((lane["reader_answers"] or [])[:3])
         or (lane["excerpt"] or {}).get("text", "")
@@ -117,18 +118,24 @@ def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
     right = set(map(normalize, known))
     first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
     mark = "" if not right or not first else " ✓" if normalize(first) in right else " ✗"
-    return escape(shorten(found, 240)) + mark if found else '<span class="small">no answer</span>'
+    return (
+        escape(shorten(answer_names, 240)) + mark
+        if answer_names
+        else '<span class="small">no answer</span>'
+    )
 
 
 def _listed(lane: Mapping[str, Any]) -> str:
     texts = [path["text"] for path in lane["paths"]] or [
         hit["text"] for hits in lane["hits"].values() for hit in hits
     ]
-    items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:LISTED])
-    more = (
-        f'<div class="small">and {len(texts) - LISTED:,} more</div>' if len(texts) > LISTED else ""
+    items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:MAX_LISTED_ITEMS])
+    unlisted = (
+        f'<div class="small">and {len(texts) - MAX_LISTED_ITEMS:,} more</div>'
+        if len(texts) > MAX_LISTED_ITEMS
+        else ""
     )
-    return f"<ol>{items}</ol>{more}"
+    return f"<ol>{items}</ol>{unlisted}"
 
 
 def _alive(lane: Mapping[str, Any]) -> list[str]:
@@ -150,7 +157,7 @@ def svg(data: Mapping[str, Any]) -> str:
         set(map(name_key, data["answers"])),
         set(map(name_key, data["entities"])),
     )
-    drawn = []
+    elements = []
     for (head, tail, relation), lanes in steps.items():
         (x, y), (to_x, to_y) = places[head], places[tail]
         for at, lane in enumerate(sorted(lanes)):
@@ -160,23 +167,25 @@ def svg(data: Mapping[str, Any]) -> str:
                 f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" '
                 f'x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
             )
-            drawn.append(
-                f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" '
+            elements.append(
+                f'<line {line} stroke="{LANE_COLOURS[lane % len(LANE_COLOURS)]}" '
                 f'stroke-width="2" opacity=".75">{title}</line>'
             )
     for name, (x, y) in places.items():
         low = name_key(name)
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
-        drawn.append(
+        elements.append(
             f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}">'
             f"<title>{escape(name)}</title></circle>"
         )
     for text, (x, y), anchor in _labels(places, steps):
-        drawn.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>')
+        elements.append(
+            f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
+        )
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" '
-        f'aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
+        f'<svg viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" width="{SVG_WIDTH}" role="img" '
+        f'aria-label="What the lanes retrieved">{"".join(elements)}</svg>'
     )
 
 
@@ -185,33 +194,34 @@ def _labels(
 ) -> Iterator[tuple[str, tuple[float, float], str]]:
     """Place the label of each node where it covers least.
 
-    Each label takes the position of `SIDES` that covers the smallest area of nodes, edges, earlier
+    Each label takes the position of `LABEL_SIDES` that covers the smallest area of nodes, edges, earlier
     labels and the outside of the picture. Ties go to the earlier position.
 
     Returns
     -------
     The shortened name, the position in pixels and the anchor of each label.
     """
-    taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
+    taken_boxes = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
     for head, tail, _ in steps:
         (x, y), (to_x, to_y) = places[head], places[tail]
         dots = [
             (x + share * (to_x - x), y + share * (to_y - y))
-            for share in (at / DOTS for at in range(1, DOTS))
+            for share in (at / EDGE_SAMPLES for at in range(1, EDGE_SAMPLES))
         ]
-        taken += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
+        taken_boxes += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
     for name, (x, y) in places.items():
         text = shorten(name, 28)
         sides: list[tuple[float, int, Box, tuple[float, float], str]] = []
-        for right, down, anchor in SIDES:
-            left = x + right - len(text) * LETTER * HELD[anchor]
-            box = (left, y + down - 10, left + len(text) * LETTER, y + down + 3)
+        for right, down, anchor in LABEL_SIDES:
+            left = x + right - len(text) * LETTER_WIDTH * LEFT_SHARES[anchor]
+            box = (left, y + down - 10, left + len(text) * LETTER_WIDTH, y + down + 3)
             outside = (
-                max(0.0, -box[0], box[2] - WIDTH) * 13 + max(0.0, -box[1], box[3] - HEIGHT) * WIDTH
+                max(0.0, -box[0], box[2] - SVG_WIDTH) * 13
+                + max(0.0, -box[1], box[3] - SVG_HEIGHT) * SVG_WIDTH
             )
             sides.append(
                 (
-                    outside + sum(_shared(box, other) for other in taken),
+                    outside + sum(_shared(box, other) for other in taken_boxes),
                     len(sides),
                     box,
                     (x + right, y + down),
@@ -219,7 +229,7 @@ def _labels(
                 )
             )
         _, _, box, place, anchor = min(sides)
-        taken.append(box)
+        taken_boxes.append(box)
         yield text, place, anchor
 
 
@@ -237,7 +247,7 @@ def _steps(
 ) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
     """Collect the edges and nodes to draw from the paths of all lanes.
 
-    The lanes take turns, best paths first. A path that would exceed `DRAWN` nodes is skipped.
+    The lanes take turns, best paths first. A path that would exceed `MAX_DRAWN_NODES` nodes is skipped.
 
     Returns
     -------
@@ -248,7 +258,7 @@ def _steps(
     for place in range(max((len(lane["paths"]) for lane in lanes), default=0)):
         for at, lane in enumerate(lanes):
             path = lane["paths"][place] if place < len(lane["paths"]) else None
-            if path is None or len(nodes.keys() | set(path["nodes"])) > DRAWN:
+            if path is None or len(nodes.keys() | set(path["nodes"])) > MAX_DRAWN_NODES:
                 continue
             nodes |= dict.fromkeys(path["nodes"])
             for head, tail, relation in zip(path["nodes"], path["nodes"][1:], path["relations"]):
@@ -264,15 +274,16 @@ def _places(
 
     row = {name: at for at, name in enumerate(nodes)}
     graph = igraph.Graph(len(nodes), [(row[head], row[tail]) for head, tail, _ in steps])
-    with dice(0):
+    with seed_igraph(0):
         points = graph.layout_kamada_kawai().coords if len(nodes) > 1 else [(0.0, 0.0)]
     lows, highs = [min(axis) for axis in zip(*points)], [max(axis) for axis in zip(*points)]
 
     def scaled(value: float, axis: int, size: int) -> float:
         reach = highs[axis] - lows[axis]
         share = (value - lows[axis]) / reach if reach > 1e-9 and math.isfinite(value) else 0.5
-        return MARGINS[axis] + share * (size - 2 * MARGINS[axis])
+        return SVG_MARGINS[axis] + share * (size - 2 * SVG_MARGINS[axis])
 
     return {
-        name: (scaled(x, 0, WIDTH), scaled(y, 1, HEIGHT)) for name, (x, y) in zip(nodes, points)
+        name: (scaled(x, 0, SVG_WIDTH), scaled(y, 1, SVG_HEIGHT))
+        for name, (x, y) in zip(nodes, points)
     }

@@ -12,7 +12,7 @@ from core.watch import Watch
 if TYPE_CHECKING:
     from core.engine import Engine
 
-LOOK = 0.1  # seconds between two updates of a progress bar
+BAR_UPDATE_SECONDS = 0.1  # seconds between two updates of a progress bar
 
 
 @lru_cache(maxsize=1)
@@ -23,7 +23,7 @@ def engine() -> Engine:
     return Engine()
 
 
-class Bar:
+class WorkProgress:
     """A context manager that shows the progress of long work.
 
     It draws in notebooks and terminals: `with Bar("Reading") as watch: watch.report(text, share)`.
@@ -38,12 +38,12 @@ class Bar:
         from tqdm.auto import tqdm
 
         self._shown: tuple[str, float | None] = ("", None)
-        drawn = shown and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        is_drawn = shown and (sys.stderr.isatty() or "ipykernel" in sys.modules)
         self._bar = tqdm(
             total=1.0,
             desc=text,
             leave=False,
-            disable=not drawn,
+            disable=not is_drawn,
             delay=1.0,
             bar_format="{desc} {bar} {percentage:3.0f}%",
         )
@@ -63,7 +63,7 @@ class Bar:
         self._bar.refresh()
 
 
-def finished(job: Any, text: str, progress: bool) -> Any:
+def wait_for_job(job: Any, text: str, progress: bool) -> Any:
     """Wait until a job has ended, with a progress bar, and return it.
 
     An interruption cancels the job.
@@ -73,9 +73,9 @@ def finished(job: Any, text: str, progress: bool) -> Any:
     HopscopeError
         If the job failed.
     """
-    with Bar(text, progress) as watch:
+    with WorkProgress(text, progress) as watch:
         try:
-            while not job.wait(LOOK):
+            while not job.wait(BAR_UPDATE_SECONDS):
                 watch.report(job.text or text, job.fraction)
         except BaseException:
             job.cancel()

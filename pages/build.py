@@ -7,37 +7,45 @@ from functools import partial
 import streamlit as st
 
 from core.drafts import History
-from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, find, named, save
+from core.instances.catalogue import (
+    METHOD_OWNERSHIP,
+    OWN_GROUP,
+    Instance,
+    delete_instance,
+    find_instance,
+    instance_of_line,
+    save_instance,
+)
 from core.operators.base import Line
 from pages.parts.build.bench import Bench
-from pages.parts.build.trials import keep_up, ready, waits_for_nothing
-from pages.parts.build.trying import asking, compare_link, try_it
+from pages.parts.build.trial_view import compare_link, draw_question_row, draw_trial
+from pages.parts.build.trials import can_start_now, run_if_changed, runs_without_click
 from pages.parts.methods.chooser import chooser
-from pages.parts.methods.groups import is_heading, options
+from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.shared.actions import button, result_of, shown_errors
-from pages.parts.shared.people import admit, barred, whose
+from pages.parts.shared.people import admit, owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, went_here
+from pages.parts.shared.session import engine, instances, was_address_entered
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-EMPTY = ""  # the entry for an empty line in the list of methods
+EMPTY_METHOD = ""  # the entry for an empty line in the list of methods
 
 
 def page() -> None:
     """Draw the page."""
-    known = instances()
-    bench = restore(known)
+    instances_by_id = instances()
+    bench = restore(instances_by_id)
     head = st.container(key="build-head")
     question = st.container(key="build-question")
     trouble = st.container()
     work = st.container()
     with question:
-        run = asking(bench)
+        run = draw_question_row(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(tr("Build"), anchor=False, width="content")
-        start(known, bench)
+        choose_start(instances_by_id, bench)
         line = bench.line
         if button(
             tr("Gallery"),
@@ -45,27 +53,27 @@ def page() -> None:
             key="build_gallery_open",
             help=tr("The methods with their lines drawn small."),
         ):
-            gallery(known, bench)
-        compare_link(line, known)
+            gallery(instances_by_id, bench)
+        compare_link(line, instances_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
-            keep(line, known)
-    at_once = run or ready(bench)
-    if at_once and waits_for_nothing():
+            save_form(line, instances_by_id)
+    at_once = run or runs_without_click(bench)
+    if at_once and can_start_now():
         with trouble:
-            keep_up(bench, known, run)
+            run_if_changed(bench, instances_by_id, run)
             at_once = False
     with work:
-        try_it(bench)
+        draw_trial(bench)
     if at_once:
         with trouble:  # after the line, which is thus visible while a graph is opened
-            tried = keep_up(bench, known, run)
+            tried = run_if_changed(bench, instances_by_id, run)
         if tried:
             st.rerun()
 
 
-def start(known: dict[str, Instance], bench: Bench) -> None:
+def choose_start(known: dict[str, Instance], bench: Bench) -> None:
     """Draw the choice of a method to start from."""
-    names = {EMPTY: tr("an empty line")} | options(known)
+    names = {EMPTY_METHOD: tr("an empty line")} | method_options(known)
 
     def load() -> None:
         chosen = session.build_start
@@ -73,7 +81,7 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
             bench.load(known[chosen].line if chosen else Line())
         session.build_start = None
 
-    now = named(bench.line, known) if bench.line is not None else None
+    current_name = instance_of_line(bench.line, known) if bench.line is not None else None
     st.selectbox(
         tr("Start from"),
         list(names),
@@ -81,8 +89,8 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
         key=Session.build_start.name,
         format_func=names.__getitem__,
         on_change=load,
-        placeholder=tr("{label} · start from another method", label=now.label)
-        if now is not None
+        placeholder=tr("{label} · start from another method", label=current_name.label)
+        if current_name is not None
         else tr("Start from a method, or an empty line"),
         label_visibility="collapsed",
     )
@@ -94,14 +102,14 @@ def gallery(known: dict[str, Instance], bench: Bench) -> None:
 
     The chosen one replaces the line; Undo restores it.
     """
-    now = named(bench.line, known).id if bench.line is not None else ""
+    now = instance_of_line(bench.line, known).id if bench.line is not None else ""
     chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
     if chosen in known:
         bench.load(known[chosen].line)
         st.rerun()
 
 
-def keep(line: Line | None, known: dict[str, Instance]) -> None:
+def save_form(line: Line | None, known: dict[str, Instance]) -> None:
     """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -113,7 +121,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         )
         pressed = button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
-        saved = result_of(lambda: save(name, line))
+        saved = result_of(lambda: save_instance(name, line))
         if saved is not None:
             session.build_saved = saved.title
             st.rerun()  # The list of methods above was drawn without the new one.
@@ -121,7 +129,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
         caption("A line can be saved once it can be run.")
-    own = [instance for instance in known.values() if instance.group == OWN]
+    own = [instance for instance in known.values() if instance.group == OWN_GROUP]
     if not own:
         caption(
             "Nothing saved yet. What you save appears here, where a line is started from, and as "
@@ -132,18 +140,23 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
             st.text(
                 "  ·  ".join(
                     filter(
-                        None, (instance.label, instance.line.words(), whose(OWNED_AS, instance.id))
+                        None,
+                        (
+                            instance.label,
+                            instance.line.words(),
+                            owner_text(METHOD_OWNERSHIP, instance.id),
+                        ),
                     )
                 ),
                 width="stretch",
             )
             button(
                 tr("Delete"),
-                partial(delete, instance.id),
+                partial(delete_instance, instance.id),
                 key=f"delete-{instance.id}",
                 type="tertiary",
                 icon="delete",
-                why_not=barred(OWNED_AS, instance.id),
+                why_not=visitor_refusal(METHOD_OWNERSHIP, instance.id),
             )
 
 
@@ -155,20 +168,24 @@ def restore(known: dict[str, Instance]) -> Bench:
     """
     fresh = session.bench is None
     bench = session.bench = session.bench or Bench()
-    wanted = st.query_params.get("line") or st.query_params.get("from") or ""
-    if wanted and (fresh or went_here()) and wanted not in (bench.wanted, bench.draft.text):
-        _load(bench, wanted, known)
+    address_line = st.query_params.get("line") or st.query_params.get("from") or ""
+    if (
+        address_line
+        and (fresh or was_address_entered())
+        and address_line not in (bench.wanted, bench.draft.text)
+    ):
+        _load_address(bench, address_line, known)
         if fresh:
             bench.history = History(bench.draft)  # no earlier line to go back to
-    bench.wanted, session.came = wanted, False
+    bench.wanted, session.came = address_line, False
     return bench
 
 
-def _load(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
+def _load_address(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
     """Load what an address names, and show an error if that fails."""
     with shown_errors():
         if wanted in known or "(" not in wanted:
-            bench.load(find(wanted, known).line)
+            bench.load(find_instance(wanted, known).line)
         else:
             bench.read(wanted)
 

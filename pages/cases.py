@@ -6,17 +6,17 @@ from functools import partial
 
 import streamlit as st
 
-from core.cases import Case, delete, edit, export, get, tags, whole
-from core.cases.store import OWNED_AS
+from core.cases import Case, comparison_of_case, delete, edit, export, get_case, tags
+from core.cases.store import CASE_KIND
 from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
-from core.runtime.jobs import sentence
-from pages.parts.board.finished import downloads, finished_board
+from core.runtime.jobs import error_sentence
+from pages.parts.board.static_board import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
-from pages.parts.compare.presenting import offer
-from pages.parts.shared.actions import ask_first, button
-from pages.parts.shared.people import admit, barred, held
+from pages.parts.compare.presentation import draw_present_button
+from pages.parts.shared.actions import button, confirm_button
+from pages.parts.shared.people import admit, disabled_arguments, visitor_refusal
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -27,22 +27,22 @@ def page() -> None:
     key = st.query_params.get("case", "")
     try:
         if key:
-            opened(get(key))
+            draw_case(get_case(key))
         else:
             st.header(tr("Cases"), anchor=False)
             casebook()
     except HopscopeError as error:
         st.error(plain(str(error)))
         if key:
-            button(tr("All cases"), leave, icon="arrow_back")
+            button(tr("All cases"), leave_case, icon="arrow_back")
 
 
-def opened(case: Case) -> None:
+def draw_case(case: Case) -> None:
     """Draw one case: its facts, its actions and its board."""
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        button(tr("All cases"), leave, key="back", icon="arrow_back", type="tertiary")
+        button(tr("All cases"), leave_case, key="back", icon="arrow_back", type="tertiary")
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
@@ -55,14 +55,14 @@ def opened(case: Case) -> None:
     if case.notes:
         st.text(case.notes)
     badges(case)
-    asked = []
+    question_facts = []
     if case.entities:
-        asked.append(tr("Starts from {entities}", entities=", ".join(case.entities)))
+        question_facts.append(tr("Starts from {entities}", entities=", ".join(case.entities)))
     if case.answers:
-        asked.append(tr("known answers: {answers}", answers=", ".join(case.answers)))
-    if asked:
-        st.caption(plain(" · ".join(asked)))
-    opened = Session.case_open.of(case.id, lambda: whole(case.id))
+        question_facts.append(tr("known answers: {answers}", answers=", ".join(case.answers)))
+    if question_facts:
+        st.caption(plain(" · ".join(question_facts)))
+    opened = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))
     try:
         drawing = finished_board(opened, f"case-{case.id}")
     except (
@@ -72,7 +72,7 @@ def opened(case: Case) -> None:
         IndexError,
         AttributeError,
     ) as error:  # An imported file may have data that no run could make.
-        st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=sentence(error))))
+        st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
     with st.container(horizontal=True):
         downloads(opened, drawing, f"case-{case.id}")
@@ -83,7 +83,7 @@ def actions(case: Case) -> None:
 
     They are present, ask again, notes and tags, duplicate, export and delete.
     """
-    offer([case])
+    draw_present_button([case])
     if case.link and (
         case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()
     ):
@@ -93,9 +93,11 @@ def actions(case: Case) -> None:
             icon=":material/view_column:",
             query_params=dict(case.link),
         )
-    why = "" if case.example else barred(OWNED_AS, case.id)
+    why = "" if case.example else visitor_refusal(CASE_KIND, case.id)
     if not case.example:
-        with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **held(why)):
+        with st.popover(
+            tr("Notes and tags"), icon=":material/edit_note:", **disabled_arguments(why)
+        ):
             annotate(case)
     button(tr("Duplicate"), partial(copy_case, case.id), key="duplicate", icon="content_copy")
     st.download_button(
@@ -107,11 +109,11 @@ def actions(case: Case) -> None:
         on_click="ignore",
     )
     if not case.example:
-        ask_first(
+        confirm_button(
             tr("Delete"),
             tr("Delete this case? It cannot be brought back."),
             tr("Yes, delete it"),
-            lambda: remove(case.id),
+            lambda: remove_case(case.id),
             "delete",
             type="secondary",
             why_not=why,
@@ -134,14 +136,14 @@ def annotate(case: Case) -> None:
             st.rerun()
 
 
-def remove(key: str) -> None:
+def remove_case(key: str) -> None:
     """Delete a case and go back to the list."""
     delete(key)
     session.cases_message = tr("The case was deleted.")
-    leave()
+    leave_case()
 
 
-def leave() -> None:
+def leave_case() -> None:
     """Go back to the list."""
     st.query_params.pop("case", None)
 

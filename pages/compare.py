@@ -10,92 +10,134 @@ from typing import Any
 import streamlit as st
 
 from core.cases import Case
-from core.engine import Comparison
+from core.engine import MethodComparison
 from core.errors import HopscopeError
 from core.graph.edits import Edit
 from core.operators.languages import notes_on_language
-from core.runtime.jobs import CANCELLED, Job
-from core.sources import Ask, GraphSource
+from core.runtime.jobs import JOB_CANCELLED, Job
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
-from pages.parts.board.thumbs import press_thumb, show_thumbs
-from pages.parts.compare.asked import Shown, address, answered_before, clear, come_back, here, shown
-from pages.parts.compare.drawn import drawable, drawing, news, payload, with_wait
+from pages.parts.board.thumbs import save_thumb, show_thumbs
 from pages.parts.compare.entity_chips import chips
-from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
-from pages.parts.compare.lanes import act, chosen, dialog, fitting, insert, settle_lanes, try_beside
-from pages.parts.compare.partly import partly, unbuilt
-from pages.parts.compare.presenting import present, presenting
-from pages.parts.compare.reranked import rerank
+from pages.parts.compare.graph_edits import (
+    EDIT_ACTIONS,
+    add_earlier_answers,
+    ask_with_edit,
+    changes,
+    job_before_edits,
+)
+from pages.parts.compare.graph_edits import has_running as at_work
+from pages.parts.compare.influence import (
+    MEASURE_ACTION,
+    STOP_ACTION,
+    add_measuring,
+    measuring,
+    start_or_stop_measure,
+)
+from pages.parts.compare.lanes import (
+    dialog,
+    handle_lane_click,
+    insert,
+    insert_changed_line,
+    lane_methods,
+    runnable_methods,
+    settle_lanes,
+)
+from pages.parts.compare.partial_lanes import draw_missing_graphs, draw_partial_lanes
+from pages.parts.compare.presentation import is_presenting, present
+from pages.parts.compare.rerank_sliders import rerank
+from pages.parts.compare.screen_board import (
+    add_queue_length,
+    drawable_screen,
+    drawing,
+    payload,
+    wait_for_news,
+)
+from pages.parts.compare.screen_state import (
+    ScreenComparison,
+    address,
+    clear_question,
+    draw_shipped_comparisons,
+    restore_from_address,
+    screen_comparison,
+    screen_link,
+)
 from pages.parts.compare.sharing import share
-from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
-from pages.parts.compare.without import running as at_work
 from pages.parts.question.corpus_question import ask_documents, facts
-from pages.parts.question.permalink import MOST_LANES, case_link, write_link
-from pages.parts.question.question_bar import begin, link_entities, question_bar, settle, suggest
+from pages.parts.question.permalink import MAX_COMPARE_LANES, case_link, write_link
+from pages.parts.question.question_bar import (
+    ask_example,
+    ask_if_changed,
+    draw_question_error,
+    link_entities,
+    question_bar,
+)
 from pages.parts.shared.actions import button, result_of
-from pages.parts.shared.address import ask_on_enter, in_place
-from pages.parts.shared.live import AROUND, fetched_text, near
+from pages.parts.shared.address import ask_on_enter, write_address
+from pages.parts.shared.live_graphs import AROUND_PARAMETER, fetched_text, question_neighbourhood
 from pages.parts.shared.people import admit
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
+    cancel_or_leave,
+    chosen_graph,
     engine,
-    give_up,
-    graph,
+    graph_if_open,
     graph_name,
     instances,
-    opened_graph,
-    source,
-    stop_where_missing,
+    page_source,
+    stop_if_missing,
     waiter,
 )
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-BY_WORDS = "bm25-passages"  # method offered if the encoder does not know the language
-POLL = 0.7  # least seconds between two updates of a running job, each of which waits for news
+WORD_SEARCH_METHOD = "bm25-passages"  # method offered if the encoder does not know the language
+BOARD_POLL_SECONDS = (
+    0.7  # least seconds between two updates of a running job, each of which waits for news
+)
 
 
 def page() -> None:
     """Draw the page."""
-    come_back()
-    settle()
+    restore_from_address()
+    ask_if_changed()
     settle_lanes()
-    known = instances()
-    if presenting():
+    instances_by_id = instances()
+    if is_presenting():
         if session.submitted:
-            session.trouble = ask(chosen(known), edited())
+            session.trouble = start_comparison(lane_methods(instances_by_id), screen_to_reuse())
             st.query_params["present"] = "1"
             session.submitted = session.edited = False
         present(repair_beside)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         pressed = question_bar()
-        options()
+        draw_options()
     ask_on_enter(tr("Question"))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
     above, results = st.container(), st.container()
-    if shown() is None:
-        stop_where_missing(source())
+    if screen_comparison() is None:
+        stop_if_missing(page_source())
     stopped = Session.stopped.take()
     with above:
-        lanes = chosen(known)
+        lanes = lane_methods(instances_by_id)
         if (pressed or session.submitted) and not stopped:
-            session.trouble = ask(lanes, None if pressed else edited())
+            session.trouble = start_comparison(lanes, None if pressed else screen_to_reuse())
         # Cleared only after asking: a run that is interrupted before must not lose the question.
         session.submitted = session.edited = False
         if session.trouble is not None:
-            suggest(session.trouble)
+            draw_question_error(session.trouble)
     with above:
-        on_screen = drawable(shown())
+        on_screen = drawable_screen(screen_comparison())
         if on_screen is not None and session.trouble is not None:
-            earlier(on_screen.comparison)
+            draw_earlier_note(on_screen.comparison)
     with entities:
-        if source().is_corpus:
+        if page_source().is_corpus:
             facts()
         else:
             chips(seen_graph(on_screen))
@@ -104,11 +146,13 @@ def page() -> None:
         if on_screen is not None and (text := fetched_text(on_screen.comparison)):
             st.caption(f":material/database: {plain(text)}")
         if on_screen is not None:
-            languages(on_screen.comparison)
-    dialog(fitting(known), on_screen.comparison if on_screen is not None else None)
+            draw_language_notes(on_screen.comparison)
+    dialog(
+        runnable_methods(instances_by_id), on_screen.comparison if on_screen is not None else None
+    )
     if on_screen is not None and on_screen.case is not None:
         with above:
-            answered(on_screen.case)
+            draw_case_note(on_screen.case)
     with results:
         if on_screen is None:
             welcome()
@@ -116,11 +160,11 @@ def page() -> None:
         else:
             draw(on_screen)
             with above:
-                partly(on_screen)
+                draw_partial_lanes(on_screen)
                 # After the board, so that a job cannot end unnoticed between the two.
-                unbuilt(on_screen)
-    if (link := here(on_screen)) is not None:
-        in_place(link.parameters())
+                draw_missing_graphs(on_screen)
+    if (link := screen_link(on_screen)) is not None:
+        write_address(link.parameters())
     if on_screen is not None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
@@ -130,58 +174,62 @@ def page() -> None:
             share(on_screen, drawing(on_screen))
 
 
-def seen_graph(on_screen: Shown | None) -> Any:
+def seen_graph(on_screen: ScreenComparison | None) -> Any:
     """Return the graph in which names are looked up.
 
     It is the chosen graph. For a live database, and until the chosen graph is open, it is the graph
     of the comparison on the screen.
     """
-    opened = opened_graph()
+    opened = graph_if_open()
     if on_screen is not None and (
         opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name
     ):
         return on_screen.comparison.graph
-    return opened or graph()
+    return opened or chosen_graph()
 
 
-def answered(case: Case) -> None:
+def draw_case_note(case: Case) -> None:
     """Draw a note that a case is on the screen.
 
     A button begins a new question.
     """
-    what = tr("An example that was answered before.") if case.example else tr("A saved case.")
+    case_text = tr("An example that was answered before.") if case.example else tr("A saved case.")
     link = case_link(case)
-    missing = tr(
+    missing_text = tr(
         "It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.",
         name=link.source.name,
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
         st.caption(
-            plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"),
+            plain(
+                f"{case_text} {tr('Ask runs it here and now.') if link.source.here else missing_text}"
+            ),
             width="content",
         )
-        button(tr("Try your own"), clear, key="own", type="tertiary", icon="edit")
+        button(tr("Try your own"), clear_question, key="own", type="tertiary", icon="edit")
 
 
-def earlier(comparison: Comparison) -> None:
+def draw_earlier_note(comparison: MethodComparison) -> None:
     """Draw a note if the screen answers an earlier question."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
         caption("Below is still what was asked before: {question}", question=question)
 
 
-def languages(comparison: Comparison) -> None:
+def draw_language_notes(comparison: MethodComparison) -> None:
     """Draw notes if question, source and models do not share a language.
 
     They name the lanes that do not depend on it. If there is none, a method that searches by words
     is offered.
     """
-    asked, of = comparison.ask, engine().models
-    notes_on = lambda line: notes_on_language(line, asked.source.graph, of, asked.question.text)
+    shown_ask, registry = comparison.ask, engine().models
+    notes_on = lambda line: notes_on_language(
+        line, shown_ask.source.graph, registry, shown_ask.question.text
+    )
     notes = [notes_on(lane.instance.line) for lane in comparison.lanes]
-    said = list(dict.fromkeys(sentence for some in notes for sentence in some))
+    sentences = list(dict.fromkeys(sentence for some in notes for sentence in some))
     free = [lane.instance.label for lane, some in zip(comparison.lanes, notes) if not some]
-    for sentence in said:
+    for sentence in sentences:
         if free:
             names = tr(" and ").join(map(tr, free))
             if len(free) == 1:
@@ -191,12 +239,12 @@ def languages(comparison: Comparison) -> None:
             st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")
-    by_words = instances().get(BY_WORDS)
-    room = asked.source.is_corpus and len(session.lanes) < MOST_LANES
-    if said and not free and room and by_words is not None and not notes_on(by_words.line):
+    by_words = instances().get(WORD_SEARCH_METHOD)
+    room = shown_ask.source.is_corpus and len(session.lanes) < MAX_COMPARE_LANES
+    if sentences and not free and room and by_words is not None and not notes_on(by_words.line):
         button(
             tr("Search by words too"),
-            partial(insert, len(session.lanes), BY_WORDS),
+            partial(insert, len(session.lanes), WORD_SEARCH_METHOD),
             key="by_words",
             icon="add",
         )
@@ -207,11 +255,11 @@ def stop(job: Job) -> None:
 
     That holds even if Ask was clicked just before.
     """
-    give_up(job, "compare")
+    cancel_or_leave(job, "compare")
     session.stopped = True
 
 
-def options() -> None:
+def draw_options() -> None:
     """Draw the options of how a question is answered."""
     with st.popover(tr("Options")):
         st.toggle(
@@ -226,7 +274,7 @@ def options() -> None:
             help=tr("Name the entities at the ends of the best paths (the graph reader)."),
             persist_state="session",
         )
-        if source().is_corpus:
+        if page_source().is_corpus:
             st.toggle(
                 tr("Wait for all vectors"),
                 key=Session.whole.name,
@@ -235,19 +283,19 @@ def options() -> None:
             )
 
 
-def edited() -> Shown | None:
+def screen_to_reuse() -> ScreenComparison | None:
     """Return what is on the screen if only its lanes were changed.
 
     Its finished lanes are reused then, and the others are run with the same question.
     """
-    on_screen = shown() if session.edited else None
-    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
+    on_screen = screen_comparison() if session.edited else None
+    is_same_question = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
         session.question.split()
     )
-    return on_screen if same else None
+    return on_screen if is_same_question else None
 
 
-def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
+def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> HopscopeError | None:
     """Start the comparison and write it into the address.
 
     Returns an error if that fails. Finished lanes of `on_screen` are reused.
@@ -258,32 +306,34 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
         else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     )
     try:
-        put = ask_documents if source().is_corpus else ask_graph
-        asked = put(*switches, session.edits)
-        before = on_screen.on(asked) if on_screen is not None else None
+        ask_source = ask_documents if page_source().is_corpus else ask_graph
+        new_ask = ask_source(*switches, session.edits)
+        earlier_comparison = on_screen.on(new_ask) if on_screen is not None else None
         if session.edits:
             session.before = (
-                engine().compare(put(*switches), lanes, waiter=waiter("compare-before")).key
+                engine().compare(ask_source(*switches), lanes, waiter=waiter("compare-before")).key
             )
-        job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
+        job = engine().compare(
+            new_ask, lanes, waiter=waiter("compare"), repairs=True, before=earlier_comparison
+        )
     except HopscopeError as error:
         return error
     session.job = job.key
     del session.case
-    session.address = replace(address(), reader=asked.reader, model=asked.model)
+    session.address = replace(address(), reader=new_ask.reader, model=new_ask.model)
     write_link(session.address)
     return None
 
 
-def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
+def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQuestion:
     """Return the question in the bar to the chosen graph.
 
     It has the given edits and is ready to be run.
 
     Raises BadInput, UnknownEntity.
     """
-    opened = near(
-        graph(),
+    opened = question_neighbourhood(
+        chosen_graph(),
         Question(session.question, entities=tuple(session.entities)),
         lambda: Session.stopped.put(True),
     )
@@ -305,84 +355,88 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
     )
 
 
-def draw(on_screen: Shown) -> None:
+def draw(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    running = at_work((job, before_job(), *measuring(on_screen)))
+    running = at_work((job, job_before_edits(), *measuring(on_screen)))
     repairing = job is not None and job.comparison.repairing
 
-    @st.fragment(run_every=POLL if running or repairing else None)
+    @st.fragment(run_every=BOARD_POLL_SECONDS if running or repairing else None)
     def follow() -> None:
         if job is not None:
-            ending(job)
-        ended = not at_work((job, before_job(), *measuring(on_screen)))
-        ways = [*drawing(on_screen).view.ways, *WAYS]
-        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
-        drawn = {
-            **with_measuring(
-                with_before(with_wait(payload(on_screen), on_screen), on_screen), on_screen
+            draw_job_end(job)
+        ended = not at_work((job, job_before_edits(), *measuring(on_screen)))
+        ways = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
+        edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": ways}
+        board_data = {
+            **add_measuring(
+                add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
+                on_screen,
             ),
             **edit,
         }
         react(
             on_screen,
-            board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"),
-            drawn["paths"],
+            board(
+                show_thumbs(on_screen.comparison, board_data) if ended else board_data, key="board"
+            ),
+            board_data["paths"],
         )
         if (running and ended) or (job is not None and repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
-            news(on_screen)
+            wait_for_news(on_screen)
 
     follow()
 
 
-def ending(job: Job) -> None:
+def draw_job_end(job: Job) -> None:
     """Draw the error of a job, or a note that it was cancelled."""
     if job.error:
         st.error(plain(job.error))
-    elif job.status == CANCELLED and job.ended:
+    elif job.status == JOB_CANCELLED and job.ended:
         caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
-def react(on_screen: Shown, clicked, paths) -> None:
+def react(on_screen: ScreenComparison, clicked, paths) -> None:
     """Do what was clicked on the board."""
     comparison = on_screen.comparison
-    press_thumb(comparison, clicked.thumb)
+    save_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
         lane, do = int(clicked.lane["lane"]), clicked.lane["do"]
-        result_of(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(
-            lane, do
-        )
+        result_of(lambda: start_or_stop_measure(on_screen, lane, do)) if do in (
+            MEASURE_ACTION,
+            STOP_ACTION,
+        ) else handle_lane_click(lane, do)
         st.rerun()
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))
     if clicked.go is not None:
-        if clicked.go["to"] in WAYS:
-            change(comparison, clicked.go, paths)
+        if clicked.go["to"] in EDIT_ACTIONS:
+            ask_with_edit(comparison, clicked.go, paths)
             return
-        go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
+        follow_node_button(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
 
 
-def repair_beside(comparison: Comparison, lane: int) -> None:
+def repair_beside(comparison: MethodComparison, lane: int) -> None:
     """Run the repair of a lane in a new lane.
 
     If there is no room, it replaces the lane.
     """
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
-        try_beside(repaired.instance.id, repaired.repair.spec, or_in_place=True)
+        insert_changed_line(repaired.instance.id, repaired.repair.spec, or_in_place=True)
         st.rerun()
 
 
-def go(opened, node: int, to: str) -> None:
+def follow_node_button(opened, node: int, to: str) -> None:
     """Follow a button of a node's panel.
 
     It leads to the node's neighbourhood, or asks the same question from this node.
     """
     name = opened.node_name(node)
     if to == "walk":
-        around = {} if opened.fetched is None else {AROUND: name}
+        around = {} if opened.fetched is None else {AROUND_PARAMETER: name}
         st.switch_page(
             "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **around}
         )
@@ -393,27 +447,28 @@ def go(opened, node: int, to: str) -> None:
 def draw_idle(lanes) -> None:
     """Draw the lanes before the first question."""
     clicked = board(
-        {**idle(lanes, source().is_corpus), "editable": True, "most_lanes": MOST_LANES}, key="idle"
+        {**idle(lanes, page_source().is_corpus), "editable": True, "most_lanes": MAX_COMPARE_LANES},
+        key="idle",
     )
     if clicked.lane is not None:
-        act(int(clicked.lane["lane"]), clicked.lane["do"])
+        handle_lane_click(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
 
 
 def welcome() -> None:
     """Draw the introduction on an empty screen."""
-    first = source().examples
+    example_questions = page_source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
         "Ask a question of {noun}. Every lane answers it by another method, and shows where the "
         "right answer was lost.",
-        noun=source().noun,
+        noun=page_source().noun,
     )
-    answered_before()
-    for text in first:
+    draw_shipped_comparisons()
+    for text in example_questions:
         button(
             plain(text),
-            partial(begin, text),
+            partial(ask_example, text),
             key=f"first-{text}",
             type="tertiary",
             icon="arrow_forward",

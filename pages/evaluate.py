@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.evaluation.runs.store import OWNED_AS
-from pages.parts.evaluate.evaluating import leave, progress, run_actions, runs
+from core.evaluation.runs.store import EVALUATION_OWNER_KIND
 from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
+from pages.parts.evaluate.method_search import SEARCH_PARAMETER, show_search
 from pages.parts.evaluate.questions import one_question
-from pages.parts.evaluate.searching import SEARCH, show_search
+from pages.parts.evaluate.run_progress import leave_run, progress, run_actions, runs
 from pages.parts.shared.actions import button
-from pages.parts.shared.people import admit, whose
+from pages.parts.shared.people import admit, owner_text
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -26,7 +26,7 @@ def page() -> None:
     number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
     try:
         if not number:
-            start()
+            draw_start()
         elif question:
             one_question(int(number), question)
         else:
@@ -37,10 +37,10 @@ def page() -> None:
         else:
             st.error(tr("The address names no evaluation."))
         if number:
-            button(tr("All evaluations"), leave, icon="arrow_back")
+            button(tr("All evaluations"), leave_run, icon="arrow_back")
 
 
-def start() -> None:
+def draw_start() -> None:
     """Draw the start page.
 
     It has the form of a new evaluation with the list of runs, and the search for a method.
@@ -50,7 +50,9 @@ def start() -> None:
         tr(":material/bar_chart: Compare methods"),
         tr(":material/travel_explore: Find me a method"),
     ]
-    given, searched = st.tabs(names, default=names[1] if st.query_params.get(SEARCH) else None)
+    given, searched = st.tabs(
+        names, default=names[1] if st.query_params.get(SEARCH_PARAMETER) else None
+    )
     with given:
         new_run()
         runs()
@@ -64,7 +66,7 @@ def one_run(number: int) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        button(tr("All evaluations"), leave, icon="arrow_back", type="tertiary")
+        button(tr("All evaluations"), leave_run, icon="arrow_back", type="tertiary")
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
@@ -80,7 +82,13 @@ def one_run(number: int) -> None:
             ),
             anchor=False,
         )
-        st.caption(plain(" · ".join(filter(None, (facts(run), whose(OWNED_AS, str(run.id)))))))
+        st.caption(
+            plain(
+                " · ".join(
+                    filter(None, (facts(run), owner_text(EVALUATION_OWNER_KIND, str(run.id))))
+                )
+            )
+        )
     progress(run)
     if run.done + run.failed:
         figures(run)

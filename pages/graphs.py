@@ -7,18 +7,18 @@ import streamlit as st
 from core.datasets import dataset_of
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.questions import added_questions
-from pages.parts.graphs.around import around_one, further
 from pages.parts.graphs.downloads import download
-from pages.parts.graphs.removing import remove
-from pages.parts.graphs.shape import charts, counted, details, figures
+from pages.parts.graphs.graph_removal import draw_remove_button
+from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
+from pages.parts.graphs.shape import charts, details, draw_counts, may_count
 from pages.parts.graphs.walk import walk
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import graph, graph_name, last_graph
+from pages.parts.shared.session import chosen_graph, graph_name, last_graph
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-TABS = [
+GRAPH_TABS = [
     tr(":material/hub: Walk"),
     tr(":material/bar_chart: Shape"),
     tr(":material/add: Add"),
@@ -33,22 +33,24 @@ def page() -> None:
     )
     top = st.container()
     adds = "add" in st.query_params
-    first = TABS[-1] if adds else None
-    walking, shape, adding = st.tabs(TABS, default=first, key=f"graphs-{session.graph_opened}")
+    first = GRAPH_TABS[-1] if adds else None
+    walking, shape, adding = st.tabs(
+        GRAPH_TABS, default=first, key=f"graphs-{session.graph_opened}"
+    )
     with adding:  # first, so that it works also if the graph cannot be opened
         drop_zone(last_graph())
         added_questions()
     with top:
-        remove(graph_name())
-        opened = around_one(graph())
+        draw_remove_button(graph_name())
+        opened = named_neighbourhood(chosen_graph())
         if opened is None:
             return
-        figures(opened)
+        draw_counts(opened)
     with walking:
         walk(opened)
-        further(opened)
+        draw_fetch_button(opened)
     with shape:
-        if counted(opened):
+        if may_count(opened):
             details(opened)
             download(opened)
             charts(opened)

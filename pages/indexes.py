@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.indexes.index_cards import cards
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import graph
+from pages.parts.shared.session import chosen_graph
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -14,7 +14,7 @@ from pages.parts.shared.wording import tr
 def page() -> None:
     """Draw the page."""
     st.header(tr("Indexes"), anchor=False)
-    opened = graph()
+    opened = chosen_graph()
     if opened.live is not None:
         st.info(
             tr(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import psutil
 import streamlit as st
 
-from core.sharing import who
+from core.sharing import current_person
 from pages.parts.models.add_model import add_model
 from pages.parts.models.model_cards import cards
+from pages.parts.models.model_trial import try_model
 from pages.parts.models.roles import choose_roles
 from pages.parts.models.saved_vectors import saved_vectors
-from pages.parts.models.trying_model import try_model
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
@@ -20,21 +20,21 @@ def page() -> None:
     """Draw the page."""
     st.header(tr("Models"))
     _memory()
-    here, trying, adding = st.tabs(
+    models_tab, trial_tab, adding_tab = st.tabs(
         [
             tr(":material/memory: Models"),
             tr(":material/chat: Try one"),
             tr(":material/add: Add one"),
         ]
     )
-    with here:
+    with models_tab:
         choose_roles()
         saved_vectors()
         cards()
-    with trying:
+    with trial_tab:
         try_model()
-    with adding:
-        if who().administrator:
+    with adding_tab:
+        if current_person().administrator:
             add_model()
         else:
             st.info(

@@ -9,13 +9,13 @@ from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
-from pages.parts.texts.advising import advice
-from pages.parts.texts.building import builds
-from pages.parts.texts.chosen import ask_about, choose, missed, opened
+from pages.parts.texts.corpus_choice import choose, draw_ask_button, opened, warn_missing_corpus
+from pages.parts.texts.corpus_removal import draw_remove_corpus
 from pages.parts.texts.documents import documents
-from pages.parts.texts.removing import remove
+from pages.parts.texts.graph_advice import advice
+from pages.parts.texts.graph_builds import builds
 
-TABS = (
+TEXT_TABS = (
     tr(":material/hub: Graph"),
     tr(":material/description: Documents"),
     tr(":material/add: Add"),
@@ -28,19 +28,21 @@ def page() -> None:
     top = st.container(horizontal=True, vertical_alignment="bottom")
     with top:
         name = choose()
-        ask_about(name)
-    missed()
+        draw_ask_button(name)
+    warn_missing_corpus()
     # A `default` that changed with the open tab would make a new widget and lose the click.
     if not session.texts_tabs:
-        session.texts_tabs = session.texts_open or TABS[0]
-    graph, listed, adding = st.tabs(TABS, key=Session.texts_tabs.name, on_change="rerun")
+        session.texts_tabs = session.texts_open or TEXT_TABS[0]
+    graph, documents_tab, adding = st.tabs(
+        TEXT_TABS, key=Session.texts_tabs.name, on_change="rerun"
+    )
     session.texts_open = session.texts_tabs
     with adding:
         # Drawn whichever tab is open; otherwise the chosen files would be lost.
         drop_zone(CorpusSource(name))
     if adding.open:
         return
-    with graph if graph.open else listed:
+    with graph if graph.open else documents_tab:
         corpus = opened(name)
         if corpus is None:
             return
@@ -50,7 +52,7 @@ def page() -> None:
         else:
             documents(corpus)
     with top:
-        remove(corpus)
+        draw_remove_corpus(corpus)
 
 
 admit(page)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from core.io.home import graphs_folder, models_folder
-from core.runtime.weight import return_unused
+from core.runtime.memory import release_unused_memory
 
 # workers side by side have a thread each, as threads that wait for each other spin
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -71,7 +71,7 @@ def _give_back() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
-    return_unused()
+    release_unused_memory()
     _size = _process.memory_info().rss
 
 

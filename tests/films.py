@@ -14,7 +14,7 @@ import pytest
 
 from core.environment import Environment
 from core.graph.building.build import build
-from core.models.base import Choice, Reply
+from core.models.base import ChatReply, Choice
 from core.operators.base import Context
 from core.types import Question, State, Usage
 from core.watch import NO_WATCH
@@ -79,7 +79,7 @@ class Parrot:
         self.asked.append(messages)
         if on_text:
             on_text(self.text)
-        return Reply(self.text, self.count_tokens(messages), len(self.text.split()))
+        return ChatReply(self.text, self.count_tokens(messages), len(self.text.split()))
 
 
 class Bag:
@@ -144,9 +144,9 @@ def kit(films):
     """`kit.context(**choosers)`, `kit.state("One")`, `kit.texts(state)` and the classes above."""
 
     def node(name):
-        from core.graph.names.lookup import names
+        from core.graph.names.lookup import name_lookup
 
-        return names(films).find(name)
+        return name_lookup(films).find(name)
 
     def state(*seeds):
         return State(Question("a question"), tuple(node(seed) for seed in seeds))

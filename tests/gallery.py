@@ -12,7 +12,7 @@ import tempfile
 import textwrap
 
 from core.cases.case import Case
-from core.cases.examples import PICTURES, examples
+from core.cases.examples import PICTURE_FOLDER, examples
 from core.io.home import ROOT
 
 PAGE = ROOT / "docs" / "gallery.md"
@@ -57,7 +57,7 @@ def page() -> str:
 def _entry(case: Case) -> str:
     notes = textwrap.fill(" ".join(case.notes.split()), 140)
     methods = ", ".join(case.instances)
-    picture = f"../{PICTURES.relative_to(ROOT).as_posix()}/{case.id}.webp"
+    picture = f"../{PICTURE_FOLDER.relative_to(ROOT).as_posix()}/{case.id}.webp"
     return f"### {case.question}\n\n{notes}\n\nMethods: {methods}. [Open it]({ADDRESS}{case.id}).\n\n![What each method found]({picture})\n"
 
 
@@ -84,7 +84,7 @@ def take() -> None:
     """Take every picture; one that is too large is refused."""
     from tests.server import browser, server
 
-    PICTURES.mkdir(exist_ok=True)
+    PICTURE_FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as home,
         server(HOPSCOPE_HOME=home, HOPSCOPE_MODELS=f"{home}/none") as (address, _),
@@ -97,7 +97,7 @@ def take() -> None:
             browser_page = context.new_page()
             for case, _ in examples():
                 file, data = (
-                    PICTURES / f"{case.id}{ending}.webp",
+                    PICTURE_FOLDER / f"{case.id}{ending}.webp",
                     photograph(browser_page, address, case),
                 )
                 if len(data) > MAX_BYTES:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.comparison.lane import Lane
-from core.comparison.run import LaneRun
+from core.comparison.lane import MethodLane
+from core.comparison.lane_run import LaneRun
 from core.instances.catalogue import Instance
 
 
-def lane_of(run: LaneRun, name: str = "a", title: str = "A", **fields) -> Lane:
+def lane_of(run: LaneRun, name: str = "a", title: str = "A", **fields) -> MethodLane:
     """A lane with what a run came to, done where `fields` do not say otherwise."""
     given = {"instance": Instance(name, title, run.line), **run.fields, **fields}
-    return Lane(run.ask, **given)
+    return MethodLane(run.ask, **given)

@@ -7,7 +7,7 @@ from hashlib import shake_128
 
 import numpy as np
 
-from core.models.scorers import EncoderScorer, words
+from core.models.scorers import EncoderScorer, folded_words
 from core.watch import NO_WATCH
 from tests.films import Written
 
@@ -31,12 +31,15 @@ class Sketch:
 
     def encode(self, texts, watch=NO_WATCH):
         if len(texts):
-            return np.stack([self._vector(words(text)) for text in texts])
+            return np.stack([self._vector(folded_words(text)) for text in texts])
         return np.zeros((0, SIZE), np.float32)
 
     def encode_tokens(self, texts, watch=NO_WATCH):
         for place, text in enumerate(texts):
-            yield [place], np.stack([self._vector([word]) for word in ["[", *words(text), "]"]])
+            yield (
+                [place],
+                np.stack([self._vector([word]) for word in ["[", *folded_words(text), "]"]]),
+            )
 
     def _vector(self, found):
         # which is odd, so never 0

@@ -20,19 +20,25 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from core.builds.registry import BUILDING
-from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
-from core.indexes.prepared import ABSENT, DAMAGED, OTHER, PARTLY, READY
-from core.indexes.table import KINDS
-from core.instances.catalogue import published
+from core.builds.registry import BUILD_GRAMMAR
+from core.evaluation.metrics.catalogue import METRICS, REPORTED_METRICS, metric
+from core.indexes.index_kinds import INDEX_KINDS
+from core.indexes.index_state import (
+    INDEX_ABSENT,
+    INDEX_DAMAGED,
+    INDEX_OF_OTHER_SETTING,
+    INDEX_PARTIAL,
+    INDEX_READY,
+)
+from core.instances.catalogue import published_instances
 from core.io.home import ROOT
 from core.lines.difference import title_of
-from core.operators.text import RETRIEVAL
+from core.operators.text import RETRIEVAL_GRAMMAR
 from core.parameters import parameters
 from core.sources import CorpusSource, GraphSource
-from pages.parts.shared.wording import DOMAIN, LOCALE
+from pages.parts.shared.wording import GETTEXT_DOMAIN, LOCALE_FOLDER
 
-POT = LOCALE / f"{DOMAIN}.pot"
+POT = LOCALE_FOLDER / f"{GETTEXT_DOMAIN}.pot"
 TEXTS = {"tr", "caption", "write"}  # functions whose first argument is a text
 # those with a noun, after its number except in `nouns`, and perhaps its plural
 NOUNS = {"many", "noun", "nounOf", "nouns", "plural"}
@@ -110,21 +116,30 @@ def template() -> Catalog:
 
 def core_words() -> Iterator[tuple[str, str]]:
     """Words of core that screens draw, with what they are of."""
-    for cls in {**RETRIEVAL.operators, **BUILDING.operators}.values():
+    for cls in {**RETRIEVAL_GRAMMAR.operators, **BUILD_GRAMMAR.operators}.values():
         yield from ((cls.title, "steps"), (title_of(cls), "steps"))
         for parameter in parameters(cls):
             yield from ((parameter.label, "settings"), (parameter.help, "settings"))
-    for row in published().values():
+    for row in published_instances().values():
         yield from ((row.label, "methods"), (row.title, "methods"))
-    for name in dict.fromkeys((*METRICS, *REPORTED)):
+    for name in dict.fromkeys((*METRICS, *REPORTED_METRICS)):
         described = metric(name).described()
         yield from (
             (described[key], "metrics")
             for key in ("title", "definition", "convention", "unit", "better")
         )
-    for kind in KINDS.values():
+    for kind in INDEX_KINDS.values():
         yield from ((kind.title, "indexes"), (kind.purpose, "indexes"), (kind.parts, "indexes"))
-    yield from ((state, "indexes") for state in (READY, PARTLY, OTHER, ABSENT, DAMAGED))
+    yield from (
+        (state, "indexes")
+        for state in (
+            INDEX_READY,
+            INDEX_PARTIAL,
+            INDEX_OF_OTHER_SETTING,
+            INDEX_ABSENT,
+            INDEX_DAMAGED,
+        )
+    )
     yield from (
         (row["title"], "models")
         for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values()
@@ -181,7 +196,7 @@ def faults(translation: Catalog) -> list[str]:
 def bring_up_to_date(po: Path, texts: Catalog) -> list[str]:
     """Bring a translation up to date with the texts, and compile it; what is wrong with it. Texts that are no longer there are dropped."""
     with po.open("rb") as file:
-        translation = read_po(file, locale=po.parents[1].name, domain=DOMAIN)
+        translation = read_po(file, locale=po.parents[1].name, domain=GETTEXT_DOMAIN)
     translation.update(texts, no_fuzzy_matching=True)
     with po.open("wb") as file:
         write_po(file, translation, width=120, include_lineno=False, ignore_obsolete=True)
@@ -195,14 +210,14 @@ def bring_up_to_date(po: Path, texts: Catalog) -> list[str]:
     return faults(translation)
 
 
-def main(folder: Path = LOCALE) -> int:
+def main(folder: Path = LOCALE_FOLDER) -> int:
     """Write hopscope.pot and bring the translations in a folder up to date; 1 where one is wrong."""
     POT.parent.mkdir(parents=True, exist_ok=True)
     POT.write_text(pot(), "utf-8")
     texts = template()
     wrong = [
         fault
-        for po in sorted(folder.glob(f"*/LC_MESSAGES/{DOMAIN}.po"))
+        for po in sorted(folder.glob(f"*/LC_MESSAGES/{GETTEXT_DOMAIN}.po"))
         for fault in bring_up_to_date(po, texts)
     ]
     print("\n".join([*wrong, f"{POT}: {len(texts):,} texts."]))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from core.builds import build
-from core.comparison.run import build_of
-from core.corpus import Document, new_folder, write
+from core.builds import run_build
+from core.comparison.lane_run import build_of
+from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
 from core.evaluation.metrics.catalogue import metric
 from core.instances.catalogue import catalogue
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.models.chat.client import ChatClient
-from core.models.chat.remembered import Replies
+from core.models.chat.reply_cache import ReplyCache
 from core.models.chat.saved_replies import read_shipped
 from core.types import Question
 from tests.benchmarks.methods import Noted, asks, by_extractors, main
@@ -49,7 +49,7 @@ class Recorded:
                 "rating": 5,
             }
         text = json.dumps(told) if asked else "Ebenezer Scrooge"
-        return Reply(text, 1000, 50, seconds=2.0)
+        return ChatReply(text, 1000, 50, seconds=2.0)
 
     def count_tokens(self, messages):
         return 1000
@@ -77,10 +77,10 @@ def test_each_method_is_asked_on_the_graph_by_each_extractor():
 
 def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    corpus = write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+    corpus = write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     engine = Engine(Models(Recorded()))
     for name in ("tkg-described", "tkg-noun-phrases"):
-        build(corpus, name, engine.models)
+        run_build(corpus, name, engine.models)
     main(["vgraphrag", "--corpus", "carols", "--extractor", "described,noun-phrases"], engine)
     out = capsys.readouterr().out
     rows = {
@@ -109,7 +109,7 @@ def test_without_a_language_model_methods_that_can_do_without_one_are_measured(
 ):
     """KGP then seeks neighbours by the question's words, HyDE searches with the question; walks that a model puts into words need it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+    write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     models = Models(Recorded())
     models.is_chat = lambda name: name == "answer"
     main(
@@ -149,7 +149,7 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
     file = tmp_path / "replies.jsonl.gz"
     for home in ("first", "second"):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / home))
-        write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+        write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
         main(
             ["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)],
             Engine(Models(Told("told", 4096))),
@@ -162,9 +162,9 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
 
 def test_the_replies_that_a_client_finds_are_noted(tmp_path):
     noted = Noted(file=tmp_path / "replies.sqlite")
-    noted.keep("other", "m", Reply("Marley", 100, 2, seconds=1.0))
+    noted.keep("other", "m", ChatReply("Marley", 100, 2, seconds=1.0))
     noted.noted.clear()
-    replies = Replies(on_disk=noted)
+    replies = ReplyCache(on_disk=noted)
     assert (
         replies.find("other", None, fewest=9).text == "Marley"
         and replies.find("unknown", None) is None

@@ -1,6 +1,6 @@
 import numpy as np
 
-from core.graph.pagerank.best import pagerank_exact
+from core.graph.pagerank.top_nodes import pagerank_exact
 from tests.benchmarks.truth import best_nodes
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.environment import Environment
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.indexes.chains import token_vectors
 from core.operators import ChainVotes
 from core.operators.base import Context
@@ -22,7 +22,7 @@ HOME = [  # a person and a town, each one step from Ann; Oxley's river heads no 
 
 @pytest.fixture
 def graph():
-    return in_memory(HOME, "home")
+    return build_in_memory(HOME, "home")
 
 
 def test_the_fit_of_a_type(graph):

@@ -11,13 +11,13 @@ import types
 
 import pytest
 
-from core.corpus import Document, new_folder, write
+from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
-from core.instances.catalogue import FIELDS, Instance
+from core.instances.catalogue import INSTANCE_FIELDS, Instance
 from core.io.home import ROOT
 from core.models.registry import Registry
 from core.operators import OPERATORS
-from core.operators.text import RETRIEVAL, parse_line
+from core.operators.text import RETRIEVAL_GRAMMAR, parse_line
 from core.sources import CorpusSource
 from core.types import Question
 from tests.films import films, kit
@@ -72,7 +72,7 @@ def instance_of(section: str) -> Instance:
     """The instance whose row is printed in a section of CONTRIBUTING.md."""
     (row,) = blocks_of("CONTRIBUTING.md", section)
     ((name, fields),) = tomllib.loads(row).items()
-    return Instance(name, **RETRIEVAL.fields_of(fields, FIELDS, "CONTRIBUTING.md"))
+    return Instance(name, **RETRIEVAL_GRAMMAR.fields_of(fields, INSTANCE_FIELDS, "CONTRIBUTING.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -163,7 +163,9 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
         "fair": "The fair in Leeds sold sheep.",
         "sea": "A calm sea.",
     }
-    corpus = write(new_folder("towns"), [Document(name, text) for name, text in texts.items()])
+    corpus = write_corpus(
+        new_folder("towns"), [Document(name, text) for name, text in texts.items()]
+    )
     method = instance_of("Add a method on documents")
     engine = Engine(Registry())
     job = engine.compare(

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from core.environment import Environment
-from core.evaluation.metrics.catalogue import DECLARED
+from core.evaluation.metrics.catalogue import ALL_METRICS
 from core.io.home import ROOT
 from core.models.base import NoModels
 from core.operators import OPERATORS
@@ -137,7 +137,7 @@ def test_every_operator_has_an_example(operator):
     assert f"{operator.__module__}.{operator.__qualname__}" in {test.name for test in EXAMPLES}
 
 
-@pytest.mark.parametrize("metric", DECLARED, ids=lambda metric: metric.base)
+@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda metric: metric.base)
 def test_every_metric_has_an_example(metric):
     """One in the docstrings of core/evaluation that names it, as "path_hit" or "path_hit@1"."""
     said = [

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.cases.examples import DEMO, FOLDER
+from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER
 from core.cases.exchange import load
-from core.cases.file import EXTENSION
+from core.cases.file import CASES_EXTENSION
 from core.errors import BadInput
 from core.importing import IMPORTERS, recognise
-from core.io.plain import to_plain
-from pages.parts.question.permalink import Link, parse_link
+from core.io.plain_data import to_plain
+from pages.parts.question.permalink import Permalink, parse_link
 from tests.core.importing.examples import IN_PROCESS, example
 from tests.triples import read_triples
 
@@ -170,7 +170,9 @@ def places(value, path=()):
 @pytest.fixture(scope="module")
 def case_lines():
     """The heading of a file of cases, and its shortest case."""
-    head, *rows = gzip.decompress((FOLDER / f"{DEMO}{EXTENSION}").read_bytes()).splitlines()
+    head, *rows = gzip.decompress(
+        (EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}").read_bytes()
+    ).splitlines()
     return head, min(rows, key=len)
 
 
@@ -211,7 +213,7 @@ TEXTS = st.sampled_from(
 @given(st.dictionaries(KEYS, TEXTS | st.lists(TEXTS, max_size=6), max_size=6))
 def test_links(query):
     link = parse_link(query)
-    assert isinstance(link, Link) and 1 <= len(link.lanes) <= 4 and 0 <= link.seed < 10**9
+    assert isinstance(link, Permalink) and 1 <= len(link.lanes) <= 4 and 0 <= link.seed < 10**9
     again = parse_link(link.parameters())
     assert (again.seed, again.model, again.reader, again.source) == (
         link.seed,

@@ -41,17 +41,17 @@ GUARDED = {
     "core/runtime/subprocess_worker.py: resource",
     "core/runtime/subprocess_worker.py: os.O_ASYNC",
     "core/runtime/subprocess_worker.py: signal.SIGXCPU",
-    "core/runtime/ended_with_us.py: os.killpg",
-    "core/runtime/ended_with_us.py: signal.SIGKILL",
+    "core/runtime/child_guard.py: os.killpg",
+    "core/runtime/child_guard.py: signal.SIGKILL",
     "core/graph/pagerank/local/disk.py: ctypes.CDLL",
     "core/graph/pagerank/local/disk.py: mmap.MADV_WILLNEED",
     "core/graph/pagerank/local/disk.py: resource",
     "core/finetune/loop.py: ctypes.CDLL",
     "core/comparison/housekeeping.py: resource",
     "core/models/threads.py: os.sched_getaffinity",
-    "core/runtime/weight.py: ctypes.CDLL",
+    "core/runtime/memory.py: ctypes.CDLL",
 }
-MOVES = "core/io/durable.py"
+MOVES = "core/io/durable_files.py"
 
 
 def found_in(tree: ast.AST) -> Iterator[str]:

@@ -72,14 +72,14 @@ def tree(module) -> ast.Module:
 
 def test_those_of_the_readers_are_among_them():
     assert {
-        "core.corpus.readers.markdown.MARKS",
+        "core.corpus.readers.markdown.INLINE_MARKS",
         "core.corpus.readers.html.CHARSET",
-        "core.io.json_pieces.BETWEEN",
+        "core.io.json_pieces.JSON_SEPARATOR",
     } <= set(PATTERNS)
     assert {
-        "core.models.chat.json_reply.TRAILING",
-        "core.models.rating.PAIR",
-        "core.evaluation.metrics.failures.QUOTED",
+        "core.models.chat.json_reply.STRING_OR_TRAILING_COMMA",
+        "core.models.rating.RATING_PAIR",
+        "core.evaluation.metrics.failures.QUOTED_TEXT",
     } <= set(PATTERNS)
 
 

@@ -148,9 +148,9 @@ def test_the_gallery_has_each_case_that_ships_with_its_pictures():
     assert gallery.PAGE.read_text("utf-8") == gallery.page(), "make it anew: make gallery"
     shipped = [case for case, _ in examples.examples()]
     assert gallery.page().count("\n### ") == len(shipped)
-    files = {examples.picture(case, dark) for case in shipped for dark in (False, True)}
+    files = {examples.picture_file(case, dark) for case in shipped for dark in (False, True)}
     assert (
-        files == set(examples.PICTURES.iterdir())
+        files == set(examples.PICTURE_FOLDER.iterdir())
         and max(file.stat().st_size for file in files) <= gallery.MAX_BYTES
     )
-    assert examples.picture(replace(shipped[0], example=False)) is None
+    assert examples.picture_file(replace(shipped[0], example=False)) is None

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from core.io import durable
+from core.io import durable_files
 from core.io.home import ROOT
 
 FORBIDDEN = re.compile(
@@ -44,12 +44,16 @@ def rules() -> Iterator[None]:
         sys.addaudithook(_look)  # for good: Python takes none back
         _hooked.append(True)
     _holding.append(True)
-    before, durable.WINDOWS, durable.PATIENCE = (durable.WINDOWS, durable.PATIENCE), True, 0.1
+    before, durable_files.WINDOWS, durable_files.MOVE_PATIENCE_SECONDS = (
+        (durable_files.WINDOWS, durable_files.MOVE_PATIENCE_SECONDS),
+        True,
+        0.1,
+    )
     try:
         yield
     finally:
         _holding.pop()
-        durable.WINDOWS, durable.PATIENCE = before
+        durable_files.WINDOWS, durable_files.MOVE_PATIENCE_SECONDS = before
 
 
 @pytest.fixture

@@ -1,18 +1,26 @@
 """Graphs made of texts: building operators, the builds that ship, and running builds."""
 
-from core.builds.catalogue import Build, catalogue, chosen, find
-from core.builds.run import Status, being_built, build, build_for, open_graph, own_builds, status
+from core.builds.catalogue import GraphBuild, catalogue, choose_build, find_build
+from core.builds.run import (
+    Status,
+    being_built,
+    build_for,
+    build_status,
+    open_graph,
+    own_builds,
+    run_build,
+)
 
 __all__ = [
-    "Build",
+    "GraphBuild",
     "Status",
     "being_built",
-    "build",
+    "run_build",
     "build_for",
     "catalogue",
-    "chosen",
-    "find",
+    "choose_build",
+    "find_build",
     "open_graph",
     "own_builds",
-    "status",
+    "build_status",
 ]

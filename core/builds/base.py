@@ -9,26 +9,26 @@ from typing import Any, ClassVar
 
 from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
-from core.builds.grouped import ShippedClusters
 from core.builds.report import BuildReport
+from core.builds.shipped_clusters import ShippedClusters
 from core.builds.spending import BuildSpending
 from core.corpus import Corpus
-from core.corpus.recut import Recut
+from core.corpus.chunk_reuse import ChunkReuse
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.lines import OperatorLine
 from core.models.base import Chat, Models
 from core.models.chat.lanes import LlamaLanes, several_at_once
 from core.models.chat.saved_replies import CachedChat, SavedReplies
-from core.parameters import Declared, parameters
+from core.parameters import OperatorBase, parameters
 from core.runtime.cluster import Workers
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
-GIVEN = ("documents",)
-LANES = 8  # parallel requests to a language model: more are no faster on two cores
-NEED = {
+BUILD_STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
+INITIAL_PARTS = ("documents",)
+MAX_PARALLEL_REQUESTS = 8  # parallel requests to a language model: more are no faster on two cores
+MISSING_PART_MESSAGES = {
     "documents": "documents",
     "chunks": "chunks, and nothing before it cuts any",
     "facts": "what chunks tell, and nothing before it extracts any",
@@ -36,12 +36,12 @@ NEED = {
     "communities": "communities, and nothing before it finds any",
 }
 # Parts of a build that are made only once, with the refusal of a second time.
-AGAIN = {
+REPEATED_PART_MESSAGES = {
     "chunks": "cuts chunks, and they are cut before it",
     "facts": "reads chunks, and they are read before it",
     "graph": "makes a graph, and one is made before it",
 }
-AFTER = {
+LATE_STAGE_MESSAGES = {
     "extract": "chunks were read",
     "resolve": "names were joined",
     "merge": "the graph was made",
@@ -53,7 +53,7 @@ AFTER = {
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class BuildState:
     """State of a build after some of its operators.
 
     `chunks` is a table of id, document, title, place, text and tokens (see `core.graph.columns`).
@@ -67,7 +67,7 @@ class Made:
     graph: Graph | None = None
     opened: str = ""
 
-    def replace(self, **changes: Any) -> Made:
+    def replace(self, **changes: Any) -> BuildState:
         """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
@@ -91,13 +91,13 @@ class BuildContext:
     models: Models
     watch: Watch = NO_WATCH
     report: BuildReport = field(default_factory=BuildReport)
-    lanes: int = LANES
+    lanes: int = MAX_PARALLEL_REQUESTS
     replies: SavedReplies = field(default_factory=SavedReplies)
     facts: FactStore = field(default_factory=FactStore)
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
-    recutting: Recut = field(default_factory=Recut)
+    recutting: ChunkReuse = field(default_factory=ChunkReuse)
     language: str = ""  # code of the documents' language, empty where it is unknown
     # The language models asked so far, by name or role.
     chats: dict[str, CachedChat] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class BuildContext:
             return self._engines[name]
 
 
-class BuildOperator(Declared):
+class BuildOperator(OperatorBase):
     """A step of a build.
 
     Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
@@ -153,7 +153,7 @@ class BuildOperator(Declared):
     # Increased when the same parameters make another graph than in the version before.
     edition: ClassVar[int] = 1
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         """Return the state of the build after this operator.
 
         The result is deterministic. It does not depend on what was saved before.
@@ -256,14 +256,14 @@ class BuildLine(OperatorLine[BuildOperator]):
 def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
     """Return the reason why `operator` cannot follow `before`, or None where it can."""
     before = tuple(before)
-    written = set(GIVEN).union(*(other.writes for other in before))
+    written = set(INITIAL_PARTS).union(*(other.writes for other in before))
     for need in operator.reads:
         if need not in written:
-            return f"{type(operator).__name__} reads {NEED[need]}."
+            return f"{type(operator).__name__} reads {MISSING_PART_MESSAGES[need]}."
     for made in operator.writes:
-        if made in AGAIN and made in written and made not in operator.reads:
-            return f"{type(operator).__name__} {AGAIN[made]}."
-    last = max((STAGES.index(other.stage) for other in before), default=0)
-    if last > STAGES.index(operator.stage):
-        return f"{type(operator).__name__} cannot come after {AFTER[STAGES[last]]}."
+        if made in REPEATED_PART_MESSAGES and made in written and made not in operator.reads:
+            return f"{type(operator).__name__} {REPEATED_PART_MESSAGES[made]}."
+    last = max((BUILD_STAGES.index(other.stage) for other in before), default=0)
+    if last > BUILD_STAGES.index(operator.stage):
+        return f"{type(operator).__name__} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[last]]}."
     return None

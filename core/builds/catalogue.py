@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from core.builds.base import BuildLine, BuildOperator
-from core.builds.registry import BUILDING
+from core.builds.registry import BUILD_GRAMMAR
 from core.errors import BadParameter, nearest, shorten
 from core.lines.difference import changed_values
 from core.parameters import parameters
 
-FILE = Path(__file__).with_name("builds.toml")
-FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
-KINDS = {
+BUILDS_FILE = Path(__file__).with_name("builds.toml")
+BUILD_FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
+GRAPH_KIND_WORDS = {
     "chunks": "chunks alone",
     "passage": "passage graph",
     "tree": "tree of summaries",
@@ -27,7 +27,9 @@ KINDS = {
     "links": "corpus graph",
 }
 """Short description of each kind of graph."""
-BY = "@"  # Separator between the id of a row and the language model that replaces the row's own.
+MODEL_SEPARATOR = (
+    "@"  # Separator between the id of a row and the language model that replaces the row's own.
+)
 EXTRACTORS = (
     "llm",
     "described",
@@ -44,10 +46,10 @@ EXTRACTORS = (
 
 
 @dataclass(frozen=True)
-class Build:
+class GraphBuild:
     """A named line of building operators.
 
-    `graph` is the kind of graph, a key of `KINDS`. `extractor` tells where the facts come from:
+    `graph` is the kind of graph, a key of `GRAPH_KIND_WORDS`. `extractor` tells where the facts come from:
 
     - "llm" is a language model, "paper" the same with the settings of the papers.
     - "described" is a parser for names with a language model for their descriptions.
@@ -75,15 +77,15 @@ class Build:
     @property
     def row(self) -> str:
         """Id of the catalogue row with this line, whatever its language model."""
-        return self.id.partition(BY)[0]
+        return self.id.partition(MODEL_SEPARATOR)[0]
 
-    def by(self, model: str) -> Build:
+    def by(self, model: str) -> GraphBuild:
         """Return this build with another language model.
 
         Raises BadParameter where it uses none.
 
-        >>> from core.builds import find
-        >>> find("kg-described").by("qwen-0.5b").id
+        >>> from core.builds import find_build
+        >>> find_build("kg-described").by("qwen-0.5b").id
         'kg-described@qwen-0.5b'
         """
         if not self.line.asks_chat:
@@ -92,50 +94,52 @@ class Build:
         known = next((one for one in catalogue().values() if one.line == line), None)
         return known or replace(
             self,
-            id=f"{self.row}{BY}{model}",
+            id=f"{self.row}{MODEL_SEPARATOR}{model}",
             line=line,
             title=f"{self.title.split(':')[0]}: {model}",
         )
 
 
 @cache
-def catalogue() -> dict[str, Build]:
+def catalogue() -> dict[str, GraphBuild]:
     """Return the builds that ship, by id.
 
     Raises BadParameter with the file, row and key, and the nearest valid name.
     """
-    return read(FILE)
+    return read_builds(BUILDS_FILE)
 
 
-def read(file: Path) -> dict[str, Build]:
+def read_builds(file: Path) -> dict[str, GraphBuild]:
     """Return the builds of one TOML file. Raises BadParameter."""
-    return {key: Build(key, **fields) for key, fields in BUILDING.read(file, FIELDS)}
+    return {
+        key: GraphBuild(key, **fields) for key, fields in BUILD_GRAMMAR.read(file, BUILD_FIELDS)
+    }
 
 
-def find(spec: str) -> Build:
+def find_build(spec: str) -> GraphBuild:
     """Return the build that a text names.
 
     The text is the id of a build, a kind of graph (the first build of that kind), or a line of
     building operators. An id may name another language model after an @, as in
     "tkg-described@qwen-0.5b". Raises BadParameter.
     """
-    known = catalogue()
-    if spec in known:
-        return known[spec]
-    row, _, model = spec.partition(BY)
-    if row in known and model:
-        return known[row].by(model)
+    builds = catalogue()
+    if spec in builds:
+        return builds[spec]
+    row, _, model = spec.partition(MODEL_SEPARATOR)
+    if row in builds and model:
+        return builds[row].by(model)
     if of_kind(spec):
         return of_kind(spec)[0]
     if "(" not in spec:
         raise BadParameter(
             f"There is no build “{shorten(spec)}”."
-            f"{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
+            f"{nearest(spec, [*builds, *dict.fromkeys(b.graph for b in builds.values())])}"
         )
-    line = BUILDING.parse(spec)
+    line = BUILD_GRAMMAR.parse(spec)
     return next(
-        (build for build in known.values() if build.line == line),
-        Build(repr(line), "Own build", line, kind_of(line)),
+        (build for build in builds.values() if build.line == line),
+        GraphBuild(repr(line), "Own build", line, kind_of(line)),
     )
 
 
@@ -147,15 +151,15 @@ def kind_of(line: BuildLine) -> str:
     operators.
 
     >>> from core.builds.catalogue import kind_of
-    >>> from core.builds.registry import BUILDING
+    >>> from core.builds.registry import BUILD_GRAMMAR
     >>> kind_of(
-    ...     BUILDING.parse(
+    ...     BUILD_GRAMMAR.parse(
     ...         "SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"
     ...     )
     ... )
     'rkg'
     >>> kind_of(
-    ...     BUILDING.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()")
+    ...     BUILD_GRAMMAR.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()")
     ... )
     ''
     """
@@ -178,19 +182,19 @@ def _graph_steps(line: BuildLine) -> list[BuildOperator]:
     return [one for one in line.operators[made:] if one.stage != "index"]
 
 
-def of_kind(graph: str) -> list[Build]:
+def of_kind(graph: str) -> list[GraphBuild]:
     """Return the builds of a kind of graph: by a language model first, by noun phrases last."""
     return [build for build in catalogue().values() if build.graph == graph]
 
 
-def chosen(graph: str, extractor: str = "") -> Build:
+def choose_build(graph: str, extractor: str = "") -> GraphBuild:
     """Return the build of a kind of graph by an extractor, else the first of that kind.
 
     Raises BadParameter.
     """
     fit = of_kind(graph)
     if not fit:
-        return find(graph)
+        return find_build(graph)
     if extractor and extractor not in EXTRACTORS:
         raise BadParameter(
             f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}"
@@ -205,9 +209,9 @@ def chosen(graph: str, extractor: str = "") -> Build:
 
 def _asking(operator: BuildOperator, model: str) -> BuildOperator:
     """Return an operator with another language model, if it uses one."""
-    asked = {
+    model_values = {
         p.name: model
         for p in parameters(type(operator))
         if p.chat and getattr(operator, p.name) in operator.models()
     }
-    return replace(operator, **asked)
+    return replace(operator, **model_values)

@@ -12,21 +12,23 @@ from core.errors import ModelUnavailable
 from core.watch import NO_WATCH, Watch
 
 # RAPTOR's random seeds: of the mixtures that are compared, and of the final one.
-SEED, FITTED = (224, 0)
-DIMENSIONS = 10
-SHARE = 0.1  # lowest probability with which a vector belongs to a cluster of a mixture
+RAPTOR_SEED, FINAL_MIXTURE_SEED = (224, 0)
+REDUCED_DIMENSIONS = 10
+MIN_CLUSTER_PROBABILITY = (
+    0.1  # lowest probability with which a vector belongs to a cluster of a mixture
+)
 MAX_COMPONENTS = 49  # most components of a mixture
 REGULARISATION = 1e-6  # Added to each variance; scikit-learn's default, which RAPTOR keeps.
-LEARNT = 2000  # most vectors from which a mixture is learnt
-ROUNDS = 10  # rounds of balanced k-means
+MAX_FITTED_VECTORS = 2000  # most vectors from which a mixture is learnt
+KMEANS_ROUNDS = 10  # rounds of balanced k-means
 # Most vectors for which PCA reads all at once. Beyond it the covariance is summed up in blocks.
-WHOLE = 20_000
-TOGETHER = 10_000  # most vectors that balanced k-means clusters at once
+MAX_PCA_VECTORS = 20_000
+MAX_KMEANS_VECTORS = 10_000  # most vectors that balanced k-means clusters at once
 REDUCERS = ("pca", "umap")
 Clusters = list[np.ndarray]  # positions of the vectors, ascending in each cluster
 
 
-def mixture(
+def cluster_by_mixtures(
     vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, sought: bool = False
 ) -> Clusters:
     """Cluster vectors as RAPTOR does, by two levels of Gaussian mixtures.
@@ -50,44 +52,50 @@ def mixture(
     reducer : "pca" or "umap".
     sought : search the number of components by `least_bic` instead of trying every number.
     """
-    found: dict[tuple[int, ...], None] = {}
+    clusters: dict[tuple[int, ...], None] = {}
     for outer in _mixed(
         _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
     ):
         inner = [np.arange(len(outer))]
-        if len(outer) > DIMENSIONS + 1:
+        if len(outer) > REDUCED_DIMENSIONS + 1:
             inner = _mixed(_reduced(vectors[outer], reducer, 10), watch, sought)
-        found |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
-    return [np.array(one, np.int64) for one in sorted(found)]
+        clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
+    return [np.array(one, np.int64) for one in sorted(clusters)]
 
 
-def balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
+def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
     """Cluster vectors by balanced k-means (RAPTOR-K).
 
     There are `n // size` clusters. None has more than the mean number of vectors, rounded up. Each
     vector is in one cluster.
 
-    More than `TOGETHER` vectors are first halved between two means, repeatedly, so that time grows
+    More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly, so that time grows
     as n log n.
 
     >>> import numpy as np
-    >>> from core.builds.clustering import balanced
-    >>> [one.tolist() for one in balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
+    >>> from core.builds.clustering import cluster_balanced
+    >>> [one.tolist() for one in cluster_balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
     from sklearn.cluster import KMeans
 
-    if len(vectors) > TOGETHER:
-        found = [
-            half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, watch)
+    if len(vectors) > MAX_KMEANS_VECTORS:
+        clusters = [
+            half[one]
+            for half in _halves(vectors)
+            for one in cluster_balanced(vectors[half], size, watch)
         ]
-        return sorted(found, key=lambda one: int(one[0]))
+        return sorted(clusters, key=lambda one: int(one[0]))
     count = max(1, len(vectors) // size)
     if count == 1:
         return [np.arange(len(vectors))]
-    centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=0).fit(vectors).cluster_centers_
+    centres = (
+        KMeans(count, n_init=1, max_iter=KMEANS_ROUNDS, random_state=0)
+        .fit(vectors)
+        .cluster_centers_
+    )
     labels = np.zeros(len(vectors), np.int64)
-    for _ in range(ROUNDS):
+    for _ in range(KMEANS_ROUNDS):
         watch.check()
         fresh = _assigned(vectors, centres, -(-len(vectors) // count))
         centres = np.stack(
@@ -108,12 +116,12 @@ def _halves(vectors: np.ndarray) -> Clusters:
     """Split vectors into two halves by their position along the line between two means."""
     from sklearn.cluster import KMeans
 
-    one, other = (
-        KMeans(2, n_init=1, max_iter=ROUNDS, random_state=0)
-        .fit(vectors[:: -(-len(vectors) // LEARNT)])
+    first_mean, second_mean = (
+        KMeans(2, n_init=1, max_iter=KMEANS_ROUNDS, random_state=0)
+        .fit(vectors[:: -(-len(vectors) // MAX_FITTED_VECTORS)])
         .cluster_centers_
     )
-    order = np.argsort(np.round(vectors @ (other - one), 6), kind="stable")
+    order = np.argsort(np.round(vectors @ (second_mean - first_mean), 6), kind="stable")
     return [np.sort(half) for half in np.array_split(order, 2)]
 
 
@@ -125,12 +133,12 @@ def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray
         ),
         6,
     )
-    labels, left = np.full(len(vectors), -1, np.int64), np.full(len(centres), room)
+    labels, free_places = np.full(len(vectors), -1, np.int64), np.full(len(centres), room)
     for pair in np.argsort(distances, axis=None, kind="stable").tolist():
         vector, centre = divmod(pair, len(centres))
-        if labels[vector] < 0 and left[centre]:
+        if labels[vector] < 0 and free_places[centre]:
             labels[vector] = centre
-            left[centre] -= 1
+            free_places[centre] -= 1
     return labels
 
 
@@ -145,19 +153,19 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
     >>> least_bic(lambda count: tried.setdefault(count, (count - 11) ** 2), 49), sorted(tried)
     (11, [1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 32, 49])
     """
-    tried = {
+    scores = {
         count: bic(count) for count in {*(1 << power for power in range(most.bit_length())), most}
     }
     while True:
-        best = min(tried, key=lambda count: (tried[count], count))
+        best = min(scores, key=lambda count: (scores[count], count))
         below, above = (
-            max((one for one in tried if one < best), default=best),
-            min((one for one in tried if one > best), default=best),
+            max((one for one in scores if one < best), default=best),
+            min((one for one in scores if one > best), default=best),
         )
-        fresh = {(below + best) // 2, (above + best + 1) // 2} - tried.keys()
+        fresh = {(below + best) // 2, (above + best + 1) // 2} - scores.keys()
         if not fresh:
             return best
-        tried |= {count: bic(count) for count in fresh}
+        scores |= {count: bic(count) for count in fresh}
 
 
 def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
@@ -168,14 +176,14 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     n = len(points)
     if n < 3:
         return [np.arange(n)]
-    learnt = points[:: -(-n // LEARNT)]
+    learnt = points[:: -(-n // MAX_FITTED_VECTORS)]
     different = len(np.unique(np.round(learnt, 6), axis=0))
     most = max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))
 
     def bic(components: int) -> float:
         watch.check()
         return (
-            GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED)
+            GaussianMixture(components, reg_covar=REGULARISATION, random_state=RAPTOR_SEED)
             .fit(learnt)
             .bic(learnt)
         )
@@ -185,11 +193,17 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
             count = least_bic(bic, most)
     else:
         count = 1 + int(np.argmin([bic(components) for components in range(1, most + 1)]))
-    best = GaussianMixture(count, reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)
+    best = GaussianMixture(count, reg_covar=REGULARISATION, random_state=FINAL_MIXTURE_SEED).fit(
+        learnt
+    )
     shares = best.predict_proba(points)
     # each vector is at least in its likeliest cluster
     shares[np.arange(n), shares.argmax(axis=1)] = 1.0
-    return [np.flatnonzero(column > SHARE) for column in shares.T if (column > SHARE).any()]
+    return [
+        np.flatnonzero(column > MIN_CLUSTER_PROBABILITY)
+        for column in shares.T
+        if (column > MIN_CLUSTER_PROBABILITY).any()
+    ]
 
 
 def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
@@ -197,7 +211,7 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
 
     Raises ModelUnavailable where UMAP is requested and not installed.
     """
-    dimensions = min(DIMENSIONS, len(vectors) - 2, vectors.shape[1])
+    dimensions = min(REDUCED_DIMENSIONS, len(vectors) - 2, vectors.shape[1])
     if dimensions < 1:
         return vectors
     if reducer == "umap":
@@ -207,18 +221,18 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
             )
         import umap  # type: ignore[import-not-found]
 
-        how = dict(
+        options = dict(
             n_neighbors=max(2, min(neighbours, len(vectors) - 1)),
             n_components=dimensions,
             metric="cosine",
-            random_state=SEED,
+            random_state=RAPTOR_SEED,
         )
-        return umap.UMAP(**how).fit_transform(vectors)
-    if len(vectors) > WHOLE:
+        return umap.UMAP(**options).fit_transform(vectors)
+    if len(vectors) > MAX_PCA_VECTORS:
         return _projected(vectors, dimensions)
     from sklearn.decomposition import PCA
 
-    return PCA(dimensions, svd_solver="full", random_state=SEED).fit_transform(
+    return PCA(dimensions, svd_solver="full", random_state=RAPTOR_SEED).fit_transform(
         vectors.astype(np.float64)
     )
 
@@ -228,7 +242,10 @@ def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
 
     Their covariance is summed up block by block.
     """
-    blocks = [vectors[first : first + TOGETHER] for first in range(0, len(vectors), TOGETHER)]
+    blocks = [
+        vectors[first : first + MAX_KMEANS_VECTORS]
+        for first in range(0, len(vectors), MAX_KMEANS_VECTORS)
+    ]
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     spread = sum((centred := block - mean).T @ centred for block in blocks)
     axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]

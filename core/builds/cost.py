@@ -8,28 +8,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.builds.base import BuildContext, Made
-from core.builds.catalogue import Build
-from core.builds.extract import by_language
+from core.builds.base import BuildContext, BuildState
+from core.builds.catalogue import GraphBuild
+from core.builds.extract import reader_choice
 from core.builds.extract.described_names import DescribedNames
-from core.builds.extract.extracting import Extractor
+from core.builds.extract.extractor import Extractor
 from core.builds.extract.names_and_terms import NamesAndTerms
 from core.builds.extract.noun_phrases import NounPhrases
-from core.builds.run import context, place, status
-from core.builds.speed import foretold, measured
+from core.builds.run import build_context, build_folder, build_status
+from core.builds.speed import estimate_model_seconds, estimate_seconds
 from core.builds.spending import spent_words
 from core.corpus import Corpus
-from core.io.durations import roughly
+from core.io.durations import rough_range_text
 from core.languages import is_english, languages
 from core.models.base import Models
-from core.models.languages import WHERE, trained_elsewhere
-from core.models.price import shown
+from core.models.languages import MULTILINGUAL_ADVICE, other_trained_languages
+from core.models.price import format_money
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 
 @dataclass(frozen=True)
-class Asked:
+class UsageEstimate:
     """Estimated use of language models.
 
     `usage` holds calls and tokens. `seconds` is the time on this computer, None where it is
@@ -41,7 +41,7 @@ class Asked:
     money: float = 0.0
     currency: str = ""
 
-    def __add__(self, other: Asked) -> Asked:
+    def __add__(self, other: UsageEstimate) -> UsageEstimate:
         if not (self.usage.calls and other.usage.calls):
             return self if self.usage.calls else other
         seconds = (
@@ -49,22 +49,22 @@ class Asked:
         )
         paid = self.currency == other.currency  # else they cannot be added up
         money, currency = (self.money + other.money, self.currency) if paid else (0.0, "")
-        return Asked(self.usage + other.usage, seconds, money, currency)
+        return UsageEstimate(self.usage + other.usage, seconds, money, currency)
 
     def words(self) -> str:
         """Return the estimate in a few words."""
         used = self.usage
-        parts = [
+        phrases = [
             f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, "
             f"{used.tokens_out:,} out"
         ]
-        parts += [shown(self.money, self.currency)] if self.currency else []
-        parts += [roughly(self.seconds)] if self.seconds is not None else []
-        return ", ".join(parts)
+        phrases += [format_money(self.money, self.currency)] if self.currency else []
+        phrases += [rough_range_text(self.seconds)] if self.seconds is not None else []
+        return ", ".join(phrases)
 
 
 @dataclass(frozen=True)
-class Cost:
+class BuildCost:
     """Estimated cost of a build.
 
     - `missing` of the `chunks` chunks have not been read by this extractor yet.
@@ -80,10 +80,10 @@ class Cost:
 
     chunks: int
     missing: int
-    reading: Asked = Asked()
+    reading: UsageEstimate = UsageEstimate()
     seconds: float | None = None
     later: tuple[str, ...] = ()
-    rest: Asked = Asked()
+    rest: UsageEstimate = UsageEstimate()
     spent: str = ""
     language: tuple[str, ...] = ()
 
@@ -116,10 +116,10 @@ class Cost:
 
     def after(self) -> list[str]:
         """Return the sentences after the first: later costs, total, time, and earlier spending."""
-        both = self.usage.calls and self.rest.usage.calls
+        uses_models_twice = self.usage.calls and self.rest.usage.calls
         return [
             *self.later,
-            *([f"In all: {(self.reading + self.rest).words()}."] if both else []),
+            *([f"In all: {(self.reading + self.rest).words()}."] if uses_models_twice else []),
             *self.time(),
             *filter(None, [self.spent]),
         ]
@@ -132,99 +132,108 @@ class Cost:
         """
         if self.seconds is None or self.calls:
             return []
-        return [f"That takes {roughly(self.seconds)} here."]
+        return [f"That takes {rough_range_text(self.seconds)} here."]
 
 
-def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) -> Cost:
+def estimate_cost(
+    corpus: Corpus, build: GraphBuild, models: Models, watch: Watch = NO_WATCH
+) -> BuildCost:
     """Estimate the present cost of a build of a corpus, given everything saved before.
 
     The documents are cut into chunks for this, and nothing else is done. Raises
     BadInput, StoreError, and what `watch` raises.
     """
-    ctx, made = context(corpus, models, watch=watch.quiet), Made(corpus)
-    missing, reading = 0, Asked()
+    ctx, state = build_context(corpus, models, watch=watch.quiet), BuildState(corpus)
+    missing, reading = 0, UsageEstimate()
     for operator in build.line:
         if operator.stage == "chunk":
-            made = operator.apply(made, ctx)
-        if isinstance(operator, Extractor) and made.chunks is not None:
-            texts = operator.missing(made.chunks, ctx)
+            state = operator.apply(state, ctx)
+        if isinstance(operator, Extractor) and state.chunks is not None:
+            texts = operator.missing(state.chunks, ctx)
             missing, (usage, took) = len(texts), operator.cost(texts, ctx)
             reading = _priced(usage, took if usage.calls else None, operator.chats(), ctx)
             break
-    chunks = len(made.chunks or ())
-    later, rest = [], Asked()
+    chunks = len(state.chunks or ())
+    later, later_usage = [], UsageEstimate()
     for operator in build.line:
         usage = operator.expected(chunks)
         if usage.calls:
-            more = _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx)
+            step_usage = _priced(
+                usage,
+                estimate_model_seconds(ctx, operator.chats()[0], usage),
+                operator.chats(),
+                ctx,
+            )
         else:
-            more = Asked()
-        rest += more
+            step_usage = UsageEstimate()
+        later_usage += step_usage
         if sentence := operator.later():
             later.append(
-                f"{sentence}: {more.words()}, less what was replied before."
-                if more.usage.calls
+                f"{sentence}: {step_usage.words()}, less what was replied before."
+                if step_usage.usage.calls
                 else f"{sentence}."
             )
     seconds = reading.seconds
     if not build.line.asks_chat:
-        seconds = foretold(
-            build.line, chunks, missing, missing if status(corpus, build).built else chunks
+        seconds = estimate_seconds(
+            build.line, chunks, missing, missing if build_status(corpus, build).built else chunks
         )
-    spent = spent_words(place(corpus, build), models, build.line.models())
-    return Cost(
+    spent = spent_words(build_folder(corpus, build), models, build.line.models())
+    return BuildCost(
         chunks,
         missing,
         reading,
         seconds,
         tuple(later),
-        rest,
+        later_usage,
         spent,
         language_fit(corpus, build, models),
     )
 
 
-def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...]:
+def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str, ...]:
     """Return sentences on how the language of a corpus fits the parsers and models of a build.
 
     Empty for English documents that are read as English.
     """
-    own, said = corpus.language, list[str]()
+    language, sentences = corpus.language, list[str]()
     seems = corpus.language_as_found
-    if seems.code and seems.code != own.code:
-        said.append(
-            f"The documents seem to be in {seems.name}, and are read as {own.name}, as was chosen: "
+    if seems.code and seems.code != language.code:
+        sentences.append(
+            f"The documents seem to be in {seems.name}, and are read as {language.name}, as was chosen: "
             "names and sentences may be wrong."
         )
-    if own.others:
-        parts = " and ".join(
+    if language.others:
+        shares = " and ".join(
             f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}"
-            for code, share in own.others.items()
+            for code, share in language.others.items()
         )
-        said.append(f"{parts}; all documents are read as {own.name}.")
-    if is_english(own.code):
-        return tuple(said)
+        sentences.append(f"{shares}; all documents are read as {language.name}.")
+    if is_english(language.code):
+        return tuple(sentences)
     if any(
         isinstance(operator, NounPhrases | NamesAndTerms | DescribedNames)
         for operator in build.line
     ):
-        said.append(
-            f"The documents are in {own.name}: names are found {by_language.words(own.code)}."
+        sentences.append(
+            f"The documents are in {language.name}: names are found {reader_choice.reader_words(language.code)}."
         )
     for name in build.line.models():
-        if trained := trained_elsewhere(models, name, own.code):
-            said.append(
+        if trained := other_trained_languages(models, name, language.code):
+            sentences.append(
                 f"{models.title(name)} was trained on {trained} alone: "
-                f"vectors of {own.name} texts say little. {WHERE}"
+                f"vectors of {language.name} texts say little. {MULTILINGUAL_ADVICE}"
             )
-    return tuple(dict.fromkeys(said))
+    return tuple(dict.fromkeys(sentences))
 
 
-def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext) -> Asked:
+def _priced(
+    usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext
+) -> UsageEstimate:
     """Return the estimate with its price, that of the first language model that has one."""
     price = getattr(ctx.models, "price", lambda name: None)
-    found = next((one[1] for name in names if (one := price(name)) is not None), None)
-    known = found is not None and found.known and bool(usage.calls)
-    if found is not None and known:
-        return Asked(usage, seconds, found.of(usage), found.currency)
-    return Asked(usage, seconds)
+    model_price = next((one[1] for name in names if (one := price(name)) is not None), None)
+    known = model_price is not None and model_price.known and bool(usage.calls)
+    if model_price is not None and known:
+        return UsageEstimate(usage, seconds, model_price.of(usage), model_price.currency)
+    return UsageEstimate(usage, seconds)

@@ -12,24 +12,26 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from core.builds.facts import SHAPE, Facts
-from core.io.files import lines
-from core.io.home import home
-from core.io.rows import RowFile, Schema, by_key
+from core.builds.facts import SAVED_FIELDS, Facts
+from core.io.files import numbered_lines
+from core.io.home import home_folder
+from core.io.rows import RowFile, Schema, select_by_keys
 
-SCHEMA = Schema(
+FACTS_SCHEMA = Schema(
     "the facts",
     ("create table facts (key blob primary key, facts blob not null) without rowid",),
     again=True,
 )
 
 
-def key_of(operator: str, signature: str, text: str) -> bytes:
+def fact_key(operator: str, signature: str, text: str) -> bytes:
     """Return the key of a chunk's facts, from its text, the extractor and the model."""
-    return hashlib.sha256(json.dumps([SHAPE, operator, signature, text]).encode()).digest()
+    return hashlib.sha256(json.dumps([SAVED_FIELDS, operator, signature, text]).encode()).digest()
 
 
-ROW = "facts"  # marks a row of a shipped file that holds the facts of a chunk rather than a reply
+FACTS_FIELD = (
+    "facts"  # marks a row of a shipped file that holds the facts of a chunk rather than a reply
+)
 
 
 class FactStore:
@@ -40,8 +42,8 @@ class FactStore:
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self.shipped = file or home() / "facts.sqlite", tuple(shipped)
-        self._rows = RowFile(self.file, SCHEMA)
+        self.file, self.shipped = file or home_folder() / "facts.sqlite", tuple(shipped)
+        self._rows = RowFile(self.file, FACTS_SCHEMA)
         self._lock = threading.Lock()
         self._known: dict[bytes, str] | None = None
 
@@ -53,14 +55,16 @@ class FactStore:
         Of the person's own facts only those that are `final` are returned, of the shipped ones all.
         """
         with self._rows.reading() as base:
-            rows = by_key(base, "facts", ("key", "facts"), keys)
+            rows = select_by_keys(base, "facts", ("key", "facts"), keys)
             read = (
                 (key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows
             )
-            known = {key: facts for key, facts in read if final(facts)}
-        came = self._shipped_ones() if self.shipped and len(known) < len(keys) else {}
-        return known | {
-            key: Facts.from_json(came[key]) for key in keys if key in came and key not in known
+            saved = {key: facts for key, facts in read if final(facts)}
+        shipped = self._shipped_ones() if self.shipped and len(saved) < len(keys) else {}
+        return saved | {
+            key: Facts.from_json(shipped[key])
+            for key in keys
+            if key in shipped and key not in saved
         }
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
@@ -76,7 +80,11 @@ class FactStore:
                     json.loads(line)
                     for file in self.shipped
                     if file.exists()
-                    for _, line in lines(file)
+                    for _, line in numbered_lines(file)
                 )
-                self._known = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
+                self._known = {
+                    bytes.fromhex(row[FACTS_FIELD]): row["told"]
+                    for row in rows
+                    if FACTS_FIELD in row
+                }
             return self._known

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
-class Entity:
+class ChunkEntity:
     """An entity of a chunk: its name as written, its type, and a description from the chunk.
 
     `times` counts its mentions.
@@ -20,7 +20,7 @@ class Entity:
 
 
 @dataclass(frozen=True)
-class Relation:
+class ChunkRelation:
     """A relation of two entities; `name` where it has a label, as in a triple."""
 
     head: str
@@ -39,16 +39,16 @@ class Facts:
     entities and relations that were left out because they name something that is nowhere in the
     chunk. `notes` are messages about this chunk for the person.
 
-    >>> from core.builds.facts import Entity, Facts, Relation
+    >>> from core.builds.facts import ChunkEntity, Facts, ChunkRelation
     >>> facts = Facts(
-    ...     (Entity("Ann", "person"), Entity("Rome")), (Relation("Ann", "Rome", "lives in"),)
+    ...     (ChunkEntity("Ann", "person"), ChunkEntity("Rome")), (ChunkRelation("Ann", "Rome", "lives in"),)
     ... )
     >>> Facts.from_json(facts.to_json()) == facts
     True
     """
 
-    entities: tuple[Entity, ...] = ()
-    relations: tuple[Relation, ...] = ()
+    entities: tuple[ChunkEntity, ...] = ()
+    relations: tuple[ChunkRelation, ...] = ()
     unreadable: int = field(default=0, metadata={"saved": "unread"})
     dropped: int = 0
     notes: tuple[str, ...] = ()
@@ -72,15 +72,17 @@ class Facts:
         """Parse a line from `to_json`. Raises ValueError or TypeError where it is none."""
         entities, relations, unreadable, dropped, notes = json.loads(text)
         return cls(
-            tuple(Entity(*row) for row in entities),
-            tuple(Relation(*row) for row in relations),
+            tuple(ChunkEntity(*row) for row in entities),
+            tuple(ChunkRelation(*row) for row in relations),
             unreadable,
             dropped,
             tuple(notes),
         )
 
 
-SHAPE = [
-    f.metadata.get("saved", f.name) for kind in (Entity, Relation, Facts) for f in fields(kind)
+SAVED_FIELDS = [
+    f.metadata.get("saved", f.name)
+    for kind in (ChunkEntity, ChunkRelation, Facts)
+    for f in fields(kind)
 ]
 """Fields of a saved line of JSON. They are part of the key of saved facts."""

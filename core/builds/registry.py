@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.builds.base import STAGES, BuildLine, BuildOperator
-from core.builds.chunking import CharacterChunks, SentenceChunks, TokenChunks, WholeDocuments
+from core.builds.base import BUILD_STAGES, BuildLine, BuildOperator
+from core.builds.chunkers import CharacterChunks, SentenceChunks, TokenChunks, WholeDocuments
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
 from core.builds.extract.names_and_terms import NamesAndTerms
@@ -17,15 +17,15 @@ from core.builds.merge.corpus_graphs import (
     NearestDocuments,
     SharedTerms,
 )
-from core.builds.merge.merging import Merge
+from core.builds.merge.fact_merge import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
-from core.builds.opened import OpenedIndex
 from core.builds.resolve.names import ResolveNames
+from core.builds.tool_graph import OpenedIndex
 from core.builds.vectors import Vectors
 from core.lines import Grammar
 
-EVERY: tuple[type[BuildOperator], ...] = (
+BUILD_OPERATORS: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
     *(NounPhrases, NamesAndTerms, LanguageModelExtraction, DescribedNames),
     *(ResolveNames,),
@@ -33,7 +33,14 @@ EVERY: tuple[type[BuildOperator], ...] = (
     *(GivenLinks, CitedDocuments, NearestDocuments, SharedTerms),
     *(AddIdentityEdges, AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
-OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}
-BUILDING = Grammar(
-    OPERATORS, STAGES, BuildLine, last="index", kind="a build", noun="building operator"
+BUILD_OPERATORS_BY_NAME: dict[str, type[BuildOperator]] = {
+    operator.__name__: operator for operator in BUILD_OPERATORS
+}
+BUILD_GRAMMAR = Grammar(
+    BUILD_OPERATORS_BY_NAME,
+    BUILD_STAGES,
+    BuildLine,
+    last="index",
+    kind="a build",
+    noun="building operator",
 )

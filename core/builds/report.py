@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.corpus.mends import pair
-from core.io.plain import from_plain, to_plain
-from core.models.base import Reply
+from core.corpus.entity_merges import ordered_pair
+from core.io.plain_data import from_plain, to_plain
+from core.models.base import ChatReply
 from core.types import Usage
 
-UNREADABLE = ("unread", "unread reports", "unread summaries")
+UNREADABLE_COUNTS = ("unread", "unread reports", "unread summaries")
 """Names of the counts of unreadable replies: extraction, reports, summaries."""
 
 
-GRAPH, INDEX = "graph", "index"
+GRAPH_STEPS, INDEX_STEPS = "graph", "index"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class StepCost:
     """Cost of one step of a build.
 
     `seconds` is wall-clock time. `usage` is the use of language models; it includes saved replies
-    at the cost of when they were made. `part` is `GRAPH` or `INDEX`, as the In-depth Analysis
+    at the cost of when they were made. `part` is `GRAPH_STEPS` or `INDEX_STEPS`, as the In-depth Analysis
     divides them (Figures 4 and 5). Communities, their reports and vectors belong to the index.
     """
 
@@ -58,7 +58,7 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
     )
 
 
-SAVED_MERGES, SAVED_NEAR = 500, 200  # most rows of each sort in a saved report
+MAX_SAVED_MERGES, MAX_SAVED_NEAR_MERGES = 500, 200  # most rows of each sort in a saved report
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class NameMerges:
         first = lambda rows, most: tuple(
             sorted(rows, key=lambda one: (-one.times, one.name))[:most]
         )
-        saved = first(made, SAVED_MERGES), first(near, SAVED_NEAR)
+        saved = first(made, MAX_SAVED_MERGES), first(near, MAX_SAVED_NEAR_MERGES)
         return cls(*saved, len(made), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
 
     def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
@@ -132,15 +132,16 @@ class NameMerges:
         (True, False)
         """
         if (
-            any(pair(one.name, one.into) in refused for one in self.made)
+            any(ordered_pair(one.name, one.into) in refused for one in self.made)
             or not set(self.separated) <= refused
         ):
             return True
-        left = (
-            sum(pair(one.name, full) not in refused for full in one.candidates) for one in self.near
+        n_candidates = (
+            sum(ordered_pair(one.name, full) not in refused for full in one.candidates)
+            for one in self.near
         )
         unlisted = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
-        return 1 in left or (unlisted and not refused <= set(self.refused))
+        return 1 in n_candidates or (unlisted and not refused <= set(self.refused))
 
 
 def name_merges(report: Mapping[str, Any]) -> NameMerges:
@@ -184,7 +185,7 @@ class BuildReport:
         with self._lock:
             self.counts.update(more)
 
-    def used(self, reply: Reply) -> None:
+    def used(self, reply: ChatReply) -> None:
         """Add the cost of a reply, from any thread. A saved reply costs nothing now."""
         with self._lock:
             if reply.cached:
@@ -218,7 +219,7 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        used, saved = self._counted(self.usage), self._counted(self.usage_saved)
+        usage, saved = self._counted(self.usage), self._counted(self.usage_saved)
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
         steps = [
@@ -233,7 +234,7 @@ class BuildReport:
         report = {
             "counts": counts,
             "notes": list(self.notes),
-            "usage": used,
+            "usage": usage,
             "usage_kept": saved,
             "seconds": seconds,
             "steps": steps,

@@ -10,56 +10,76 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
-from core.builds.catalogue import Build, find
+from core.builds.base import (
+    MAX_PARALLEL_REQUESTS,
+    BuildContext,
+    BuildLine,
+    BuildOperator,
+    BuildState,
+)
+from core.builds.catalogue import GraphBuild, find_build
 from core.builds.fact_store import FactStore
-from core.builds.grouped import ShippedClusters
-from core.builds.report import GRAPH, INDEX, UNREADABLE, BuildReport, StepCost, name_merges
-from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
-from core.builds.speed import Took, learn
+from core.builds.report import (
+    GRAPH_STEPS,
+    INDEX_STEPS,
+    UNREADABLE_COUNTS,
+    BuildReport,
+    StepCost,
+    name_merges,
+)
+from core.builds.shipped_clusters import ShippedClusters
+from core.builds.shipped_data import builds_of, find_shipped_build, shipped_facts, shipped_replies
+from core.builds.speed import StepTime, record_speeds
 from core.builds.spending import BuildSpending, spent_file
-from core.corpus import Corpus, recut
-from core.corpus.mends import mends_of
+from core.corpus import Corpus, chunk_reuse
+from core.corpus.entity_merges import read_merges
 from core.errors import BadParameter, StoreError
-from core.graph.building.text_graph import assemble, moved, store
+from core.graph.building.text_graph import assemble, move_graph, store_graph
 from core.graph.names.language import choose_language, graph_language
-from core.graph.storage.write import locked
+from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph, read_meta
-from core.indexes.place import AT_WORK, busy_elsewhere, keep, take_indexes
+from core.indexes.index_storage import (
+    BUILD_LOCK_NAME,
+    take_indexes,
+    waiting_watch,
+    write_atomically,
+)
 from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
-from core.io.plain import to_plain
+from core.io.plain_data import to_plain
 from core.languages import ENGLISH, language
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.models.encoders.saved_vectors import vector_file
 from core.models.price import Cap
 from core.runtime.cluster import Workers
-from core.runtime.weight import return_unused
+from core.runtime.memory import release_unused_memory
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-VERSION = 1
-BUILT = "built.json"  # file in the folder of a graph with what it was built from, and the report
-CHANGED = (
+BUILD_VERSION = 1
+BUILT_FILE = (
+    "built.json"  # file in the folder of a graph with what it was built from, and the report
+)
+CHANGED_NOTE = (
     "The documents have changed since it was built. Only what depends on the changes is made anew."
 )
-EARLIER = (
+EARLIER_VERSION_NOTE = (
     "It was built by an earlier version, which made another graph of them. "
     "What was read and replied is not asked again."
 )
-RENAMED = (
+RENAMED_NOTE = (
     "Since it was built, names were marked as not the same, or as the same after all. "
     "Building it anew takes that up."
 )
 # Under this name an opened graph holds a sentence on the parts of the corpus that it lacks.
-UNCOVERED = "what of its corpus it does not cover"
+UNCOVERED_SHELF = "what of its corpus it does not cover"
 SHIPPED_EXTRACTOR = "noun-phrases"  # the extractor of shipped facts
 # Number of chunks from which unused memory is returned to the system before each step.
-MANY_CHUNKS = 5_000
+MIN_RELEASE_CHUNKS = 5_000
 # Suffix of the folder in which a new graph is made while the present one is still used.
-NEXT = "-next"
+NEXT_SUFFIX = "-next"
 
 
 @dataclass(frozen=True)
@@ -76,7 +96,7 @@ class Status:
     - `report` is the report of the last run. `graph` is the digest of its graph.
     """
 
-    build: Build
+    build: GraphBuild
     built: bool
     current: bool
     folder: Path
@@ -97,27 +117,29 @@ class Status:
         return self.current or self.renamed or (self.built and _is_locked(self.folder))
 
 
-def open_graph(corpus: Corpus, build: str | Build) -> Graph:
+def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     """Open the graph of a build; while it is being built anew, the earlier one.
 
     Raises BadParameter for an unknown build. Raises StoreError where it is not built yet, or is
     outdated and not being built.
     """
-    one = _build(build)
-    now = status(corpus, one)
-    how = (
+    chosen_build = _find_build(build)
+    state = build_status(corpus, chosen_build)
+    hint = (
         "build it on the page Texts, or with: "
-        f"python -m core corpus build {corpus.name} --graph {_word(one)}"
+        f"python -m core corpus build {corpus.name} --graph {_word(chosen_build)}"
     )
-    if not now.built:
-        raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
-    if not now.serves:
+    if not state.built:
+        raise StoreError(f"“{chosen_build.title}” of {corpus.name} is not built yet; {hint}")
+    if not state.serves:
         raise StoreError(
-            f"“{one.title}” of {corpus.name} is outdated. {now.outdated}"
-            f"{'' if one.extractor == 'opened' else f' So {how}'}"
+            f"“{chosen_build.title}” of {corpus.name} is outdated. {state.outdated}"
+            f"{'' if chosen_build.extractor == 'opened' else f' So {hint}'}"
         )
-    graph = Graph.open(now.folder)
-    graph.derived.shelf(UNCOVERED).values[""] = RENAMED if now.renamed else now.uncovered
+    graph = Graph.open(state.folder)
+    graph.derived.shelf(UNCOVERED_SHELF).values[""] = (
+        RENAMED_NOTE if state.renamed else state.uncovered
+    )
     return graph
 
 
@@ -127,53 +149,56 @@ def uncovered(graph: Graph) -> str:
     The graph comes from `open_graph`. Empty where it covers all.
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
-    return source.derived.shelf(UNCOVERED).values.get("", "")
+    return source.derived.shelf(UNCOVERED_SHELF).values.get("", "")
 
 
-def status(corpus: Corpus, build: str | Build) -> Status:
+def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
     """Return the status of a build of a corpus."""
-    one = _build(build)
-    folder = place(corpus, one)
+    chosen_build = _find_build(build)
+    folder = build_folder(corpus, chosen_build)
     try:
-        known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
-        placed = _placed(folder)
-        code = known.get("language", ENGLISH)
-        same_language = one.extractor == "opened" or code == _read_as(corpus)
-        same = known["version"] == VERSION and known.get("editions", {}) == one.line.editions
-        first = one.line.operators[0]
+        record = digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
+        digest = _placed(folder)
+        code = record.get("language", ENGLISH)
+        same_language = chosen_build.extractor == "opened" or code == _read_as(corpus)
+        same = (
+            record["version"] == BUILD_VERSION
+            and record.get("editions", {}) == chosen_build.line.editions
+        )
+        first = chosen_build.line.operators[0]
         current = (
             same
             and same_language
-            and known["corpus"] == first.basis(corpus)
-            and known.get("graph", placed) == placed
+            and record["corpus"] == first.basis(corpus)
+            and record.get("graph", digest) == digest
         )
         uncovered = first.uncovered(corpus)
         if current:
             outdated = ""
         elif not same:
-            outdated = EARLIER
+            outdated = EARLIER_VERSION_NOTE
         elif same_language:
-            outdated = uncovered or CHANGED
+            outdated = uncovered or CHANGED_NOTE
         else:
             outdated = _other_language(code, corpus)
-        indexed = bool(known.get("indexed", True))
-        renamed = current and name_merges(known["report"]).differ_with(_refused(corpus))
+        indexed = bool(record.get("indexed", True))
+        renamed = current and name_merges(record["report"]).differ_with(_refused(corpus))
         if renamed:
-            current, outdated = False, RENAMED
+            current, outdated = False, RENAMED_NOTE
         return Status(
-            one,
+            chosen_build,
             True,
             current,
             folder,
-            known["report"],
-            placed,
+            record["report"],
+            digest,
             outdated,
             uncovered if current else "",
             indexed,
             renamed,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Status(one, False, False, folder)
+        return Status(chosen_build, False, False, folder)
 
 
 def _refused(corpus: Corpus) -> set[tuple[str, str]]:
@@ -182,7 +207,7 @@ def _refused(corpus: Corpus) -> set[tuple[str, str]]:
     Empty where the saved pairs are damaged.
     """
     with suppress(StoreError):
-        return set(mends_of(corpus).refused)
+        return set(read_merges(corpus).refused)
     return set()
 
 
@@ -201,7 +226,7 @@ def _other_language(code: str, corpus: Corpus) -> str:
     )
 
 
-def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
+def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     """Return the build that a text means for a corpus.
 
     The text is the id of a build, a kind of graph such as "kg" or "tkg", or a line. For a kind of
@@ -219,66 +244,72 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     An id that is also the name of a kind, such as "chunks", always means the build with this id. A
     line that names it therefore searches the same graph wherever it runs. Raises BadParameter.
     """
-    known = builds_of(corpus)
-    kind = sorted(
-        (one for one in known.values() if one.graph == spec),
+    choices = builds_of(corpus)
+    candidates = sorted(
+        (one for one in choices.values() if one.graph == spec),
         key=lambda one: one.extractor != "opened",
     )
-    kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
-    if spec in known or not kind:
-        return find(spec)
-    known_states = [status(corpus, one) for one in kind]
-    there = (
+    candidates = [
+        one for one in candidates if not any(operator.lacks(corpus) for operator in one.line)
+    ] or candidates
+    if spec in choices or not candidates:
+        return find_build(spec)
+    states = [build_status(corpus, one) for one in candidates]
+    usable = (
         now.build
-        for now in known_states
-        if now.current or now.renamed or (shipped and ships(corpus, now.build))
+        for now in states
+        if now.current or now.renamed or (shipped and find_shipped_build(corpus, now.build))
     )
-    ready = next(there, next((now.build for now in known_states if now.serves), None))
-    free = [one for one in kind if not one.line.asks_chat]
-    came = (
-        [one for one in free if one.extractor == SHIPPED_EXTRACTOR] if shipped_facts(corpus) else []
+    ready = next(usable, next((now.build for now in states if now.serves), None))
+    without_chat = [one for one in candidates if not one.line.asks_chat]
+    from_shipped = (
+        [one for one in without_chat if one.extractor == SHIPPED_EXTRACTOR]
+        if shipped_facts(corpus)
+        else []
     )
-    return ready or next(iter(came or free), kind[0])
+    return ready or next(iter(from_shipped or without_chat), candidates[0])
 
 
-def own_builds(corpus: Corpus) -> dict[str, Build]:
+def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
     """Return the builds of a corpus by lines that are not in the catalogue, by line.
 
     They were built here before. The record of such a build has its line as its name. Records that
     cannot be read are left out.
     """
-    found: dict[str, Build] = {}
-    for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT}")):
+    builds: dict[str, GraphBuild] = {}
+    for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT_FILE}")):
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, BadParameter):
-            known = digests.check_marked(json.loads(file.read_text("utf-8")))
-            if known["build"] == known["line"] and (one := find(known["line"])).own:
-                found[one.id] = replace(one, title=f"{one.title}: {one.line.words()}")
-    return found
+            record = digests.check_own_digest(json.loads(file.read_text("utf-8")))
+            if record["build"] == record["line"] and (one := find_build(record["line"])).own:
+                builds[one.id] = replace(one, title=f"{one.title}: {one.line.words()}")
+    return builds
 
 
-def built_as(graph: Graph) -> Build | None:
+def built_as(graph: Graph) -> GraphBuild | None:
     """Return the build that made a graph, from the record in its folder.
 
     None where no record can be read.
     """
     try:
-        return find(json.loads(((graph.folder or Path()) / BUILT).read_text("utf-8"))["build"])
+        return find_build(
+            json.loads(((graph.folder or Path()) / BUILT_FILE).read_text("utf-8"))["build"]
+        )
     except (OSError, ValueError, KeyError, TypeError, BadParameter):
         return None
 
 
-def place(corpus: Corpus, build: Build) -> Path:
+def build_folder(corpus: Corpus, build: GraphBuild) -> Path:
     """Return the folder of a build's graph: named by its line, in the folder of its corpus."""
     return corpus.folder / "graphs" / hashlib.sha256(repr(build.line).encode()).hexdigest()[:16]
 
 
-def context(
+def build_context(
     corpus: Corpus,
     models: Models,
     watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
-    lanes: int = LANES,
+    lanes: int = MAX_PARALLEL_REQUESTS,
     spending: BuildSpending | None = None,
     workers: Workers | None = None,
 ) -> BuildContext:
@@ -288,30 +319,30 @@ def context(
         saved or SavedReplies(shipped=files),
         FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
     )
-    clusters, counted = ShippedClusters(files), spending or BuildSpending(None, None, ())
-    made = report or BuildReport()
+    clusters, build_spending = ShippedClusters(files), spending or BuildSpending(None, None, ())
+    build_report = report or BuildReport()
     return BuildContext(
         models,
         watch,
-        made,
+        build_report,
         lanes,
         replies,
         facts,
         clusters,
-        counted,
+        build_spending,
         workers,
         language=corpus.language.code,
     )
 
 
-def build(
+def run_build(
     corpus: Corpus,
-    build: str | Build,
+    build: str | GraphBuild,
     models: Models,
     watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
-    lanes: int = LANES,
+    lanes: int = MAX_PARALLEL_REQUESTS,
     cap: Cap | None = None,
     indexed: bool = True,
     workers: Workers | None = None,
@@ -339,126 +370,128 @@ def build(
     BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and
         what `watch` raises.
     """
-    one = _build(build)
-    if workers is not None and cap is not None and one.line.asks_chat:
+    chosen_build = _find_build(build)
+    if workers is not None and cap is not None and chosen_build.line.asks_chat:
         raise BadParameter(
             "A cap is counted in one process; build without --workers and --cluster to have one."
         )
-    folder = place(corpus, one)
-    spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
-    ctx = context(corpus, models, watch, report, saved, lanes, spending, workers)
+    folder = build_folder(corpus, chosen_build)
+    spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)
+    ctx = build_context(corpus, models, watch, report, saved, lanes, spending, workers)
     ctx.recutting.folders = (
         folder,
         *sorted(
-            one.parent for one in folder.parent.glob(f"*/{recut.FILE}") if one.parent != folder
+            one.parent
+            for one in folder.parent.glob(f"*/{chunk_reuse.CHUNKED_DOCUMENTS_FILE}")
+            if one.parent != folder
         ),
     )
     started = nullcontext() if workers is None else workers.started()
     with (
-        locked(_at_work(folder), True, busy_elsewhere(watch)),
+        lock_store(_lock_path(folder), True, waiting_watch(watch)),
         started,
         vector_file().growing(),
     ):
         try:
-            graph = _built(one, Made(corpus), folder, ctx, indexed)
+            graph = _run_line(chosen_build, BuildState(corpus), folder, ctx, indexed)
         finally:
             ctx.close()
-        _came(corpus, one, ctx)
+        _report_models(corpus, chosen_build, ctx)
         if graph.folder is not None and (corpus.language.chosen or graph_language(graph).chosen):
             choose_language(graph, corpus.language.code if corpus.language.chosen else "")
         record = {
-            "version": VERSION,
-            "editions": one.line.editions,
-            "corpus": one.line.operators[0].basis(corpus),
+            "version": BUILD_VERSION,
+            "editions": chosen_build.line.editions,
+            "corpus": chosen_build.line.operators[0].basis(corpus),
             "graph": graph.digest,
-            "build": one.id,
-            "line": repr(one.line),
+            "build": chosen_build.id,
+            "line": repr(chosen_build.line),
             "report": ctx.report.plain(),
         }
         if (code := _read_as(corpus)) != ENGLISH:
             record["language"] = code
-        if not indexed and one.line.indexes:
+        if not indexed and chosen_build.line.indexes:
             record["indexed"] = False
         spending.forget()
         if written := ctx.recutting.written(graph):
-            keep(folder / recut.FILE, written)
-        keep(
-            folder / BUILT,
+            write_atomically(folder / chunk_reuse.CHUNKED_DOCUMENTS_FILE, written)
+        write_atomically(
+            folder / BUILT_FILE,
             lambda stream: stream.write(
-                json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()
+                json.dumps(digests.with_digest(record), ensure_ascii=False, indent=1).encode()
             ),
         )
     watch.report("Done", 1.0)
     return graph
 
 
-def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
+def _report_models(corpus: Corpus, build: GraphBuild, ctx: BuildContext) -> None:
     """Report which language models a build rests on.
 
     For a build that came with the corpus, also report what they took when it was made.
     """
-    asked = tuple(
+    chat_titles = tuple(
         dict.fromkeys(
             ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)
         )
     )
-    known, report = ships(corpus, build), ctx.report
-    report.models = asked
-    if known is not None and not report.usage.calls:
+    shipped_build, report = find_shipped_build(corpus, build), ctx.report
+    report.models = chat_titles
+    if shipped_build is not None and not report.usage.calls:
         report.models, report.usage_saved, report.shipped = (
-            known.models,
-            known.usage,
-            to_plain(known),
+            shipped_build.models,
+            shipped_build.usage,
+            to_plain(shipped_build),
         )
 
 
-def being_built(corpus: Corpus, build: str | Build) -> bool:
+def being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
     """Return whether a process is running a build of a corpus."""
-    return _is_locked(place(corpus, _build(build)))
+    return _is_locked(build_folder(corpus, _find_build(build)))
 
 
 def _is_locked(folder: Path) -> bool:
-    file = _at_work(folder)
+    file = _lock_path(folder)
     return is_locked(file.with_name(f"{file.name}.lock"))
 
 
-def _at_work(folder: Path) -> Path:
+def _lock_path(folder: Path) -> Path:
     """Return the path that is locked while a graph is built.
 
     It lies next to the graph's folder, because the store locks the folder itself.
     """
-    return folder.with_name(f"{folder.name}-{AT_WORK}")
+    return folder.with_name(f"{folder.name}-{BUILD_LOCK_NAME}")
 
 
-def _built(
-    build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: bool = True
+def _run_line(
+    build: GraphBuild, made: BuildState, folder: Path, ctx: BuildContext, indexed: bool = True
 ) -> Graph:
-    took: dict[BuildOperator, Took] = {}
-    stored, temporary = False, folder.with_name(f"{folder.name}{NEXT}")
+    times: dict[BuildOperator, StepTime] = {}
+    stored, temporary = False, folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
     line = build.line if indexed else build.line.unindexed
     for number, operator in enumerate(line):
         ctx.watch.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, temporary), True
-        if len(made.chunks or ()) > MANY_CHUNKS:
-            return_unused()
+        if len(made.chunks or ()) > MIN_RELEASE_CHUNKS:
+            release_unused_memory()
         part = _part(ctx, line, number)
         part.watch.report(operator.title.capitalize(), 0.0)
-        made = _timed(operator, made, part, took)
+        made = _timed(operator, made, part, times)
     graph = (made if stored else _stored(made, build, folder, temporary)).graph
     assert graph is not None and made.chunks is not None  # `_stored` has made both
     if (
         not graph.n_nodes
         and not _bare(build)
-        and not any(ctx.report.counts[what] for what in UNREADABLE)
+        and not any(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
     ):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
-        learn(line, took, len(made.chunks))
+        record_speeds(line, times, len(made.chunks))
     if graph.folder == folder.absolute():
         return graph
     take_indexes(temporary, folder)
-    return moved(temporary, folder)
+    return move_graph(temporary, folder)
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
@@ -474,40 +507,43 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
 
 
 def _timed(
-    operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]
-) -> Made:
+    operator: BuildOperator,
+    made: BuildState,
+    ctx: BuildContext,
+    took: dict[BuildOperator, StepTime],
+) -> BuildState:
     report = ctx.report
-    start, fresh, before = time.monotonic(), report.fresh, report.usage + report.usage_saved
+    start, fresh, usage_before = time.monotonic(), report.fresh, report.usage + report.usage_saved
     made = operator.apply(made, ctx)
-    name, seconds, after = (
+    name, seconds, usage_after = (
         type(operator).__name__,
         time.monotonic() - start,
         report.usage + report.usage_saved,
     )
     report.seconds[name] = report.seconds.get(name, 0.0) + seconds
-    asked = Usage(
-        after.calls - before.calls,
-        after.tokens_in - before.tokens_in,
-        after.tokens_out - before.tokens_out,
+    step_usage = Usage(
+        usage_after.calls - usage_before.calls,
+        usage_after.tokens_in - usage_before.tokens_in,
+        usage_after.tokens_out - usage_before.tokens_out,
     )
-    report.steps.append(StepCost(operator.words(), _part_of(operator), seconds, asked))
-    took[operator] = Took(seconds, report.fresh - fresh)
+    report.steps.append(StepCost(operator.words(), _part_of(operator), seconds, step_usage))
+    took[operator] = StepTime(seconds, report.fresh - fresh)
     return made
 
 
 def _part_of(operator: BuildOperator) -> str:
-    """Return the part of the graph that a step belongs to: `GRAPH` or `INDEX`.
+    """Return the part of the graph that a step belongs to: `GRAPH_STEPS` or `INDEX_STEPS`.
 
     The index consists of communities, their reports, and vectors.
     """
     if operator.stage == "index" or (
         operator.stage in ("group", "tell") and "graph" in operator.reads
     ):
-        return INDEX
-    return GRAPH
+        return INDEX_STEPS
+    return GRAPH_STEPS
 
 
-def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
+def _stored(made: BuildState, build: GraphBuild, folder: Path, temporary: Path) -> BuildState:
     """Store the graph with its chunks in a temporary folder.
 
     If the final folder already holds the same graph, that one is opened. If no operator made a
@@ -518,7 +554,9 @@ def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
     folder.parent.mkdir(parents=True, exist_ok=True)
     return made.replace(
-        graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, temporary)
+        graph=Graph.open(folder)
+        if _placed(folder) == graph.digest
+        else store_graph(graph, temporary)
     )
 
 
@@ -530,11 +568,11 @@ def _placed(folder: Path) -> str:
         return ""
 
 
-def _build(build: str | Build) -> Build:
-    return find(build) if isinstance(build, str) else build
+def _find_build(build: str | GraphBuild) -> GraphBuild:
+    return find_build(build) if isinstance(build, str) else build
 
 
-def _word(build: Build) -> str:
+def _word(build: GraphBuild) -> str:
     """Return the name of a build on the command line."""
     if build.own:
         return f'"{build.id}"'
@@ -543,6 +581,6 @@ def _word(build: Build) -> str:
     return build.graph or f"'{build.id}'"
 
 
-def _bare(build: Build) -> bool:
+def _bare(build: GraphBuild) -> bool:
     """Return whether a build makes no nodes, only chunks and indexes of them."""
     return all(operator.stage in ("chunk", "index") for operator in build.line)

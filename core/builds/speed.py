@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildLine, BuildOperator
-from core.indexes.place import keep
-from core.io.home import home
+from core.indexes.index_storage import write_atomically
+from core.io.home import home_folder
 from core.types import Usage
 
-FILE = "speeds.json"  # file in the person's folder: seconds per chunk, by operator
+SPEEDS_FILE = "speeds.json"  # file in the person's folder: seconds per chunk, by operator
 # Key in this file for the seconds per encoded text. It is used for vectors of chunks when all
 # earlier builds found theirs saved.
-ENCODED = "encoded"
-LEAST = 20  # fewest chunks of a build whose speed is recorded
+ENCODED_KEY = "encoded"
+MIN_TIMED_CHUNKS = 20  # fewest chunks of a build whose speed is recorded
 
 
 @dataclass(frozen=True)
-class Took:
+class StepTime:
     """Time of an operator in a build.
 
     `fresh` counts the texts that it read or encoded now instead of finding them saved.
@@ -32,29 +32,30 @@ class Took:
     fresh: int
 
 
-def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> None:
+def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunks: int) -> None:
     """Record the seconds per chunk of each operator, from a build that found nothing saved.
 
     Raises StoreError.
     """
-    if chunks < LEAST or any(
+    if chunks < MIN_TIMED_CHUNKS or any(
         took[operator].fresh < chunks for operator in line if operator.stage == "extract"
     ):
         return
-    fresh = {
+    speeds = {
         _key(line, operator): one.seconds / chunks
         for operator, one in took.items()
-        if one.fresh or not keeps(operator)
+        if one.fresh or not saves_results(operator)
     }
-    for operator, one in took.items():
-        if one.fresh and operator.stage == "index":
-            fresh[ENCODED] = one.seconds / one.fresh
-    keep(
-        home() / FILE, lambda stream: stream.write(json.dumps(_known() | fresh, indent=1).encode())
+    for operator, step_time in took.items():
+        if step_time.fresh and operator.stage == "index":
+            speeds[ENCODED_KEY] = step_time.seconds / step_time.fresh
+    write_atomically(
+        home_folder() / SPEEDS_FILE,
+        lambda stream: stream.write(json.dumps(_known() | speeds, indent=1).encode()),
     )
 
 
-def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
+def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
     None where one of its operators has not been measured yet.
@@ -65,16 +66,16 @@ def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | N
     read : the number of chunks that an extractor still has to read.
     encoded : the number of texts to encode.
     """
-    known, total = _known(), 0.0
+    speeds, total = _known(), 0.0
     for operator in line:
-        each = known.get(
+        each = speeds.get(
             _key(line, operator),
-            known.get(ENCODED) if getattr(operator, "of", "") == "chunks" else None,
+            speeds.get(ENCODED_KEY) if getattr(operator, "of", "") == "chunks" else None,
         )
         if each is None:
             return None
         total += each * (
-            read if operator.stage == "extract" else encoded if keeps(operator) else chunks
+            read if operator.stage == "extract" else encoded if saves_results(operator) else chunks
         )
     return total
 
@@ -89,28 +90,28 @@ def _key(line: BuildLine, operator: BuildOperator) -> str:
     return f"{maker} {operator!r}".strip() if operator.stage == "index" else repr(operator)
 
 
-def keeps(operator: BuildOperator) -> bool:
+def saves_results(operator: BuildOperator) -> bool:
     """Return whether the results of an operator are saved and reused."""
     return operator.stage == "extract" or bool(operator.models())
 
 
 def _known() -> dict[str, float]:
     try:
-        saved = json.loads((home() / FILE).read_text("utf-8"))
+        saved = json.loads((home_folder() / SPEEDS_FILE).read_text("utf-8"))
         return {str(name): float(seconds) for name, seconds in saved.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def measured(ctx: BuildContext, name: str, usage: Usage) -> float | None:
+def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float | None:
     """Return the estimated seconds of such calls of a language model on this computer.
 
     The estimate uses the mean of saved replies. None where no reply was measured.
     """
-    known = ctx.replies.measured(ctx.models.weights(name))
-    if known is None or not usage.calls:
+    mean_call = ctx.replies.measured(ctx.models.weights(name))
+    if mean_call is None or not usage.calls:
         return None if usage.calls else 0.0
-    seconds, read, written = known
+    seconds, read, written = mean_call
     # Writing a token takes as long as reading four.
     share = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)
     return usage.calls * seconds * share

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.errors import StoreError, damage
-from core.indexes.place import keep
-from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
+from core.errors import StoreError, damage_error
+from core.indexes.index_storage import write_atomically
+from core.models.price import Cap, CapReached, Spending, format_money, prices_of, total_price
 from core.runtime.account import Account, charged_to
 from core.types import Usage
 
-SPENT = "-spent.json"  # suffix to the name of a graph's folder
+SPENT_SUFFIX = "-spent.json"  # suffix to the name of a graph's folder
 
 
 class BuildSpending:
@@ -41,13 +41,13 @@ class BuildSpending:
         """
         self._file, self._lock, self._at_work = file, threading.Lock(), 0
         try:
-            before, self._pieces = _saved(file)
+            earlier_usage, self._pieces = _saved(file)
         except StoreError:
             if cap:
                 raise
-            before, self._pieces = {}, 0
+            earlier_usage, self._pieces = {}, 0
         prices = prices_of(models, names, cap, "this build") if cap else {}
-        self._spending = Spending(prices, before, cap, self._pieces)
+        self._spending = Spending(prices, earlier_usage, cap, self._pieces)
 
     def may_begin(self) -> bool:
         """Return whether another piece may begin in addition to those in progress."""
@@ -97,12 +97,12 @@ class BuildSpending:
             for name, one in self._spending.account.usage.items()
         }
         text = json.dumps({"pieces": self._pieces, "usage": usage})
-        keep(self._file, lambda stream: stream.write(text.encode()), durable=False)
+        write_atomically(self._file, lambda stream: stream.write(text.encode()), durable=False)
 
 
 def spent_file(folder: Path) -> Path:
     """Return the file that records the spending of a build with this graph folder."""
-    return folder.with_name(f"{folder.name}{SPENT}")
+    return folder.with_name(f"{folder.name}{SPENT_SUFFIX}")
 
 
 def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
@@ -114,16 +114,20 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
         usage, _ = _saved(spent_file(folder))
     except StoreError as error:
         return str(error)
-    whole = sum(usage.values(), Usage())
-    if not whole.calls:
+    total = sum(usage.values(), Usage())
+    if not total.calls:
         return ""
     price = getattr(models, "price", lambda name: None)
     prices = dict(found for name in names if (found := price(name)) is not None and found[1].known)
     currencies = {one.currency for one in prices.values()}
-    paid = f", {shown(money(prices, usage), currencies.pop())}" if len(currencies) == 1 else ""
+    paid = (
+        f", {format_money(total_price(prices, usage), currencies.pop())}"
+        if len(currencies) == 1
+        else ""
+    )
     return (
-        f"Spent on it so far: {whole.calls:,} calls, {whole.tokens_in:,} tokens in, "
-        f"{whole.tokens_out:,} out{paid}."
+        f"Spent on it so far: {total.calls:,} calls, {total.tokens_in:,} tokens in, "
+        f"{total.tokens_out:,} out{paid}."
     )
 
 
@@ -144,4 +148,4 @@ def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
         return {}, 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         instead = f"remove {file} to count from nothing"
-        raise damage("The count of what this build has spent is", error, instead) from None
+        raise damage_error("The count of what this build has spent is", error, instead) from None

@@ -8,27 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.encoding import halves, halves_over
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.text_vectors import encode_half_vectors, encoder_over_workers
 from core.corpus import Corpus
-from core.corpus.indexes.opening import opened_vectors
+from core.corpus.indexes.opened_indexes import opened_vectors
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.indexes.vectors import ItemVectors
 from core.indexes import vectors
-from core.indexes.encoded import NONE, Encode, Of, Texts, count
-from core.indexes.encoded import Vectors as Encoded
+from core.indexes.vector_blocks import NO_VECTORS, BlockTexts, EncodeBlocks, ItemKind, count
+from core.indexes.vector_blocks import BlockVectors as Encoded
 from core.models.base import Encoder
 from core.parameters import param
 
-OF = ("nodes", "relations", "chunks", "communities")
+VECTOR_ITEMS = ("nodes", "relations", "chunks", "communities")
 
 
-SPOT = 8  # vectors of another tool's index that are checked by encoding their texts again
-ALIKE = 0.999  # least cosine of two vectors of one text by the same encoder
+CHECKED_VECTORS = (
+    8  # vectors of another tool's index that are checked by encoding their texts again
+)
+MIN_SAME_VECTOR_COSINE = 0.999  # least cosine of two vectors of one text by the same encoder
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ToolVectors:
     """Vectors taken from the index of another tool.
 
     `rows` holds the row of each text. `source` is a sentence on who made the vectors.
@@ -40,44 +42,58 @@ class Given:
 
 
 def taken_vectors(
-    corpus: Corpus, tool: str, of: Of, items: int, encoder: Encoder, ctx: BuildContext
-) -> Given | None:
+    corpus: Corpus, tool: str, of: ItemKind, items: int, encoder: Encoder, ctx: BuildContext
+) -> ToolVectors | None:
     """Return the vectors that came with the index of a tool, if this encoder makes the same.
 
-    `SPOT` of their texts, evenly spread, are encoded again. Each must have a cosine of at least
-    `ALIKE` with its vector in the index. None otherwise, with a note of the reason. None also where
+    `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of at least
+    `MIN_SAME_VECTOR_COSINE` with its vector in the index. None otherwise, with a note of the reason. None also where
     the index has no vectors.
     """
-    found = opened_vectors(corpus, tool, of)
-    if found is None or len(found.texts) != items:
+    tool_vectors = opened_vectors(corpus, tool, of)
+    if tool_vectors is None or len(tool_vectors.texts) != items:
         return None
-    called, what = TOOLS[tool].title, {"nodes": "entities"}.get(of, of)
-    there = np.flatnonzero([bool(text) for text in found.texts])
-    spot = there[np.unique(np.linspace(0, len(there) - 1, min(SPOT, len(there))).astype(np.int64))]
-    anew = encoder.encode([found.texts[item] for item in spot], ctx.watch)
-    why = ""
-    if anew.shape[1] != found.matrix.shape[1]:
-        why = (
-            f"they have {found.matrix.shape[1]:,} numbers each, "
-            f"and those of the encoder here {anew.shape[1]:,}"
+    tool_title, item_words = TOOLS[tool].title, {"nodes": "entities"}.get(of, of)
+    items_with_text = np.flatnonzero([bool(text) for text in tool_vectors.texts])
+    sample = items_with_text[
+        np.unique(
+            np.linspace(
+                0, len(items_with_text) - 1, min(CHECKED_VECTORS, len(items_with_text))
+            ).astype(np.int64)
         )
-    elif (least := float((anew * found.matrix[spot].astype(np.float32)).sum(axis=1).min())) < ALIKE:
-        why = (
-            f"of {len(spot):,} texts that were encoded again, "
+    ]
+    sample_vectors = encoder.encode([tool_vectors.texts[item] for item in sample], ctx.watch)
+    reason = ""
+    if sample_vectors.shape[1] != tool_vectors.matrix.shape[1]:
+        reason = (
+            f"they have {tool_vectors.matrix.shape[1]:,} numbers each, "
+            f"and those of the encoder here {sample_vectors.shape[1]:,}"
+        )
+    elif (
+        least := float(
+            (sample_vectors * tool_vectors.matrix[sample].astype(np.float32)).sum(axis=1).min()
+        )
+    ) < MIN_SAME_VECTOR_COSINE:
+        reason = (
+            f"of {len(sample):,} texts that were encoded again, "
             f"one has a cosine of {least:.3f} with its vector there"
         )
-    if why:
+    if reason:
         ctx.report.note(
-            f"The vectors of {what} in the index of {called} are not taken: {why}. "
+            f"The vectors of {item_words} in the index of {tool_title} are not taken: {reason}. "
             "They are made anew."
         )
         return None
-    rest = f", {items - len(there):,} are made here" if len(there) < items else ""
-    source = (
-        f"The vectors of {what} are those of the index of {called}: {len(there):,}{rest}. "
-        f"{len(spot):,} were made again and are the same."
+    missing_words = (
+        f", {items - len(items_with_text):,} are made here" if len(items_with_text) < items else ""
     )
-    return Given(found, {found.texts[item]: int(item) for item in there}, source)
+    source = (
+        f"The vectors of {item_words} are those of the index of {tool_title}: {len(items_with_text):,}{missing_words}. "
+        f"{len(sample):,} were made again and are the same."
+    )
+    return ToolVectors(
+        tool_vectors, {tool_vectors.texts[item]: int(item) for item in items_with_text}, source
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,29 +108,38 @@ class Vectors(BuildOperator):
     title = "vectors"
     reads = ("chunks",)
 
-    of: str = param("chunks", "Of what", "What is made searchable by meaning.", choices=OF)
+    of: str = param(
+        "chunks", "Of what", "What is made searchable by meaning.", choices=VECTOR_ITEMS
+    )
     encoder: str = param("encoder", "Encoder", "The role or name of the encoder.")
 
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         assert made.graph is not None  # The graph is stored before its first index is made.
-        of: Of = self.of  # type: ignore[assignment]  # one of OF
+        of: ItemKind = self.of  # type: ignore[assignment]  # one of OF
         if total := count(made.graph, of):
             encoder = ctx.models.encoder(self.encoder)
-            given = None
+            tool_vectors = None
             if made.opened:
-                given = taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
-            more: dict[str, Any] = (
-                {"worded": given.vectors.texts, "source": given.source} if given else {}
+                tool_vectors = taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
+            options: dict[str, Any] = (
+                {"worded": tool_vectors.vectors.texts, "source": tool_vectors.source}
+                if tool_vectors
+                else {}
             )
-            found = vectors.build(
-                made.graph, encoder, of, ctx.watch, encode=self._encode(ctx, given), **more
+            index = vectors.build_vectors(
+                made.graph,
+                encoder,
+                of,
+                ctx.watch,
+                encode=self._encode(ctx, tool_vectors),
+                **options,
             )
-            ctx.report.counts[f"vectors of {self.of}"] = len(found)
-            if found.source:
-                ctx.report.note(found.source)
+            ctx.report.counts[f"vectors of {self.of}"] = len(index)
+            if index.source:
+                ctx.report.note(index.source)
             if self.of == "chunks":
                 _note_long(made, getattr(encoder, "max_tokens", 0), ctx)
         return made
@@ -122,32 +147,43 @@ class Vectors(BuildOperator):
     def words(self) -> str:
         return f"vectors of {self.of}"
 
-    def _encode(self, ctx: BuildContext, given: Given | None) -> Encode:
+    def _encode(self, ctx: BuildContext, given: ToolVectors | None) -> EncodeBlocks:
         """Return a function that encodes texts that are neither saved nor given.
 
         It uses worker processes where there are any. If an index gave vectors, it works in this
         process, where these are looked up.
         """
         if given is None and ctx.workers is not None:
-            return halves_over(ctx.workers, self.encoder, ctx)
+            return encoder_over_workers(ctx.workers, self.encoder, ctx)
 
-        def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Encoded:
-            for number, wanted in blocks:
+        def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> Encoded:
+            for number, block_texts in blocks:
                 if given is None:
-                    yield number, halves(wanted, self.encoder, ctx, advanced) if wanted else NONE
+                    yield (
+                        number,
+                        encode_half_vectors(block_texts, self.encoder, ctx, advanced)
+                        if block_texts
+                        else NO_VECTORS,
+                    )
                     continue
-                more = list(dict.fromkeys(text for text in wanted if text not in given.rows))
-                fresh = dict(zip(more, halves(more, self.encoder, ctx, advanced))) if more else {}
+                missing = list(
+                    dict.fromkeys(text for text in block_texts if text not in given.rows)
+                )
+                fresh = (
+                    dict(zip(missing, encode_half_vectors(missing, self.encoder, ctx, advanced)))
+                    if missing
+                    else {}
+                )
                 rows = [
                     fresh[text] if text in fresh else given.vectors.matrix[given.rows[text]]
-                    for text in wanted
+                    for text in block_texts
                 ]
-                yield number, np.array(rows, np.float16) if rows else NONE
+                yield number, np.array(rows, np.float16) if rows else NO_VECTORS
 
         return encode
 
 
-def _note_long(made: Made, most: int, ctx: BuildContext) -> None:
+def _note_long(made: BuildState, most: int, ctx: BuildContext) -> None:
     """Note how many chunks have more tokens than the encoder reads, if it states its limit."""
     # The vectors of chunks were just made.
     assert made.graph is not None and made.graph.columns.chunks is not None

@@ -6,7 +6,16 @@ They are stored in one SQLite file in the user's folder, and exported as one fil
 from core.cases.case import Case
 from core.cases.exchange import export, load
 from core.cases.feedback import answer_text, rate, rating_of, ratings, solved, unrate, verdict
-from core.cases.store import cases, delete, duplicate, edit, get, save, tags, whole
+from core.cases.store import (
+    cases,
+    comparison_of_case,
+    delete,
+    duplicate,
+    edit,
+    get_case,
+    save,
+    tags,
+)
 
 __all__ = [
     "Case",
@@ -16,7 +25,7 @@ __all__ = [
     "duplicate",
     "edit",
     "export",
-    "get",
+    "get_case",
     "load",
     "rate",
     "rating_of",
@@ -26,5 +35,5 @@ __all__ = [
     "tags",
     "unrate",
     "verdict",
-    "whole",
+    "comparison_of_case",
 ]

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.comparison.lane import Comparison
+from core.comparison.lane import MethodComparison
 from core.errors import BadInput, shorten
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from core.io.json_text import json_text
-from core.languages.spelling import holds_words
+from core.languages.spelling import contains_words
 
-LARGEST = 16_000_000  # most bytes of the JSON of a case
+MAX_CASE_BYTES = 16_000_000  # most bytes of the JSON of a case
 # Most tags of a case. Most characters of a tag, of the notes, of the link as JSON.
-MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
+MAX_TAGS, MAX_TAG_CHARACTERS, MAX_NOTES_CHARACTERS, MAX_CASE_LINK_CHARACTERS = (
+    20,
+    40,
+    20_000,
+    20_000,
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Case:
         Question, notes, tags, entities, graph, and names and labels of methods are searched. Upper
         and lower case are the same.
         """
-        said = (
+        case_text = (
             self.question,
             self.notes,
             self.graph,
@@ -67,7 +72,7 @@ class Case:
             *self.instances,
             *self.labels,
         )
-        return holds_words("\n".join(said), " ".join(words))
+        return contains_words("\n".join(case_text), " ".join(words))
 
 
 @lru_cache(maxsize=1)
@@ -76,12 +81,12 @@ def _labels() -> dict[str, str]:
 
     If two methods share a name, the first one counts.
     """
-    return {one.name: one.label for one in reversed(published().values())}
+    return {one.name: one.label for one in reversed(published_instances().values())}
 
 
-def about(comparison: Comparison) -> Case:
+def describe_case(comparison: MethodComparison) -> Case:
     """Return the description of a comparison, with a new id and the present time."""
-    ask, graph, now = comparison.ask, comparison.graph, round(time.time(), 3)
+    ask, graph, now_seconds = comparison.ask, comparison.graph, round(time.time(), 3)
     question = ask.question
     return Case(
         uuid.uuid4().hex[:12],
@@ -92,8 +97,8 @@ def about(comparison: Comparison) -> Case:
         getattr(graph, "origin", graph.digest),
         tuple(lane.instance.name for lane in comparison.lanes),
         {},
-        created=now,
-        changed=now,
+        created=now_seconds,
+        changed=now_seconds,
     )
 
 
@@ -108,10 +113,10 @@ def pack(comparison: Mapping[str, Any]) -> bytes:
         raise BadInput(
             "This comparison holds text that is not Unicode; it cannot be kept."
         ) from None
-    if len(text) > LARGEST:
+    if len(text) > MAX_CASE_BYTES:
         raise BadInput(
             f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most "
-            f"{LARGEST / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer lanes."
+            f"{MAX_CASE_BYTES / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer lanes."
         )
     return zlib.compress(text, 9)
 
@@ -120,7 +125,7 @@ def unpack(packed: bytes) -> dict[str, Any]:
     """Return the data that `pack` compressed. Raises BadInput if it is damaged."""
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, LARGEST)
+        text = unpacker.decompress(packed, MAX_CASE_BYTES)
         if unpacker.unconsumed_tail:
             raise ValueError("it is too large")
         return json.loads(text)
@@ -130,8 +135,8 @@ def unpack(packed: bytes) -> dict[str, Any]:
 
 def check_notes(notes: str) -> str:
     """Return the notes without surrounding white space. Raises BadInput if they are too long."""
-    if len(notes) > LONGEST_NOTES:
-        raise BadInput(f"Notes of at most {LONGEST_NOTES:,} characters, please.")
+    if len(notes) > MAX_NOTES_CHARACTERS:
+        raise BadInput(f"Notes of at most {MAX_NOTES_CHARACTERS:,} characters, please.")
     return notes.strip()
 
 
@@ -140,7 +145,11 @@ def check_tags(given: Iterable[str]) -> tuple[str, ...]:
 
     Raises BadInput if there are too many tags, or one is too long.
     """
-    found = tuple(dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag))
-    if len(found) > MAX_TAGS or any(len(tag) > LONGEST_TAG for tag in found):
-        raise BadInput(f"At most {MAX_TAGS} tags of at most {LONGEST_TAG} characters, please.")
-    return found
+    unique_tags = tuple(
+        dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag)
+    )
+    if len(unique_tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARACTERS for tag in unique_tags):
+        raise BadInput(
+            f"At most {MAX_TAGS} tags of at most {MAX_TAG_CHARACTERS} characters, please."
+        )
+    return unique_tags

@@ -5,10 +5,10 @@ A file of another program is never overwritten.
 
 from __future__ import annotations
 
-from core.io.home import home
+from core.io.home import home_folder
 from core.io.rows import RowFile, Schema
 
-STATEMENTS = (
+CASE_STATEMENTS = (
     """CREATE TABLE cases (id TEXT PRIMARY KEY, created REAL NOT NULL, changed REAL NOT NULL, \
 digest TEXT NOT NULL, about TEXT NOT NULL,
     link TEXT NOT NULL, notes TEXT NOT NULL, tags TEXT NOT NULL, content BLOB NOT NULL)""",
@@ -18,9 +18,9 @@ answer TEXT NOT NULL, up INTEGER NOT NULL,
 )
 
 # The application id is "HopC" in ASCII.
-SCHEMA = Schema("the saved cases", STATEMENTS, application=0x486F7043, version=1)
+CASE_SCHEMA = Schema("the saved cases", CASE_STATEMENTS, application=0x486F7043, version=1)
 
 
 def saved_cases() -> RowFile:
     """Return the file of cases and ratings."""
-    return RowFile(home() / "cases.sqlite", SCHEMA)
+    return RowFile(home_folder() / "cases.sqlite", CASE_SCHEMA)

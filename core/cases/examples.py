@@ -8,16 +8,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.cases.case import Case
-from core.cases.file import EXTENSION, read
+from core.cases.file import CASES_EXTENSION, read_cases
 from core.io.home import ROOT
-from core.sources import Source, source_in
+from core.sources import AnswerSource, source_in
 
-FOLDER = ROOT / "data" / "cases"
-PICTURES = ROOT / "static" / "gallery"
+EXAMPLE_FOLDER = ROOT / "data" / "cases"
+PICTURE_FOLDER = ROOT / "static" / "gallery"
 # Without the lock, several first visitors would each read and check the files.
-_reading = threading.Lock()
-DEMO = "demo"  # name and tag of the file with the introductory comparisons
-FIRST = (DEMO, "documents")  # files listed before the others, which are for readers of a paper
+_reading_lock = threading.Lock()
+DEMO_NAME = "demo"  # name and tag of the file with the introductory comparisons
+FIRST_EXAMPLE_FILES = (
+    DEMO_NAME,
+    "documents",
+)  # files listed before the others, which are for readers of a paper
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
@@ -25,45 +28,49 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
 
     They are sorted by file and by their order in it. Their ids begin with `example-`.
     """
-    files = sorted(FOLDER.glob(f"*{EXTENSION}"), key=lambda file: (_order(file), file.name))
-    return tuple(found for file in files for found in _known(file))
+    files = sorted(
+        EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"), key=lambda file: (_order(file), file.name)
+    )
+    return tuple(found for file in files for found in _read_unchanged(file))
 
 
-def demo(source: Source | None = None) -> tuple[Case, ...]:
+def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:
     """Return the introductory comparisons, best first; empty if no file has any.
 
     If the source is a corpus, they are the examples on that corpus. `whole` opens one by its id.
     """
     if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
-    file = FOLDER / f"{DEMO}{EXTENSION}"
-    return tuple(case for case, _ in _known(file)) if file.exists() else ()
+    file = EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}"
+    return tuple(case for case, _ in _read_unchanged(file)) if file.exists() else ()
 
 
-def picture(case: Case, dark: bool = False) -> Path | None:
+def picture_file(case: Case, dark: bool = False) -> Path | None:
     """Return the image file of an example's board.
 
     There is one for a light and one for a dark page. None for a user's own case and for an example
     without an image.
     """
-    file = PICTURES / f"{case.id}{'-dark' if dark else ''}.webp"
+    file = PICTURE_FOLDER / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None
 
 
 def _order(file: Path) -> int:
-    name = file.name.removesuffix(EXTENSION)
-    return FIRST.index(name) if name in FIRST else len(FIRST)
+    name = file.name.removesuffix(CASES_EXTENSION)
+    return (
+        FIRST_EXAMPLE_FILES.index(name) if name in FIRST_EXAMPLE_FILES else len(FIRST_EXAMPLE_FILES)
+    )
 
 
-def _known(file: Path) -> tuple[tuple[Case, bytes], ...]:
-    with _reading:
-        return _of(file, file.stat().st_mtime_ns)
+def _read_unchanged(file: Path) -> tuple[tuple[Case, bytes], ...]:
+    with _reading_lock:
+        return _read_examples(file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=16)
-def _of(file: Path, stamp: int) -> tuple[tuple[Case, bytes], ...]:
-    name = file.name.removesuffix(EXTENSION)
+def _read_examples(file: Path, stamp: int) -> tuple[tuple[Case, bytes], ...]:
+    name = file.name.removesuffix(CASES_EXTENSION)
     return tuple(
         (replace(case, id=f"example-{name}-{number}", example=True), packed)
-        for number, (case, packed) in enumerate(read(file.read_bytes()), 1)
+        for number, (case, packed) in enumerate(read_cases(file.read_bytes()), 1)
     )

@@ -7,18 +7,18 @@ import json
 
 from core.cases.database import saved_cases
 from core.cases.store import cases
-from core.comparison.lane import Lane
-from core.diagnosis.matching import match
-from core.io.plain import from_plain, to_plain
-from core.sharing import check_may_change, forget_owner, made
+from core.comparison.lane import MethodLane
+from core.diagnosis.answer_match import contains_answer
+from core.io.plain_data import from_plain, to_plain
+from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Question, Rating
 
-OWNED_AS = "rating"
+RATING_KIND = "rating"
 # Columns of the table. The other fields of a rating are in one JSON text, the column `about`.
-COLUMNS = ("question", "digest", "line", "answer", "up", "time")
+RATING_COLUMNS = ("question", "digest", "line", "answer", "up", "time")
 
 
-def answer_text(lane: Lane) -> str:
+def answer_text(lane: MethodLane) -> str:
     """Return the answer of a lane as one text; empty if it gave none."""
     state = lane.state
     if state.answer is not None:
@@ -28,30 +28,30 @@ def answer_text(lane: Lane) -> str:
     return ", ".join(lane.graph.names(state.reader or ()))
 
 
-def rating_of(lane: Lane, up: bool) -> Rating:
+def rating_of(lane: MethodLane, up: bool) -> Rating:
     """Return a rating of a lane's answer.
 
     It is the model's answer, or the reader's if no model answered. If the question has no known
     answers, the rating takes the reader's answers that the given answer names.
     """
     graph, question, state = lane.graph, lane.ask.question, lane.state
-    given = answer_text(lane)
-    named = [
+    answer = answer_text(lane)
+    named_answers = [
         name
         for name in graph.names(state.reader or ())
-        if state.answer is None or match(given, name)
+        if state.answer is None or contains_answer(answer, name)
     ]
     sizes = (step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes)
     return Rating(
         question.text,
         getattr(graph, "origin", graph.digest),
         repr(lane.line),
-        given,
+        answer,
         up,
         entities=question.entities,
         graph=graph.name,
         instance=lane.instance.name,
-        answers=question.answers or tuple(dict.fromkeys(named)),
+        answers=question.answers or tuple(dict.fromkeys(named_answers)),
         size=next(sizes, None),
         hops=question.hops,
     )
@@ -63,14 +63,14 @@ def rate(rating: Rating) -> None:
     Raises NotAllowed if the earlier one is another person's.
     """
     name = _check(rating.digest, rating.question, rating.line, rating.answer)
-    about = {key: value for key, value in to_plain(rating).items() if key not in COLUMNS}
+    about = {key: value for key, value in to_plain(rating).items() if key not in RATING_COLUMNS}
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
     with saved_cases().writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*row, json.dumps(about)),
         )
-        made(OWNED_AS, name)
+        record_owner(RATING_KIND, name)
 
 
 def unrate(digest: str, question: str, line: str, answer: str) -> None:
@@ -81,7 +81,7 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
             (digest, question, line, answer),
         )
-        forget_owner(OWNED_AS, name)
+        forget_owner(RATING_KIND, name)
 
 
 def _check(digest: str, question: str, line: str, answer: str) -> str:
@@ -91,7 +91,7 @@ def _check(digest: str, question: str, line: str, answer: str) -> str:
     """
     name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
     if verdict(digest, question, line, answer) is not None:
-        check_may_change(OWNED_AS, name)
+        check_may_change(RATING_KIND, name)
     return name
 
 
@@ -129,10 +129,10 @@ def solved(digest: str) -> list[Question]:
     precedence over ratings, and newer over older. Questions without entities or answers are left
     out.
     """
-    known: dict[str, Question] = {}
+    questions_by_id: dict[str, Question] = {}
     for case in cases():
         if case.digest == digest and case.answers and case.entities:
-            known.setdefault(
+            questions_by_id.setdefault(
                 case.question,
                 Question(case.question, f"case-{case.id}", case.entities, case.answers),
             )
@@ -145,8 +145,8 @@ def solved(digest: str) -> list[Question]:
                 rating.answers,
                 rating.hops,
             )
-            known.setdefault(rating.question, question)
-    return [known[text] for text in sorted(known)]
+            questions_by_id.setdefault(rating.question, question)
+    return [questions_by_id[text] for text in sorted(questions_by_id)]
 
 
 def _rating(

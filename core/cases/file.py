@@ -13,23 +13,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.cases.case import LARGEST, LONGEST_LINK, Case, about, check_notes, check_tags, pack
-from core.cases.saved import thaw
+from core.cases.case import (
+    MAX_CASE_BYTES,
+    MAX_CASE_LINK_CHARACTERS,
+    Case,
+    check_notes,
+    check_tags,
+    describe_case,
+    pack,
+)
+from core.cases.comparison_data import thaw
 from core.errors import BadInput, shorten
 from core.io.json_text import json_text
 
-FILE_KIND, VERSION = "hopscope-cases", 1
-EXTENSION = ".cases.gz"
+CASES_FILE_KIND, CASES_FILE_VERSION = "hopscope-cases", 1
+CASES_EXTENSION = ".cases.gz"
 # Most bytes of a file, most cases in it, most bytes of its unpacked text.
-MAX_BYTES, MAX_CASES, MAX_TEXT = 64_000_000, 1_000, 256_000_000
-ID = re.compile(r"[0-9a-f]{12}")
+MAX_CASES_FILE_BYTES, MAX_CASES, MAX_UNPACKED_CASES_BYTES = 64_000_000, 1_000, 256_000_000
+CASE_ID_PATTERN = re.compile(r"[0-9a-f]{12}")
 
 
-def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
+def write_cases(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
     """Return cases with their comparisons, as `freeze` returns them, as one file."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
-        file.write(_line({"kind": FILE_KIND, "version": VERSION}))
+        file.write(_line({"kind": CASES_FILE_KIND, "version": CASES_FILE_VERSION}))
         for case, comparison in cases:
             fields = {
                 name: getattr(case, name)
@@ -39,31 +47,31 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
     return out.getvalue()
 
 
-def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
+def read_cases(data: bytes) -> Iterator[tuple[Case, bytes]]:
     """Yield the cases of a file, each checked, with its packed comparison.
 
     Raises BadInput, which names the faulty line.
     """
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_CASES_FILE_BYTES:
         raise BadInput(
             f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most "
-            f"{MAX_BYTES / 1e6:,.0f} MB can be read."
+            f"{MAX_CASES_FILE_BYTES / 1e6:,.0f} MB can be read."
         )
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
-    if not isinstance(heading, Mapping) or heading.get("kind") != FILE_KIND:
+    if not isinstance(heading, Mapping) or heading.get("kind") != CASES_FILE_KIND:
         raise BadInput("This is not a file of cases exported from Hopscope.")
-    if heading.get("version") != VERSION:
+    if heading.get("version") != CASES_FILE_VERSION:
         version = shorten(repr(heading.get("version")), 20)
         raise BadInput(
             f"These cases were exported by another version of Hopscope (format {version}; this "
-            f"one reads {VERSION})."
+            f"one reads {CASES_FILE_VERSION})."
         )
     for number, row in lines:
         if number - 1 > MAX_CASES:
             raise BadInput(f"This file holds more than {MAX_CASES:,} cases; export fewer at once.")
         try:
-            yield _read(row)
+            yield _read_case(row)
         except BadInput as error:
             raise BadInput(f"Line {number} of this file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -73,7 +81,7 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
             ) from None
 
 
-def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
+def _read_case(row: Mapping[str, Any]) -> tuple[Case, bytes]:
     comparison = thaw(row["comparison"])
     times = [float(row[name]) for name in ("created", "changed")]
     if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
@@ -82,26 +90,30 @@ def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
         isinstance(text, str) for text in (*row["tags"], row["notes"])
     ):
         raise TypeError("notes and tags must be texts")
-    if isinstance(row["id"], str) and ID.fullmatch(row["id"]):
+    if isinstance(row["id"], str) and CASE_ID_PATTERN.fullmatch(row["id"]):
         key = row["id"]
     else:
         key = uuid.uuid4().hex[:12]
     case = replace(
-        about(comparison), id=key, created=times[0], changed=times[1], link=_link(row["link"])
+        describe_case(comparison),
+        id=key,
+        created=times[0],
+        changed=times[1],
+        link=_checked_link(row["link"]),
     )
     return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(
         row["comparison"]
     )
 
 
-def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
+def _checked_link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return query parameters after a check that they are texts or lists of texts."""
     for value in parameters.values():
         if not isinstance(value, str) and not (
             isinstance(value, list) and all(isinstance(text, str) for text in value)
         ):
             raise TypeError("the link must hold texts")
-    if len(json.dumps(dict(parameters))) > LONGEST_LINK:
+    if len(json.dumps(dict(parameters))) > MAX_CASE_LINK_CHARACTERS:
         raise ValueError("the link is too long")
     return dict(parameters)
 
@@ -118,11 +130,11 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
     while True:
         number += 1
         try:
-            text = stream.readline(LARGEST + 100_000)
+            text = stream.readline(MAX_CASE_BYTES + 100_000)
             total += len(text)
             if not text:
                 return
-            if len(text) >= LARGEST + 100_000 or total > MAX_TEXT:
+            if len(text) >= MAX_CASE_BYTES + 100_000 or total > MAX_UNPACKED_CASES_BYTES:
                 raise BadInput(f"Line {number} of this file is larger than a case may be.")
             yield number, json.loads(text.decode())
         except (OSError, EOFError, zlib.error) as error:

@@ -13,22 +13,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.cases.case import Case, about, check_notes, check_tags, pack, unpack
+from core.cases.case import Case, check_notes, check_tags, describe_case, pack, unpack
+from core.cases.comparison_data import freeze, thaw
 from core.cases.database import saved_cases
 from core.cases.examples import examples
-from core.cases.saved import freeze, thaw
-from core.comparison.lane import Comparison
+from core.comparison.lane import MethodComparison
 from core.corpus import Corpus
 from core.errors import BadInput, shorten
 from core.io import digests
-from core.sharing import check_may_change, forget_owner, made
+from core.sharing import check_may_change, forget_owner, record_owner
 
-OWNED_AS = "case"
-COLUMNS = "id, created, changed, digest, about, link, notes, tags"
+CASE_KIND = "case"
+CASE_ROW_COLUMNS = "id, created, changed, digest, about, link, notes, tags"
 
 
 def save(
-    comparison: Comparison,
+    comparison: MethodComparison,
     link: Mapping[str, Any] | None = None,
     notes: str = "",
     tags: Iterable[str] = (),
@@ -47,7 +47,10 @@ def save(
         If it cannot be written.
     """
     case = replace(
-        about(comparison), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags)
+        describe_case(comparison),
+        link=dict(link or {}),
+        notes=check_notes(notes),
+        tags=check_tags(tags),
     )
     content = pack(freeze(comparison))
     with saved_cases().writing() as database:
@@ -61,14 +64,16 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
     Own cases come first, newest first; then the examples.
     """
     with saved_cases().reading() as database:
-        found = [
-            _listed(row)
-            for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")
+        matching_cases = [
+            _listed_case(row)
+            for row in database.execute(
+                f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"
+            )
         ]
     words = text.split()
     return [
         case
-        for case in (*found, *_examples())
+        for case in (*matching_cases, *_examples())
         if case.holds(words) and (not tag or tag in case.tags)
     ]
 
@@ -81,12 +86,14 @@ def tags() -> dict[str, int]:
     return dict(sorted(Counter(tag for tags in borne for tag in tags).items()))
 
 
-def get(key: str) -> Case:
+def get_case(key: str) -> Case:
     """Return the case of that id. Raises BadInput if there is none."""
-    return _found(key)[0]
+    return _find_case(key)[0]
 
 
-def whole(key: str, graph: Any = None, corpus: Corpus | None = None) -> Comparison:
+def comparison_of_case(
+    key: str, graph: Any = None, corpus: Corpus | None = None
+) -> MethodComparison:
     """Return the comparison of a case.
 
     Parameters
@@ -100,12 +107,12 @@ def whole(key: str, graph: Any = None, corpus: Corpus | None = None) -> Comparis
     BadInput
         If the case does not exist or is damaged.
     """
-    return thaw(unpack(_found(key)[1]), graph, corpus)
+    return thaw(unpack(_find_case(key)[1]), graph, corpus)
 
 
-def content(key: str) -> tuple[Case, bytes]:
+def packed_case(key: str) -> tuple[Case, bytes]:
     """Return a case and its packed comparison. Raises BadInput if there is none."""
-    return _found(key)
+    return _find_case(key)
 
 
 def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) -> Case:
@@ -114,7 +121,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
     Raises BadInput if the case does not exist or is an example, and NotAllowed if it is another
     person's.
     """
-    case = _own(key)
+    case = _find_own_case(key)
     case = replace(
         case,
         notes=case.notes if notes is None else check_notes(notes),
@@ -132,7 +139,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
 
 def duplicate(key: str) -> Case:
     """Save a copy with a new id and new times. A copy of an example can be changed."""
-    case, packed = _found(key)
+    case, packed = _find_case(key)
     now = round(time.time(), 3)
     case = replace(case, id=uuid.uuid4().hex[:12], created=now, changed=now, example=False)
     with saved_cases().writing() as database:
@@ -146,10 +153,10 @@ def delete(key: str) -> None:
     Raises BadInput if the case does not exist or is an example, and NotAllowed if it is another
     person's.
     """
-    _own(key)
+    _find_own_case(key)
     with saved_cases().writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
-    forget_owner(OWNED_AS, key)
+    forget_owner(CASE_KIND, key)
 
 
 def insert(database, case: Case, packed: bytes) -> None:
@@ -163,7 +170,7 @@ def insert(database, case: Case, packed: bytes) -> None:
         case.created,
         case.changed,
         case.digest,
-        digests.marked(description),
+        digests.with_digest(description),
         dict(case.link),
         case.notes,
         case.tags,
@@ -171,15 +178,15 @@ def insert(database, case: Case, packed: bytes) -> None:
     ]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
     database.execute(
-        f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+        f"INSERT INTO cases ({CASE_ROW_COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
     )
-    made(OWNED_AS, case.id)
+    record_owner(CASE_KIND, case.id)
 
 
 def _case(row: tuple) -> Case:
     key, created, changed, digest, description, link, notes, tags = row
     try:
-        description = digests.check_marked(json.loads(description))
+        description = digests.check_own_digest(json.loads(description))
         return Case(
             key,
             description["question"],
@@ -206,7 +213,7 @@ def _tags(written: str) -> tuple[str, ...]:
         return ()
 
 
-def _listed(row: tuple) -> Case:
+def _listed_case(row: tuple) -> Case:
     """Return the case of a row. A damaged one has the error in place of its question."""
     try:
         return _case(row)
@@ -214,10 +221,10 @@ def _listed(row: tuple) -> Case:
         return Case(row[0], str(error), (), (), "", str(row[3]), (), {}, "", (), row[1], row[2])
 
 
-def _found(key: str) -> tuple[Case, bytes]:
+def _find_case(key: str) -> tuple[Case, bytes]:
     with saved_cases().reading() as database:
         row = database.execute(
-            f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (key,)
+            f"SELECT {CASE_ROW_COLUMNS}, content FROM cases WHERE id = ?", (key,)
         ).fetchone()
     if row is not None:
         return _case(row[:-1]), row[-1]
@@ -227,13 +234,13 @@ def _found(key: str) -> tuple[Case, bytes]:
     raise BadInput(_missing(key))
 
 
-def _own(key: str) -> Case:
-    case = get(key)
+def _find_own_case(key: str) -> Case:
+    case = get_case(key)
     if case.example:
         raise BadInput(
             "This case is an example that ships with Hopscope; duplicate it to change it."
         )
-    check_may_change(OWNED_AS, key)
+    check_may_change(CASE_KIND, key)
     return case
 
 

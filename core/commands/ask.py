@@ -8,26 +8,31 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
 
-from core.commands.terminal import FAILED, OK, bar, follow_job, warn, whole
-from core.comparison.lane import Comparison
-from core.comparison.timing import besides, cost
-from core.diagnosis.influence import influence, measurable, price, with_influence
-from core.diagnosis.without import beside, together
+from core.commands.terminal import EXIT_FAILED, EXIT_OK, TerminalBar, follow_job, warn, whole_number
+from core.comparison.lane import MethodComparison
+from core.comparison.lane_times import method_seconds, uncounted_seconds
+from core.diagnosis.edit_effects import compare_edited, edit_summary
+from core.diagnosis.influence import (
+    influence_cost,
+    influence_fault,
+    measure_influence,
+    with_influence,
+)
 from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
-from core.instances.catalogue import catalogue, find, one_for
-from core.instances.prompted import prompt_given, prompted
+from core.instances.catalogue import catalogue, find_instance, instance_for_source
+from core.instances.prompt_variants import instances_with_prompt, read_prompt
 from core.io.json_text import json_text
-from core.operators.asking import UNASKED
 from core.operators.languages import notes_on_language
+from core.operators.model_replies import NO_MODEL_NOTE
 from core.results import comparison_dict
-from core.serving.calls import asked
-from core.sources import Ask, GraphSource, Source, source_in
-from core.types import Beside, Step
+from core.serving.calls import open_question
+from core.sources import AnswerSource, GraphSource, SourceQuestion, source_in
+from core.types import EditComparison, Step
 
-STOPPED = 10.0  # most seconds to wait until a background job has stopped
-LEAST = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
+MAX_STOP_SECONDS = 10.0  # most seconds to wait until a background job has stopped
+MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
 
 
 def add(commands) -> None:
@@ -94,7 +99,7 @@ def add(commands) -> None:
         "papers print them), another name of core/prompts, or a file of your own with {question}, "
         "{paths}, {tables} or {passages} in it",
     )
-    ask.add_argument("--seed", type=whole(0), default=0)
+    ask.add_argument("--seed", type=whole_number(0), default=0)
     ask.add_argument(
         "--no-llm", action="store_true", help="do not ask a language model for the answer"
     )
@@ -110,15 +115,17 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Compare the chosen methods and return the exit code."""
-    engine, known = options.engine(), catalogue()
+    engine, instances_by_id = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
-    ask = _asked(source, options, engine)
+    ask = _question_of(source, options, engine)
     chosen = [
-        one_for(find(spec, known), source, known)
+        instance_for_source(find_instance(spec, instances_by_id), source, instances_by_id)
         for spec in options.instance or source.usual_methods
     ]
     if options.prompt:
-        changed, notes = prompted(chosen, prompt_given(options.prompt), engine.models.is_chat)
+        changed, notes = instances_with_prompt(
+            chosen, read_prompt(options.prompt), engine.models.is_chat
+        )
         chosen = list(changed)
         warn(notes)
     warn(
@@ -132,59 +139,59 @@ def run(options) -> int:
     job = engine.compare(ask, chosen)
     follow_job(job)
     if options.without:
-        before, ask = job.comparison, _without(ask, options.without, engine)
+        whole_comparison, ask = job.comparison, _ask_without(ask, options.without, engine)
         job = engine.compare(ask, chosen)
         follow_job(job)
-        for place, one in enumerate(beside(before, job.comparison)):
-            job.comparison.change(place, beside=one)
+        for place, difference in enumerate(compare_edited(whole_comparison, job.comparison)):
+            job.comparison.change(place, beside=difference)
     if options.influence:
         _measure(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
-    found = [lane.beside for lane in job.comparison.lanes]
+    differences = [lane.beside for lane in job.comparison.lanes]
     if options.without:
-        lanes = [None if one is None else asdict(one) for one in found]
+        lanes = [None if one is None else asdict(one) for one in differences]
         result["without"] = {
             "names": options.without,
-            "text": together(job.comparison, found),
+            "text": edit_summary(job.comparison, differences),
             "lanes": lanes,
         }
     # Vectors may still be encoded in the background. This process ends, so the jobs are stopped;
     # the vectors made so far are kept.
     for making in engine.preparing.of("index-"):
         making.stop()
-        making.wait(STOPPED)
+        making.wait(MAX_STOP_SECONDS)
     if options.json:
         print(json_text(result, indent=2))
     else:
-        _print(result, job.comparison, found)
-    return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
+        _print(result, job.comparison, differences)
+    return EXIT_FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else EXIT_OK
 
 
-def _worth_saying(trace: Iterable[Step]) -> Iterator[str]:
+def _important_notes(trace: Iterable[Step]) -> Iterator[str]:
     """The notes of steps without which the answer would be misunderstood."""
     for step in trace:
-        yield from (note for note in step.notes if note.startswith(UNASKED))
+        yield from (note for note in step.notes if note.startswith(NO_MODEL_NOTE))
         yield from step.warnings
 
 
-def _measure(comparison: Comparison, environment: Environment) -> None:
+def _measure(comparison: MethodComparison, environment: Environment) -> None:
     """Measure the influence of each path or passage on the answers of all lanes.
 
     The cost of a language model's calls is printed on standard error before they are made.
     """
-    for place in range(len(comparison.lanes)):
+    for lane_index in range(len(comparison.lanes)):
         for by_model in (False, True) if comparison.ask.model else (False,):
-            lane = comparison.lanes[place]
-            if measurable(lane, by_model):
+            lane = comparison.lanes[lane_index]
+            if influence_fault(lane, by_model):
                 continue
             if by_model:
-                print(f"{lane.instance.name}: {price(lane).text}", file=sys.stderr)
-            with bar(f"What {lane.instance.name} rests on") as watch, suppress(BadInput):
-                found = influence(lane, environment, by_model, watch=watch)
-                comparison.change(place, influences=with_influence(lane.influences, found))
+                print(f"{lane.instance.name}: {influence_cost(lane).text}", file=sys.stderr)
+            with TerminalBar(f"What {lane.instance.name} rests on") as watch, suppress(BadInput):
+                found = measure_influence(lane, environment, by_model, watch=watch)
+                comparison.change(lane_index, influences=with_influence(lane.influences, found))
 
 
-def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
+def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQuestion:
     """Return the same question to the source without some documents or entities.
 
     Raises BadInput for a name that is not in the source.
@@ -198,23 +205,23 @@ def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
     )
 
 
-def _asked(source: Source, options, engine) -> Ask:
+def _question_of(source: AnswerSource, options, engine) -> SourceQuestion:
     """Return the question to a graph or a corpus.
 
     A question of one of its sets brings its known answers and passages with it.
     """
-    with bar(f"Opening {source.noun}") as watch:
+    with TerminalBar(f"Opening {source.noun}") as watch:
         opened = source.open(engine, watch)
     given = options.entity, options.answer, options.gold
     return replace(
-        asked(
+        open_question(
             engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed
         ),
         whole=options.whole,
     )
 
 
-def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> None:
+def _print(result: dict, comparison, changed: Sequence[EditComparison | None] = ()) -> None:
     print(result["question"])
     if "without" in result:
         print(f"without {', '.join(result['without']['names'])}: {result['without']['text']}")
@@ -222,10 +229,10 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         print("starts from", ", ".join(result["entities"]))
     if comparison.graph.fetched is not None:
         print(comparison.graph.fetched.text)
-    for lane, answered, one in zip_longest(comparison.lanes, result["lanes"], changed):
+    for lane, answered, difference in zip_longest(comparison.lanes, result["lanes"], changed):
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
-        if one is not None:
-            print(f"  against before: {one.text}")
+        if difference is not None:
+            print(f"  against before: {difference.text}")
         for rests in answered["influence"]:
             print(
                 f"  {'language model' if rests['by'] == 'model' else 'reader'}: "
@@ -244,7 +251,7 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
                 f"  searched {answered['partly']}; the same command goes on from there, and "
                 "--whole waits for all"
             )
-        for note in dict.fromkeys(_worth_saying(lane.state.trace)):
+        for note in dict.fromkeys(_important_notes(lane.state.trace)):
             print(f"  {note}")
         if answered["reader_answers"] is not None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
@@ -294,12 +301,12 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             )
         extra = ", ".join(
             f"{seconds:.2f} s {label[0].lower()}{label[1:]}"
-            for label, seconds in besides(lane).items()
-            if seconds >= LEAST
+            for label, seconds in uncounted_seconds(lane).items()
+            if seconds >= MIN_PRINTED_SECONDS
         )
         found = sum(map(len, answered["hits"].values()))
-        what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
+        hits_text = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
         print(
-            f"  {cost(lane.state.trace):.2f} s, "
-            f"{what}{f'; apart from that {extra}' if extra else ''}"
+            f"  {method_seconds(lane.state.trace):.2f} s, "
+            f"{hits_text}{f'; apart from that {extra}' if extra else ''}"
         )

@@ -11,15 +11,15 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, warn
-from core.datasets.own import clean_name
-from core.datasets.own_graphs import free_name
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.datasets.own_graphs import free_graph_name
+from core.datasets.own_sets import clean_name
 from core.errors import BadInput
-from core.importing import KINDS, Recognition, importers_named, recognise_together
+from core.importing import IMPORT_KINDS, Recognition, importers_named, recognise_together
 from core.importing.importer import KindName
 
-MAX_OTHERS = 4  # alternative readings of a file that are named
-TITLED = "corpus questions"  # commands that have the option --title
+MAX_OTHER_READINGS = 4  # alternative readings of a file that are named
+TITLED_COMMANDS = "corpus questions"  # commands that have the option --title
 
 
 def add(commands) -> None:
@@ -39,7 +39,7 @@ def add(commands) -> None:
         dest="form",
         default="",
         metavar="KIND",
-        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: "
+        help=f"what it is, where it may be several things: {', '.join(IMPORT_KINDS)}, or with a format: "
         "graph/turtle",
     )
     bring.add_argument(
@@ -61,20 +61,24 @@ def add(commands) -> None:
 def run(options) -> int:
     """Recognise the files, import them and return the exit code."""
     paths = [file_of(path) for path in options.paths]
-    found, others = _chosen(paths, options)
-    print(f"{found.importer.title} ({found.importer.key}): {found.reason}.")
-    if others:
-        shown = ", ".join(f"{one.importer.key} ({one.importer.title})" for one in others)
+    recognition, alternatives = _choose_importer(paths, options)
+    print(f"{recognition.importer.title} ({recognition.importer.key}): {recognition.reason}.")
+    if alternatives:
+        shown = ", ".join(f"{one.importer.key} ({one.importer.title})" for one in alternatives)
         print(f"It may also be brought --as {shown}.")
     if options.dry_run:
-        return _look(found, options)
+        return _preview(recognition, options)
     name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
-    words = found.arguments(
-        free_name(name) if found.importer.kind in (KindName.GRAPH, KindName.DATABASE) else name,
-        _source(found, options),
+    words = recognition.arguments(
+        free_graph_name(name)
+        if recognition.importer.kind in (KindName.GRAPH, KindName.DATABASE)
+        else name,
+        _source_option(recognition, options),
     )
-    words += ["--title", options.title] if options.title and words[0] in TITLED.split() else []
-    if options.encoding and found.importer.kind not in (
+    words += (
+        ["--title", options.title] if options.title and words[0] in TITLED_COMMANDS.split() else []
+    )
+    if options.encoding and recognition.importer.kind not in (
         KindName.INDEX,
         KindName.RUN,
         KindName.CASES,
@@ -82,34 +86,34 @@ def run(options) -> int:
     ):
         words += ["--encoding", options.encoding]
     print(f"python -m core {shlex.join(words)}")
-    return _run(words, options)
+    return _run_command(words, options)
 
 
-def _chosen(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
+def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
     """Return the recognition chosen for the files, and the alternatives. Raises BadInput."""
     if not options.form:
-        found = recognise_together(paths, options.encoding)
-        return found[0], found[1 : MAX_OTHERS + 1]
-    named = {one.key: one for one in importers_named(options.form)}
+        recognitions = recognise_together(paths, options.encoding)
+        return recognitions[0], recognitions[1 : MAX_OTHER_READINGS + 1]
+    importers_by_key = {one.key: one for one in importers_named(options.form)}
     is_chosen = "/" in options.form
     try:
-        found = recognise_together(paths, options.encoding)
+        recognitions = recognise_together(paths, options.encoding)
     except BadInput:
         if not is_chosen:
             raise
-        found = []
-    fitting = [one for one in found if one.importer.key in named]
+        recognitions = []
+    fitting = [one for one in recognitions if one.importer.key in importers_by_key]
     if fitting:
         return replace(fitting[0], is_chosen=is_chosen), []
     if not is_chosen:
         raise BadInput(
-            f"Nothing here can be brought as {options.form}; it looks like {found[0].importer.key}."
+            f"Nothing here can be brought as {options.form}; it looks like {recognitions[0].importer.key}."
         )
-    importer = named[options.form]
+    importer = importers_by_key[options.form]
     return Recognition(importer, 0.0, "as you say", tuple(paths), True), []
 
 
-def _source(found: Recognition, options) -> tuple[str, str]:
+def _source_option(found: Recognition, options) -> tuple[str, str]:
     """Return the option that names the graph or corpus of questions or a run.
 
     Raises BadInput if it is needed and not given.
@@ -119,18 +123,18 @@ def _source(found: Recognition, options) -> tuple[str, str]:
     return ("--corpus", options.corpus) if options.corpus else ("--graph", options.graph)
 
 
-def _look(found: Recognition, options) -> int:
+def _preview(found: Recognition, options) -> int:
     """Read the files, print what would be imported, and return the exit code."""
     if found.importer.kind != KindName.DATABASE:
-        with bar("Reading") as watch:
+        with TerminalBar("Reading") as watch:
             read = found.importer.read_file(*found.paths, watch=watch, encoding=options.encoding)
         print(read.words)
         warn(read.notes)
     print(f"Nothing was written. To bring it: {found.command}")
-    return OK
+    return EXIT_OK
 
 
-def _run(words: list[str], options) -> int:
+def _run_command(words: list[str], options) -> int:
     """Run another command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core")
     importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())

@@ -7,28 +7,33 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, whole
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, whole_number
 from core.databases.address import address_of, is_address
-from core.databases.copying import copied
-from core.databases.limits import TRIPLES as MOST_TRIPLES
-from core.databases.limits import Limits
-from core.databases.live import Settings
+from core.databases.graph_copy import copy_graph
+from core.databases.limits import MAX_COPY_TRIPLES as MOST_TRIPLES
+from core.databases.limits import CopyLimits
+from core.databases.live_database import LiveSettings
 from core.datasets.graph_files import graph_files
-from core.datasets.own_graphs import add_live, free_name, own_folder
+from core.datasets.own_graphs import add_live, free_graph_name, own_folder
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.graph.building.ladybug_graphs import carry_over
-from core.graph.readers.first_look import looked_at
-from core.graph.readers.formats import AUTO, format_list
-from core.graph.readers.header import NO, YES
-from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES, check_language
-from core.graph.readers.triple_file import TripleFile, columns_of, size_of
+from core.graph.building.ladybug_graphs import convert_ladybug_graph
+from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, format_list
+from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER
+from core.graph.readers.rdf import (
+    LITERAL_TRIPLES,
+    LITERAL_USES,
+    MAX_LABEL_SEARCH_BYTES,
+    check_language,
+)
+from core.graph.readers.triple_file import TripleFile, parse_column_numbers, parse_memory
+from core.graph.readers.triple_summary import summarise_triples
 from core.graph.store import LADYBUG_PACKAGE, Graph
 
-DRY = 10  # triples that a dry run prints
-FIRST = 100_000  # triples of a large file that a dry run reads
-DRY_COPY = 1_000  # triples that a dry run copies from a database
-EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the \
+DRY_RUN_PRINTED_TRIPLES = 10  # triples that a dry run prints
+DRY_RUN_READ_TRIPLES = 100_000  # triples of a large file that a dry run reads
+DRY_RUN_COPIED_TRIPLES = 1_000  # triples that a dry run copies from a database
+BUILD_EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the \
 same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
@@ -36,7 +41,7 @@ one with --memory, is built in steps: after a kill the same command continues wh
 def add(commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser(
-        "build", help="build a graph from a file of triples", epilog=EPILOG
+        "build", help="build a graph from a file of triples", epilog=BUILD_EPILOG
     )
     parser.add_argument(
         "triples",
@@ -69,8 +74,8 @@ def add(commands) -> None:
     )
     parser.add_argument(
         "--format",
-        default=AUTO,
-        help=f"{format_list()}; {AUTO} decides by the file's name and first lines",
+        default=AUTO_TRIPLE_FORMAT,
+        help=f"{format_list()}; {AUTO_TRIPLE_FORMAT} decides by the file's name and first lines",
     )
     parser.add_argument(
         "--columns",
@@ -80,7 +85,7 @@ def add(commands) -> None:
     )
     parser.add_argument(
         "--header",
-        choices=(YES, NO),
+        choices=(WITH_HEADER, WITHOUT_HEADER),
         default="",
         help="whether the first row of lines of text names the columns (default: by what is in it)",
     )
@@ -127,8 +132,8 @@ def add(commands) -> None:
     )
     parser.add_argument(
         "--literals",
-        choices=LITERALS,
-        default=TRIPLES,
+        choices=LITERAL_USES,
+        default=LITERAL_TRIPLES,
         help="of RDF: literals that are no labels are entities of triples (default), said in the "
         "descriptions of their things, or left out",
     )
@@ -136,7 +141,7 @@ def add(commands) -> None:
     databases.add_argument(
         "--limit",
         metavar="TRIPLES",
-        type=whole(1),
+        type=whole_number(1),
         default=MOST_TRIPLES,
         help="copy at most so many (default: %(default)s)",
     )
@@ -159,7 +164,7 @@ def add(commands) -> None:
         help="copy nothing: of each question the neighbourhood of its entities is fetched when it "
         "is asked; needs --name",
     )
-    usual = Settings("sparql+https://example.org/sparql")
+    usual = LiveSettings("sparql+https://example.org/sparql")
     for name, metavar, text in (
         ("hops", "N", "live: how far from a question's entities"),
         ("each", "N", "live: triples of an entity that are fetched at most, each way"),
@@ -180,7 +185,7 @@ def add(commands) -> None:
 def run(options) -> int:
     """Build the graph, print its size and return the exit code."""
     if options.carry_over:
-        return _carry_over(options)
+        return _convert_ladybug(options)
     if not options.triples:
         raise BadInput("Name a file of triples, or the address of a database.")
     if options.live:
@@ -190,19 +195,19 @@ def run(options) -> int:
             "Name the folder of the graph with --out, or look at the triples with --dry-run."
         )
     with tempfile.TemporaryDirectory() as folder:
-        source = (_of_database if is_address(options.triples[0]) else _of_files)(
+        source = (_copy_database if is_address(options.triples[0]) else _source_of_files)(
             options, Path(folder)
         )
-        return _look(source, options.integers) if options.dry_run else _build(source, options)
+        return _preview(source, options.integers) if options.dry_run else _build(source, options)
 
 
-def _carry_over(options) -> int:
+def _convert_ladybug(options) -> int:
     """Convert a graph in a Ladybug database to arrays and return the exit code."""
     if options.triples or options.out:
         raise BadInput("A graph is carried over where it is, without files and --out.")
-    graph = carry_over(own_folder(options.carry_over) or Path(options.carry_over))
+    graph = convert_ladybug_graph(own_folder(options.carry_over) or Path(options.carry_over))
     print(_counts(graph, graph.folder))
-    return OK
+    return EXIT_OK
 
 
 def _counts(graph: Graph, folder: object) -> str:
@@ -223,7 +228,7 @@ def _live(options) -> int:
             "do not go with --live."
         )
     bounds = {name: getattr(options, name) for name in ("hops", "each", "edges", "seconds")}
-    settings = Settings(
+    settings = LiveSettings(
         options.triples[0],
         options.direction,
         options.key,
@@ -231,13 +236,13 @@ def _live(options) -> int:
         options.literals,
         **bounds,
     )
-    graph = add_live(settings, free_name(options.name))
+    graph = add_live(settings, free_graph_name(options.name))
     print(f"The graph {graph.name} is ready. {graph.live.words}")
     print(f'Ask it: python -m core ask "..." --graph {graph.name}')
-    return OK
+    return EXIT_OK
 
 
-def _of_database(options, folder: Path) -> TripleFile:
+def _copy_database(options, folder: Path) -> TripleFile:
     """Copy the triples of a database into a file. Raises BadInput, also for options of files."""
     if (
         len(options.triples) > 1
@@ -247,7 +252,7 @@ def _of_database(options, folder: Path) -> TripleFile:
         or options.labels
         or options.header
         or options.encoding
-        or options.format != AUTO
+        or options.format != AUTO_TRIPLE_FORMAT
     ):
         raise BadInput(
             "A graph is copied from one database, without files, --format, --columns, --header, "
@@ -255,11 +260,12 @@ def _of_database(options, folder: Path) -> TripleFile:
         )
     address = address_of(options.triples[0])
     check_language(options.language)
-    with bar(f"Copying from {address.title}") as watch:
-        limits = Limits(
-            min(options.limit, DRY_COPY) if options.dry_run else options.limit, watch=watch
+    with TerminalBar(f"Copying from {address.title}") as watch:
+        limits = CopyLimits(
+            min(options.limit, DRY_RUN_COPIED_TRIPLES) if options.dry_run else options.limit,
+            watch=watch,
         )
-        file = copied(
+        file = copy_graph(
             address,
             folder,
             limits,
@@ -268,26 +274,26 @@ def _of_database(options, folder: Path) -> TripleFile:
             options.language,
             options.literals,
         )
-    return replace(file, drop=_dropped(options), skips=options.skip_bad)
+    return replace(file, drop=_count_dropped(options), skips=options.skip_bad)
 
 
-def _dropped(options) -> tuple[str, ...]:
+def _count_dropped(options) -> tuple[str, ...]:
     return tuple(
         pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()
     )
 
 
-def _of_files(options, unpacked: Path) -> TripleFile:
+def _source_of_files(options, unpacked: Path) -> TripleFile:
     return graph_files(
         [Path(file_of(file)) for file in options.triples],
         unpacked,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
-        columns=columns_of(options.columns) if options.columns else None,
-        drop=_dropped(options),
+        columns=parse_column_numbers(options.columns) if options.columns else None,
+        drop=_count_dropped(options),
         skips=options.skip_bad,
         numbered=options.integers,
-        memory=size_of(options.memory) if options.memory else None,
+        memory=parse_memory(options.memory) if options.memory else None,
         language=options.language,
         labels=Path(options.labels) if options.labels else None,
         literals=options.literals,
@@ -296,28 +302,32 @@ def _of_files(options, unpacked: Path) -> TripleFile:
     )
 
 
-def _look(source: TripleFile, numbers: bool) -> int:
+def _preview(source: TripleFile, numbers: bool) -> int:
     """Print the first triples, their number, and how the files are read.
 
-    Of a large file only the first `FIRST` triples are read.
+    Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
     """
     try:
-        small = source.path.stat().st_size <= LARGE
+        small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES
     except OSError as error:
         raise BadInput(f"{source.path} cannot be read: {error.strerror or error}.") from None
-    triples = source.read() if small else islice(source.read(), FIRST)
-    first = list(islice(triples, DRY))
+    triples = source.read() if small else islice(source.read(), DRY_RUN_READ_TRIPLES)
+    first = list(islice(triples, DRY_RUN_PRINTED_TRIPLES))
     for triple in first:
         print(" -> ".join(triple))
-    print("\n".join([*looked_at(chain(first, triples), small, numbers), *source.tally.sentences()]))
-    return OK
+    print(
+        "\n".join(
+            [*summarise_triples(chain(first, triples), small, numbers), *source.tally.sentences()]
+        )
+    )
+    return EXIT_OK
 
 
 def _build(source: TripleFile, options) -> int:
-    with bar("Reading triples") as watch:
+    with TerminalBar("Reading triples") as watch:
         name = options.name or Path(options.out).resolve().name
         graph = build(source, options.out, name, options.direction, watch=watch)
     print(_counts(graph, options.out))
     for line in source.tally.sentences():
         print(line)
-    return OK
+    return EXIT_OK

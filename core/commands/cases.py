@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.cases import cases, export, load, save
-from core.cases.case import about
-from core.cases.examples import DEMO, FOLDER
-from core.cases.file import as_file
-from core.cases.saved import freeze
-from core.commands.terminal import OK, bar, check_writable, follow_job
+from core.cases.case import describe_case
+from core.cases.comparison_data import freeze
+from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER
+from core.cases.file import write_cases
+from core.commands.terminal import EXIT_OK, TerminalBar, check_writable, follow_job
 from core.corpus import open_corpus
 from core.datasets import datasets
-from core.diagnosis.verdict.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError, ModelFailed
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from core.io.json_text import json_text
 from core.sources import CorpusSource, GraphSource
 
@@ -24,12 +24,12 @@ def add(commands) -> None:
     cases = commands.add_parser("cases", help="list, export or import saved comparisons")
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
-    listed = parts.add_parser("list", help="the saved comparisons and the examples")
-    listed.add_argument(
+    list_parser = parts.add_parser("list", help="the saved comparisons and the examples")
+    list_parser.add_argument(
         "words", nargs="*", help="words of a question, note, tag, entity or instance"
     )
-    listed.add_argument("--json", action="store_true", help="print a JSON array")
-    listed.set_defaults(run=_list)
+    list_parser.add_argument("--json", action="store_true", help="print a JSON array")
+    list_parser.set_defaults(run=_list)
 
     out = parts.add_parser("export", help="write cases into one file")
     out.add_argument("ids", nargs="*", metavar="ID", help="which cases (default: all of your own)")
@@ -49,14 +49,14 @@ def add(commands) -> None:
         help="make comparisons that ship again, such as those that the first page opens with",
     )
     demo.add_argument(
-        "--list", default=DEMO, metavar="NAME", help="a list in data/cases (default: demo)"
+        "--list", default=DEMO_NAME, metavar="NAME", help="a list in data/cases (default: demo)"
     )
     demo.add_argument("--out", required=True, metavar="FILE")
     demo.set_defaults(run=_demo)
 
 
 def _list(options) -> int:
-    found = cases(" ".join(options.words))
+    cases_found = cases(" ".join(options.words))
     if options.json:
         fields = (
             "id",
@@ -72,14 +72,14 @@ def _list(options) -> int:
         )
         print(
             json_text(
-                [{name: getattr(case, name) for name in fields} for case in found],
+                [{name: getattr(case, name) for name in fields} for case in cases_found],
                 indent=2,
             )
         )
     else:
-        for case in found:
+        for case in cases_found:
             print(f"{case.id:24} {case.question}  ({', '.join(case.instances)})")
-    return OK
+    return EXIT_OK
 
 
 def _export(options) -> int:
@@ -88,7 +88,7 @@ def _export(options) -> int:
         raise BadInput("There are no cases of your own to export.")
     _write(options.out, export(keys))
     print(f"{len(set(keys)):,} cases in {options.out}")
-    return OK
+    return EXIT_OK
 
 
 def _import(options) -> int:
@@ -98,7 +98,7 @@ def _import(options) -> int:
         raise BadInput(f"{options.file} cannot be read: {error.strerror or error}.") from None
     loaded = load(data)
     print(f"{len(loaded.added):,} added, {loaded.known:,} were here already")
-    return OK
+    return EXIT_OK
 
 
 def _study(options) -> int:
@@ -110,7 +110,7 @@ def _study(options) -> int:
 
     check_writable(Path(options.out))
     engine, dataset = options.engine(), datasets()["case-study"]
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         graph = dataset.open(watch)
     questions = {question.id: question for question in dataset.questions("case-study")}
     keys = []
@@ -118,7 +118,7 @@ def _study(options) -> int:
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
         job = engine.compare(
             engine.ask(GraphSource.of(graph), questions[row["question"]]),
-            [find(key) for key in row["instances"]],
+            [find_instance(key) for key in row["instances"]],
         )
         follow_job(job)
         for lane in job.comparison.lanes:
@@ -135,7 +135,7 @@ def _study(options) -> int:
         keys.append(save(job.comparison, link, row["notes"], row["tags"]).id)
     _write(options.out, export(keys))
     print(f"{len(keys)} cases in {options.out}")
-    return OK
+    return EXIT_OK
 
 
 def _demo(options) -> int:
@@ -148,26 +148,28 @@ def _demo(options) -> int:
     import tomllib
     from dataclasses import replace
 
-    listed = FOLDER / f"{options.list}.toml"
-    if not listed.is_file():
-        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
+    list_file = EXAMPLE_FOLDER / f"{options.list}.toml"
+    if not list_file.is_file():
+        known = ", ".join(sorted(file.stem for file in EXAMPLE_FOLDER.glob("*.toml")))
         raise BadInput(f"There is no list “{options.list}”; there are {known}.")
     check_writable(Path(options.out))
-    engine, file, made = options.engine(), tomllib.loads(listed.read_text("utf-8")), []
+    engine, file, comparisons = options.engine(), tomllib.loads(list_file.read_text("utf-8")), []
     asked_of = (
-        _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
+        _asker_of_corpus(engine, file["corpus"])
+        if "corpus" in file
+        else _asker_of_graph(engine, file["graph"])
     )
     for row in file["case"]:
         lanes = row.get("lanes") or file["lanes"]
         question, ask = asked_of(row, row.get("model", file["model"]))
-        ended = _compared(engine, ask, lanes)
-        on = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
+        ended = _run_comparison(engine, ask, lanes)
+        source_fields = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
         link = {
             "q": question.text,
             "e": list(question.entities),
             "a": list(question.answers),
             "lane": lanes,
-            **on,
+            **source_fields,
         }
         key, notes = (
             hashlib.sha256(question.text.encode()).hexdigest()[:12],
@@ -175,7 +177,7 @@ def _demo(options) -> int:
         )
         when = float(file["made"])
         case = replace(
-            about(ended),
+            describe_case(ended),
             id=key,
             created=when,
             changed=when,
@@ -183,16 +185,16 @@ def _demo(options) -> int:
             notes=notes,
             tags=(options.list,),
         )
-        made.append((case, freeze(ended)))
-    _write(options.out, as_file(made))
-    print(f"{len(made)} cases in {options.out}")
-    return OK
+        comparisons.append((case, freeze(ended)))
+    _write(options.out, write_cases(comparisons))
+    print(f"{len(comparisons)} cases in {options.out}")
+    return EXIT_OK
 
 
-def _of_graph(engine, name: str):
+def _asker_of_graph(engine, name: str):
     """Return a function that asks a row's question on a graph of triples."""
     dataset = datasets()[name]
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         graph = dataset.open(watch)
 
     def asked(row, model: bool):
@@ -202,7 +204,7 @@ def _of_graph(engine, name: str):
     return asked
 
 
-def _of_corpus(engine, name: str):
+def _asker_of_corpus(engine, name: str):
     """Return a function that asks a row's question on documents."""
     corpus = open_corpus(name)
 
@@ -213,20 +215,20 @@ def _of_corpus(engine, name: str):
     return asked
 
 
-def _compared(engine, ask, lanes):
+def _run_comparison(engine, ask, lanes):
     """Run a comparison until it and its repair trials have ended. Raises ModelFailed if a lane
     fails.
     """
     import time
 
-    job = engine.compare(ask, [find(key) for key in lanes], repairs=True)
+    job = engine.compare(ask, [find_instance(key) for key in lanes], repairs=True)
     follow_job(job)
     while job.comparison.repairing:
         time.sleep(0.1)
     for lane in job.comparison.lanes:
         if lane.error or job.error:
             raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
-    print(f"{ask.question.text}\n  {explain(job.comparison).text}")
+    print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")
     return job.comparison
 
 

@@ -6,25 +6,44 @@ from pathlib import Path
 from typing import Any
 
 from core.builds import build_for, open_graph
-from core.builds.shipped import shipped
+from core.builds.shipped_data import shipped_builds
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
-from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, finish, warn, whole
-from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
-from core.corpus.found import FILES
-from core.corpus.published import FORMATS
-from core.corpus.readers.table import columns_of
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    file_of,
+    finish_job,
+    warn,
+    whole_number,
+)
+from core.corpus import (
+    Corpus,
+    corpora,
+    import_documents,
+    import_question_set,
+    open_corpus,
+    remove_corpus,
+)
+from core.corpus.file_content import FILES_FORM
+from core.corpus.published_corpora import FORM_READERS
+from core.corpus.readers.table import parse_column_roles
 from core.errors import BadInput, nearest, shorten
 from core.evaluation.exchange.beir import write_beir
-from core.evaluation.questions.keeping import start, usual_name
-from core.evaluation.questions.linked import LINKED, LinkedWriting
-from core.evaluation.questions.writing import ROLE, Recipe, Writing
+from core.evaluation.questions.abstract_questions import (
+    QUESTION_WRITER_ROLE,
+    AbstractQuestionWriter,
+    Recipe,
+)
+from core.evaluation.questions.linked_questions import LINKED_ID_PREFIX, LinkedQuestionWriter
+from core.evaluation.questions.question_sets import default_set_name, start_writing
 from core.io.json_text import json_text
 from core.languages import known_code
 
-AUTO = "auto"  # as a language: the one that is detected
-PRINTED = 5  # written questions that are printed
-SHOWN = 10  # documents, and notes on files, that are printed
+AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+MAX_PRINTED_QUESTIONS = 5  # written questions that are printed
+MAX_PRINTED_DOCUMENTS = 10  # documents, and notes on files, that are printed
 
 
 def add(commands) -> None:
@@ -57,8 +76,8 @@ def add(commands) -> None:
     )
     into.add_argument(
         "--format",
-        default=FILES,
-        help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}",
+        default=FILES_FORM,
+        help=f"{FILES_FORM}, or for one that is published: {', '.join(FORM_READERS)}",
     )
     into.add_argument("--encoding", default="", metavar="NAME", help=ENCODING_HELP)
     into.add_argument(
@@ -83,10 +102,10 @@ def add(commands) -> None:
     listed = parts.add_parser("list", help="the corpora that ship and those of your own")
     listed.set_defaults(run=_list)
 
-    shown = parts.add_parser("show", help="what a corpus holds")
-    shown.add_argument("name", metavar="NAME")
-    shown.add_argument("--json", action="store_true", help="print one JSON object")
-    shown.set_defaults(run=_show)
+    show_parser = parts.add_parser("show", help="what a corpus holds")
+    show_parser.add_argument("name", metavar="NAME")
+    show_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    show_parser.set_defaults(run=_show)
 
     language = parts.add_parser(
         "language", help="the language of a corpus's documents, which decides how they are read"
@@ -96,7 +115,7 @@ def add(commands) -> None:
         "language",
         nargs="?",
         metavar="CODE",
-        help=f"as de or German; {AUTO}: as it is found (default: only say it)",
+        help=f"as de or German; {AUTO_LANGUAGE}: as it is found (default: only say it)",
     )
     language.set_defaults(run=_language)
 
@@ -130,15 +149,15 @@ def add(commands) -> None:
 
 def _add(options) -> int:
     if options.questions and not options.files:
-        print_brought(bring_questions(options.name, file_of(options.questions), options.title))
-        return OK
+        print_brought(import_question_set(options.name, file_of(options.questions), options.title))
+        return EXIT_OK
     columns, code = (
-        columns_of(options.columns),
+        parse_column_roles(options.columns),
         known_code(options.language) if options.language else "",
     )
     files, questions = [file_of(file) for file in options.files], file_of(options.questions)
-    with bar("Reading documents") as watch:
-        brought = bring(
+    with TerminalBar("Reading documents") as watch:
+        brought = import_documents(
             options.name,
             files,
             options.title,
@@ -151,37 +170,37 @@ def _add(options) -> int:
         )
     corpus = brought.corpus.with_language(code) if code else brought.corpus
     print(
-        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
+        f"{_count_documents(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
         f"{brought.known:,} there already"
     )
-    _tell(corpus)
+    _print_corpus(corpus)
     warn(brought.notes)
     if brought.missing:
         warn([f"{brought.on_missing()} Give --replace to remove what the files no longer have."])
-    return OK
+    return EXIT_OK
 
 
 def _list(options) -> int:
     for name, corpus in corpora().items():
         kind = "comes with Hopscope"
         if isinstance(corpus, Corpus):
-            kind = f"{_counted(corpus.n_documents)}"
+            kind = f"{_count_documents(corpus.n_documents)}"
         print(f"{name:24} {corpus.title}  ({kind})")
-    return OK
+    return EXIT_OK
 
 
 def _show(options) -> int:
-    with bar("Opening the corpus"):
+    with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     if options.json:
-        print(json_text(_shown(corpus), indent=2))
-        return OK
+        print(json_text(_corpus_dict(corpus), indent=2))
+        return EXIT_OK
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
-    _tell(corpus)
-    for sentence in dict.fromkeys(came.words() for came in shipped(corpus)):
+    _print_corpus(corpus)
+    for sentence in dict.fromkeys(came.words() for came in shipped_builds(corpus)):
         print(f"Comes with it, as graphs: {sentence}")
-    for row in range(min(SHOWN, len(corpus))):
+    for row in range(min(MAX_PRINTED_DOCUMENTS, len(corpus))):
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
@@ -191,14 +210,16 @@ def _show(options) -> int:
             if len(odd) > 1
             else "Left out or guessed as a file was read:"
         )
-        for sentence in [sentence for notes in odd.values() for sentence in notes][:SHOWN]:
+        for sentence in [sentence for notes in odd.values() for sentence in notes][
+            :MAX_PRINTED_DOCUMENTS
+        ]:
             print(f"  {sentence}")
-    if len(corpus) > SHOWN:
-        print(f"  and {len(corpus) - SHOWN:,} more")
-    return OK
+    if len(corpus) > MAX_PRINTED_DOCUMENTS:
+        print(f"  and {len(corpus) - MAX_PRINTED_DOCUMENTS:,} more")
+    return EXIT_OK
 
 
-def _shown(corpus: Corpus) -> dict[str, Any]:
+def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
     """Return the description of a corpus as plain data.
 
     It has everything that is printed, with all documents and all notes.
@@ -226,7 +247,7 @@ def _shown(corpus: Corpus) -> dict[str, Any]:
             name: {"title": title, "questions": len(corpus.questions(name))}
             for name, title in corpus.sets.items()
         },
-        "graphs": {came.build: came.words() for came in shipped(corpus)},
+        "graphs": {came.build: came.words() for came in shipped_builds(corpus)},
         "notes": {
             source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes
         },
@@ -234,22 +255,22 @@ def _shown(corpus: Corpus) -> dict[str, Any]:
 
 
 def _language(options) -> int:
-    with bar("Opening the corpus"):
+    with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
         if options.language:
             corpus = corpus.with_language(
-                "" if options.language == AUTO else known_code(options.language)
+                "" if options.language == AUTO_LANGUAGE else known_code(options.language)
             )
     print(f"Language: {corpus.language.words()}")
-    return OK
+    return EXIT_OK
 
 
 def _export(options) -> int:
-    with bar("Opening the corpus"):
+    with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     for name, count in write_beir(corpus, Path(options.folder)).items():
         print(f"{Path(options.folder) / name}: {count:,} row{'s' * (count != 1)}")
-    return OK
+    return EXIT_OK
 
 
 def _remove(options) -> int:
@@ -261,16 +282,16 @@ def _remove(options) -> int:
     else:
         corpus = open_corpus(options.name).remove(options.documents)
         print(
-            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
+            f"{_count_documents(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
             f"{corpus.name}"
         )
-    return OK
+    return EXIT_OK
 
 
-def _tell(corpus: Corpus) -> None:
+def _print_corpus(corpus: Corpus) -> None:
     """Print the size, the language and the question sets of a corpus."""
     linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
-    print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
+    print(f"{_count_documents(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
         print(
@@ -279,14 +300,14 @@ def _tell(corpus: Corpus) -> None:
         )
 
 
-def _counted(documents: int) -> str:
+def _count_documents(documents: int) -> str:
     return f"{documents:,} document{'s' * (documents != 1)}"
 
 
 def _add_write_questions(parts) -> None:
     """Add the part `write-questions` and its options."""
     usual = Recipe()
-    written = parts.add_parser(
+    write_parser = parts.add_parser(
         "write-questions",
         help="let a language model write questions that ask for an overview of a corpus, or to "
         "linked passages",
@@ -296,45 +317,49 @@ def _add_write_questions(parts) -> None:
         epilog="Every reply is saved: the same command continues where it stopped, and asks "
         "nobody where all is written.",
     )
-    written.add_argument("name", metavar="NAME", help="the corpus")
-    written.add_argument("--users", type=whole(1), default=usual.users, metavar="N")
-    written.add_argument(
-        "--tasks", type=whole(1), default=usual.tasks, metavar="N", help="of each user"
+    write_parser.add_argument("name", metavar="NAME", help="the corpus")
+    write_parser.add_argument("--users", type=whole_number(1), default=usual.users, metavar="N")
+    write_parser.add_argument(
+        "--tasks", type=whole_number(1), default=usual.tasks, metavar="N", help="of each user"
     )
-    written.add_argument(
-        "--questions", type=whole(1), default=usual.questions, metavar="N", help="to each task"
+    write_parser.add_argument(
+        "--questions",
+        type=whole_number(1),
+        default=usual.questions,
+        metavar="N",
+        help="to each task",
     )
-    written.add_argument(
+    write_parser.add_argument(
         "--about",
         default="",
         metavar="TEXT",
         help="what the corpus is about (default: summed up from its passages)",
     )
-    written.add_argument(
+    write_parser.add_argument(
         "--linked",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="N questions to two linked passages of a corpus graph each, instead",
     )
-    written.add_argument(
+    write_parser.add_argument(
         "--graph",
         default="links",
         metavar="BUILD",
         help="the corpus graph whose links are taken (default: links)",
     )
-    written.add_argument(
+    write_parser.add_argument(
         "--set",
         default="",
         metavar="NAME",
         help="the set's name (default: that of the corpus with -abstract or -linked)",
     )
-    written.add_argument(
+    write_parser.add_argument(
         "--model",
-        default=ROLE,
+        default=QUESTION_WRITER_ROLE,
         metavar="NAME",
         help="the role or name of the model that writes (default: answer)",
     )
-    written.set_defaults(run=_write_questions)
+    write_parser.set_defaults(run=_write_questions)
 
 
 def _write_questions(options) -> int:
@@ -345,25 +370,27 @@ def _write_questions(options) -> int:
     if options.name not in corpora():
         raise BadInput(f"There is no corpus “{options.name}”.{nearest(options.name, corpora())}")
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
-    with bar("Opening the corpus"):
+    with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     set_name = options.set or (
-        usual_name(corpus.name) if options.linked is None else f"{corpus.name}-{LINKED}"
+        default_set_name(corpus.name)
+        if options.linked is None
+        else f"{corpus.name}-{LINKED_ID_PREFIX}"
     )
-    writing: Writing | LinkedWriting = Writing(
+    writing: AbstractQuestionWriter | LinkedQuestionWriter = AbstractQuestionWriter(
         corpus, engine.models, recipe, options.about, options.model
     )
     if options.linked is not None:
-        with bar("Opening the graph"):
+        with TerminalBar("Opening the graph"):
             graph = open_graph(corpus, build_for(corpus, options.graph))
-        writing = LinkedWriting(corpus, graph, engine.models, options.linked, options.model)
-    written = finish(start(engine, writing, set_name))
-    warn(written.notes)
-    if written.about:
-        print(f"About: {written.about}")
-    for question in written.questions[:PRINTED]:
+        writing = LinkedQuestionWriter(corpus, graph, engine.models, options.linked, options.model)
+    written_set = finish_job(start_writing(engine, writing, set_name))
+    warn(written_set.notes)
+    if written_set.about:
+        print(f"About: {written_set.about}")
+    for question in written_set.questions[:MAX_PRINTED_QUESTIONS]:
         print(f"  {question.text}")
-    if len(written.questions) > PRINTED:
-        print(f"  and {len(written.questions) - PRINTED:,} more")
-    print(f"{len(written.questions):,} questions of {corpus.name} are saved as {set_name}")
-    return OK
+    if len(written_set.questions) > MAX_PRINTED_QUESTIONS:
+        print(f"  and {len(written_set.questions) - MAX_PRINTED_QUESTIONS:,} more")
+    print(f"{len(written_set.questions):,} questions of {corpus.name} are saved as {set_name}")
+    return EXIT_OK

@@ -6,19 +6,31 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
-from core.commands.terminal import OK, add_count, bar, finish, warn
+from core.commands.terminal import EXIT_OK, TerminalBar, add_count, finish_job, warn
 from core.corpus import open_corpus
 from core.errors import BadInput
-from core.evaluation.advice.advising import start
-from core.evaluation.advice.answer import Answer, answer
-from core.evaluation.advice.plan import MINUTES, ROLE, estimate, usual_writer
-from core.evaluation.advice.roadmap import Leaf, advised, leaves, measured, questions, read_answers
-from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, saved_advice
-from core.evaluation.reports.summary import Summary
+from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES, load_advice
+from core.evaluation.advice.advisor import start_advice
+from core.evaluation.advice.answer import AdviceAnswer, answer
+from core.evaluation.advice.plan import (
+    ADVICE_WRITER_ROLE,
+    DEFAULT_ADVICE_MINUTES,
+    default_writer,
+    estimate_advice_cost,
+)
+from core.evaluation.advice.roadmap import (
+    Leaf,
+    measured_sentence,
+    next_roadmap_step,
+    read_answers,
+    roadmap_leaves,
+    roadmap_questions,
+)
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-LOCAL = "llama"  # the backend that runs on this computer, whose replies cost nothing
+LOCAL_BACKEND = "llama"  # the backend that runs on this computer, whose replies cost nothing
 
 
 def add_parts(parts) -> None:
@@ -37,7 +49,7 @@ def add_parts(parts) -> None:
     advise.add_argument(
         "--questions",
         default="",
-        choices=("", BY_MODEL, BY_NAMES),
+        choices=("", QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES),
         metavar="WHO",
         help="model: a language model writes them and they are checked; names: gaps and pairs of "
         "names (default: model where one is here)",
@@ -45,8 +57,8 @@ def add_parts(parts) -> None:
     advise.add_argument(
         "--minutes",
         type=float,
-        default=MINUTES,
-        help=f"the time that it is to take (default: {MINUTES:.0f})",
+        default=DEFAULT_ADVICE_MINUTES,
+        help=f"the time that it is to take (default: {DEFAULT_ADVICE_MINUTES:.0f})",
     )
     add_count(advise, "--seed", 0, "of all that is drawn", least=0)
     advise.add_argument(
@@ -78,15 +90,19 @@ def run(options) -> int:
     if not 1 <= options.minutes <= 24 * 60:
         raise BadInput(f"Give 1 to {24 * 60:,} minutes, not {options.minutes:g}.")
     engine, store = options.engine(), Store(evaluations_file())
-    with bar("Cutting the documents into chunks"):
+    with TerminalBar("Cutting the documents into chunks"):
         corpus = open_corpus(options.name)
-        by = options.questions or usual_writer(engine.models)
-        expected = estimate(corpus, engine.models, by, options.minutes)
+        by = options.questions or default_writer(engine.models)
+        expected = estimate_advice_cost(corpus, engine.models, by, options.minutes)
     warn([expected.words()])
-    if by == BY_MODEL and engine.models.info(ROLE).backend != LOCAL and not options.yes:
+    if (
+        by == QUESTIONS_BY_MODEL
+        and engine.models.info(ADVICE_WRITER_ROLE).backend != LOCAL_BACKEND
+        and not options.yes
+    ):
         raise BadInput("Say --yes to put the language model to work, or --questions names.")
-    advice = finish(
-        start(
+    advice = finish_job(
+        start_advice(
             engine,
             store,
             corpus,
@@ -96,23 +112,23 @@ def run(options) -> int:
             again=options.again,
         )
     )
-    found = answer(Summary(store.run(advice.run), store.rows(advice.run)), advice)
+    advice_answer = answer(RunSummary(store.run(advice.run), store.rows(advice.run)), advice)
     if options.json:
         print(
             json_text(
-                {"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)},
+                {"answer": dataclasses.asdict(advice_answer), "advice": dataclasses.asdict(advice)},
                 indent=2,
             )
         )
-        return OK
+        return EXIT_OK
     for paragraph in (
-        found.headline,
-        *(kind.words() for kind in found.kinds),
+        advice_answer.headline,
+        *(kind.words() for kind in advice_answer.kinds),
         "",
-        *found.details,
+        *advice_answer.details,
         "",
-        *found.caveats,
-        *found.made,
+        *advice_answer.caveats,
+        *advice_answer.made,
         "",
     ):
         print(paragraph)
@@ -120,7 +136,7 @@ def run(options) -> int:
         f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m "
         f"core evaluate --set {advice.set} ..."
     )
-    return OK
+    return EXIT_OK
 
 
 def _roadmap(options) -> int:
@@ -128,46 +144,59 @@ def _roadmap(options) -> int:
 
     The paper is the In-depth Analysis, Figure 13. Returns the exit code.
     """
-    found, corpus, store = Answer("", ""), open_corpus(options.name), Store(evaluations_file())
-    saved = saved_advice(corpus)
+    measured_answer, corpus, store = (
+        AdviceAnswer("", ""),
+        open_corpus(options.name),
+        Store(evaluations_file()),
+    )
+    saved = load_advice(corpus)
     if saved is not None and saved.done:
         with suppress(BadInput):  # The run with its figures may have been deleted.
-            found = answer(Summary(store.run(saved.run), store.rows(saved.run)), saved)
-    advice = advised(read_answers(options.paper))
+            measured_answer = answer(RunSummary(store.run(saved.run), store.rows(saved.run)), saved)
+    advice = next_roadmap_step(read_answers(options.paper))
     chosen = (
         (advice,)
         if isinstance(advice, Leaf)
-        else tuple(leaf for leaf in leaves() if _fits(leaf, read_answers(options.paper)))
+        else tuple(leaf for leaf in roadmap_leaves() if _agrees(leaf, read_answers(options.paper)))
     )
-    written = [
-        (leaf, [*leaf.words(), measured(leaf, found.shares, found.names, found.asked)])
+    leaf_rows = [
+        (
+            leaf,
+            [
+                *leaf.words(),
+                measured_sentence(
+                    leaf, measured_answer.shares, measured_answer.names, measured_answer.asked
+                ),
+            ],
+        )
         for leaf in chosen
     ]
     if options.json:
         print(
             json_text(
-                [dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in written],
+                [dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in leaf_rows],
                 indent=2,
             )
         )
-        return OK
-    known = questions()
-    for leaf, said in written:
-        way = "; ".join(
-            f"{known[key].title} {known[key].options[value]}" for key, value in leaf.when.items()
+        return EXIT_OK
+    questions_by_key = roadmap_questions()
+    for leaf, recommendation in leaf_rows:
+        answers_text = "; ".join(
+            f"{questions_by_key[key].title} {questions_by_key[key].options[value]}"
+            for key, value in leaf.when.items()
         )
         print(
             "\n".join(
                 [
-                    f"{','.join(leaf.when.values())}: {way}",
-                    *(f"  {sentence}" for sentence in said),
+                    f"{','.join(leaf.when.values())}: {answers_text}",
+                    *(f"  {sentence}" for sentence in recommendation),
                     "",
                 ]
             )
         )
-    return OK
+    return EXIT_OK
 
 
-def _fits(leaf: Leaf, answers: Mapping[str, str]) -> bool:
+def _agrees(leaf: Leaf, answers: Mapping[str, str]) -> bool:
     """Return whether a recommendation agrees with these answers."""
     return all(leaf.when.get(key) == value for key, value in answers.items())

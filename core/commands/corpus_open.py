@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.builds import build, find, status
+from core.builds import build_status, find_build, run_build
 from core.builds.report import BuildReport
-from core.commands.terminal import OK, bar, warn
-from core.corpus.indexes.opening import look, open_index
-from core.corpus.indexes.tools import TOOLS, build_of
+from core.commands.terminal import EXIT_OK, TerminalBar, warn
+from core.corpus.indexes.opened_indexes import open_index, preview_index
+from core.corpus.indexes.tools import TOOLS, tool_build
 
 
 def add_part(parts) -> None:
@@ -44,28 +44,28 @@ def run(options) -> int:
     Texts without usable vectors are encoded.
     """
     if options.dry_run or not options.name:
-        with bar("Reading the index") as watch:
-            taken = look(options.path, watch)
-        print(taken.words())
-        warn(taken.sentences())
+        with TerminalBar("Reading the index") as watch:
+            opened_index = preview_index(options.path, watch)
+        print(opened_index.words())
+        warn(opened_index.sentences())
         print(
             "Nothing was written; give --name NAME to make a corpus of it."
             if not options.dry_run
             else "Nothing was written."
         )
-        return OK
+        return EXIT_OK
     engine = options.engine()
-    with bar("Reading the index") as watch:
-        corpus, taken = open_index(options.path, options.name, options.title, watch)
-    print(taken.words())
-    warn(taken.sentences())
-    one, report = find(build_of(taken.tool)), BuildReport()
-    with bar("Vectors") as watch:
-        build(corpus, one, engine.models, watch, report=report)
-    warn(note for note in report.notes if note not in taken.sentences())
-    warn(filter(None, (status(corpus, one).uncovered,)))
-    print(f"{corpus.name} has the graph {one.id}. To build one of the same texts here:")
+    with TerminalBar("Reading the index") as watch:
+        corpus, opened_index = open_index(options.path, options.name, options.title, watch)
+    print(opened_index.words())
+    warn(opened_index.sentences())
+    build_spec, report = find_build(tool_build(opened_index.tool)), BuildReport()
+    with TerminalBar("Vectors") as watch:
+        run_build(corpus, build_spec, engine.models, watch, report=report)
+    warn(note for note in report.notes if note not in opened_index.sentences())
+    warn(filter(None, (build_status(corpus, build_spec).uncovered,)))
+    print(f"{corpus.name} has the graph {build_spec.id}. To build one of the same texts here:")
     print(
-        f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases"
+        f"  python -m core corpus build {corpus.name} --graph {build_spec.graph} --extractor noun-phrases"
     )
-    return OK
+    return EXIT_OK

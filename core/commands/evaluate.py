@@ -6,48 +6,54 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import (
-    FAILED,
-    OK,
+    EXIT_FAILED,
+    EXIT_OK,
+    TerminalBar,
     add_count,
-    bar,
     check_writable,
     files_of,
-    finish,
+    finish_job,
     warn,
     write_text,
 )
-from core.datasets import owner
+from core.commands.worker_options import add_workers, workers_of
+from core.datasets import dataset_of_set
 from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.repairs.tried import LineRepairs, start
-from core.evaluation.repairs.why_lost import own_instances, why_lost
-from core.evaluation.reports.export import aligned, latex, rows_csv, summary_csv, with_interval
-from core.evaluation.reports.gate import failures, gates
+from core.evaluation.repairs.loss_report import explain_losses, own_instances
+from core.evaluation.repairs.repair_trials import LineRepairs, start_repairs
+from core.evaluation.reports.export import (
+    align_columns,
+    latex_table,
+    rows_csv,
+    summary_csv,
+    with_interval,
+)
+from core.evaluation.reports.gate import gate_failures, parse_gates
 from core.evaluation.reports.html import report_html
-from core.evaluation.reports.naming import called
+from core.evaluation.reports.method_names import method_names
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.sensitivity import varied
-from core.evaluation.reports.steps import counted, worth
-from core.evaluation.reports.steps_table import interval
-from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.reports.sensitivity import vary_parameter
+from core.evaluation.reports.steps import counted_questions, step_effects
+from core.evaluation.reports.steps_table import signed_interval
+from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
-from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import RUN, catalogue, find, one_for
-from core.instances.prompted import prompt_given, prompted
+from core.instances.catalogue import RUN_PREFIX, catalogue, find_instance, instance_for_source
+from core.instances.prompt_variants import instances_with_prompt, read_prompt
 from core.io.json_text import json_text
 from core.lines.text import split
-from core.models.price import cap_of
-from core.retrievers.runs.formats import title_of
-from core.retrievers.runs.saved import FileRun, bring
+from core.models.price import parse_cap
+from core.retrievers.runs.formats import format_title
+from core.retrievers.runs.saved_runs import FileRun, save_run_file
 from core.sources import GraphSource, source_in
 
-ESTIMATED_BY = 5  # questions that are asked to estimate the cost of the rest
-SHOWN_LOST = 20  # lost questions that are printed for each method
-EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same \
+ESTIMATE_QUESTIONS = 5  # questions that are asked to estimate the cost of the rest
+MAX_PRINTED_LOSSES = 20  # lost questions that are printed for each method
+EVALUATE_EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same \
 command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the \
 figures so far are printed and
@@ -61,7 +67,7 @@ def add(commands) -> None:
     evaluate = commands.add_parser(
         "evaluate",
         help="run instances over a question set and compare their figures",
-        epilog=EPILOG,
+        epilog=EVALUATE_EPILOG,
     )
     evaluate.add_argument(
         "--set",
@@ -208,7 +214,7 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--estimate",
         action="store_true",
-        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, "
+        help=f"ask the first {ESTIMATE_QUESTIONS} questions that are left, say what the rest will cost, "
         "and stop",
     )
     evaluate.add_argument(
@@ -228,13 +234,13 @@ def add(commands) -> None:
         "faster, or at_once in models.toml)",
     )
     add_workers(evaluate)
-    taken = evaluate.add_mutually_exclusive_group()
-    taken.add_argument(
+    methods_group = evaluate.add_mutually_exclusive_group()
+    methods_group.add_argument(
         "--resume",
         action="store_true",
         help="continue an unfinished run with the same settings (the default)",
     )
-    taken.add_argument(
+    methods_group.add_argument(
         "--again", action="store_true", help="start a new run; the earlier one stays saved as well"
     )
     evaluate.set_defaults(run=run)
@@ -258,45 +264,47 @@ def run(options) -> int:
             "A server is sent at least one request at a time; leave out --at-once to have the "
             "number found out."
         )
-    files, more = (
+    files, extra_rows = (
         _files(options),
         [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()],
     )
-    required, cap = gates(options.fail_below), cap_of(options.cap)
+    required, cap = parse_gates(options.fail_below), parse_cap(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    few = ESTIMATED_BY if options.estimate else 0
+    few = ESTIMATE_QUESTIONS if options.estimate else 0
     job = evaluate(
         engine, store, plan, options.again, workers_of(options), options.at_once, cap, few
     )
     repairs: tuple[LineRepairs, ...] = ()
     try:
-        finish(job)
+        finish_job(job)
         if options.estimate and job.evaluation.estimate is not None:
             warn([job.evaluation.estimate.words()])
         if options.repairs:
-            repairs = finish(start(engine, store, store.run(job.number)))
+            repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
     finally:  # The figures so far are reported after Ctrl-C too.
-        summary = Summary(store.run(job.number), store.rows(job.number))
+        summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            report(summary, files, more, options.json, repairs)
+            report(summary, files, extra_rows, options.json, repairs)
         if summary.rows and options.why_lost:
             print_why_lost(engine, store, summary)
         if summary.rows and options.files:
             written = write_run_files(engine, store, summary.run, Path(options.files))
             warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
-        failed = list(failures(summary, required))
+        failed = list(gate_failures(summary, required))
         warn(failed)
     if failed:
-        return FAILED
+        return EXIT_FAILED
     return (
-        OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
+        EXIT_OK
+        if all(summary.counts(instance)["scored"] for instance in summary.instances)
+        else EXIT_FAILED
     )
 
 
 def report(
-    summary: Summary,
+    summary: RunSummary,
     files: dict[Path, Callable],
     more: list[str],
     as_json: bool,
@@ -316,16 +324,16 @@ def report(
     if as_json:
         advice = recommendation(summary)
         data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
-        said = {
+        result_dict = {
             "recommendation": advice and dataclasses.asdict(advice),
-            "steps": [dataclasses.asdict(one) for one in worth(summary)],
+            "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
-        said |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
-        print(json_text(data | said, indent=2))
+        result_dict |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
+        print(json_text(data | result_dict, indent=2))
     else:
         _print(summary, more)
-        for one in repairs:
-            _print_repairs(one)
+        for repair in repairs:
+            _print_repairs(repair)
 
 
 def _plan(options, engine):
@@ -337,25 +345,29 @@ def _plan(options, engine):
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     options.set = files_of(options.set)
     brought = bring_runs(options)
-    sets = options.set or (f"{RUN}{brought[0].name}" if brought else "")
-    specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
+    sets = options.set or (f"{RUN_PREFIX}{brought[0].name}" if brought else "")
+    specs = [*split(",".join(options.instances)), *(f"{RUN_PREFIX}{run.name}" for run in brought)]
     if not sets:
         raise BadInput(
             "Name a question set (--set), or a finished run of which the questions are asked "
             "(--run)."
         )
     known = catalogue()
-    found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
+    found = [
+        instance_for_source(find_instance(spec, known), source_of(sets), known) for spec in specs
+    ]
     chosen = {instance.id: instance for instance in found}
     instances = tuple(chosen.values())
     if options.prompt:
-        instances, notes = prompted(instances, prompt_given(options.prompt), engine.models.is_chat)
+        instances, notes = instances_with_prompt(
+            instances, read_prompt(options.prompt), engine.models.is_chat
+        )
         warn(notes)
-    instances = varied(instances, options.vary) if options.vary else instances
+    instances = vary_parameter(instances, options.vary) if options.vary else instances
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
 
         def graph(name):
             return engine.graph(name, watch=watch)
@@ -385,12 +397,12 @@ def bring_runs(options) -> list[FileRun]:
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
             "(--graph) that is here."
         )
-    found = []
+    runs_brought = []
     for file in options.brought:
-        run = bring(file, source, qrels=options.qrels)
-        warn([f"{run.title} ({title_of(run.format)}): {run.words()}", *run.notes])
-        found.append(run)
-    return found
+        run = save_run_file(file, source, qrels=options.qrels)
+        warn([f"{run.title} ({format_title(run.format)}): {run.words()}", *run.notes])
+        runs_brought.append(run)
+    return runs_brought
 
 
 def graph_of_set(sets: str) -> str:
@@ -398,7 +410,7 @@ def graph_of_set(sets: str) -> str:
 
     Raises BadInput if the set is not known.
     """
-    return owner(sets.split(",")[0].strip()).name
+    return dataset_of_set(sets.split(",")[0].strip()).name
 
 
 def _files(options) -> dict[Path, Callable]:
@@ -411,7 +423,7 @@ def _files(options) -> dict[Path, Callable]:
         file = Path(options.csv)
         files = {file: rows_csv, file.with_name(f"{file.stem}-summary.csv"): summary_csv}
     if options.latex:
-        files[Path(options.latex)] = latex
+        files[Path(options.latex)] = latex_table
     if options.html:
         files[Path(options.html)] = report_html
     for file in files:
@@ -453,7 +465,7 @@ def _print(summary, more: list[str]) -> None:
             {instance: [summary.done(instance), *row] for instance, row in rows.items()},
         )
     cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
-    print("\n".join(aligned(cells)))
+    print("\n".join(align_columns(cells)))
     for instance in summary.instances:
         counts = summary.counts(instance)
         if counts["without_context"]:
@@ -471,38 +483,42 @@ def _print(summary, more: list[str]) -> None:
             "holds the answers against one another."
         )
     for test in summary.compared():
-        found = (
+        figures_text = (
             f"{with_interval(test.metric, test.estimate)}, p = {test.p_holm:.2g}, n = {test.n:,}"
         )
-        print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
+        print(f"{test.a} − {test.b}, {metric(test.metric).name}: {figures_text}")
     if sentence := summary.untested():
         print(sentence)
-    for one in worth(summary):
+    for one in step_effects(summary):
         rest = f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of lines: {len(one.pairs):,}"
-        print(f"{one.words}, {counted(one.test.metric)}: {interval(one.test)}, {rest}")
+        print(
+            f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
+        )
     if (advice := recommendation(summary)) is not None:
         print("\n".join(["", advice.headline, *advice.details]))
 
 
-def print_why_lost(engine, store, summary: Summary) -> None:
+def print_why_lost(engine, store, summary: RunSummary) -> None:
     """Print why each of the user's own methods lost its questions.
 
     Each question has one line.
     """
-    names = {key: str(one) for key, one in called(summary.run).items()}
+    names = {key: str(one) for key, one in method_names(summary.run).items()}
     for instance in own_instances(summary):
-        found = why_lost(engine, store, summary.run, instance)
-        print("\n".join(["", *found.sentences(names)]))
-        for one in found.lost[:SHOWN_LOST]:
+        losses = explain_losses(engine, store, summary.run, instance)
+        print("\n".join(["", *losses.sentences(names)]))
+        for lost_question in losses.lost[:MAX_PRINTED_LOSSES]:
             beside = ""
-            if one.nearest:
+            if lost_question.nearest:
                 beside = (
-                    f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in "
+                    f"; {names[lost_question.nearest]} did not lose it, {lost_question.shared:,} of {lost_question.of:,} in "
                     "common"
                 )
-            print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
-        if len(found.lost) > SHOWN_LOST:
-            print(f"  and {len(found.lost) - SHOWN_LOST:,} more")
+            print(
+                f"  {lost_question.text}\n    {lost_question.cause}{beside}. {lost_question.change}".rstrip()
+            )
+        if len(losses.lost) > MAX_PRINTED_LOSSES:
+            print(f"  and {len(losses.lost) - MAX_PRINTED_LOSSES:,} more")
 
 
 def _print_repairs(one: LineRepairs) -> None:
@@ -510,11 +526,11 @@ def _print_repairs(one: LineRepairs) -> None:
 
     Each change is printed as the line to name in `--instances`.
     """
-    first, *rest = one.sentences(one.instance)
+    first_sentence, *other_sentences = one.sentences(one.instance)
     helpful = [
         f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
     ]
-    print("\n".join(["", first, *(helpful or rest)]))
+    print("\n".join(["", first_sentence, *(helpful or other_sentences)]))
 
 
 def _cells(figures) -> list[str]:

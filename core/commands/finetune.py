@@ -8,28 +8,28 @@ from __future__ import annotations
 import argparse
 
 from core.commands import finetune_reranker
-from core.commands.terminal import OK, add_count, finish, warn, whole
+from core.commands.terminal import EXIT_OK, add_count, finish_job, warn, whole_number
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
-from core.finetune import DEFAULT_SETS, run
-from core.finetune.encoder import PRESETS
-from core.finetune.llm import NEEDED, LLMSettings
-from core.finetune.place import trained
-from core.finetune.report import evaluations, lines, table, together
-from core.finetune.run import target
-from core.finetune.split import Split
+from core.finetune import DEFAULT_SETS, training_runs
+from core.finetune.encoder import ENCODER_PRESETS
+from core.finetune.llm import BASE_MODEL_NEEDED, LLMSettings
+from core.finetune.report import comparison_rows, evaluations, merge_summaries, report_lines
+from core.finetune.split import QuestionSplit
+from core.finetune.training_folders import trained_record
+from core.finetune.training_runs import served_folder
 from core.finetune.triples import TripleSettings
 from core.io.json_text import json_text
 from core.runtime.jobs import Jobs
 
-ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path \
+ENCODER_DESCRIPTION = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path \
 texts (for No. 18), triples (No. 12)
 and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known \
 answer along the chain of relations that
 agrees best with the known answers; negatives are those of the other questions in the batch and, \
 in the preset cpu, three other
 candidates of its own question. The result is served as encoder-finetuned at once."""
-LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which \
+LLM_DESCRIPTION = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which \
 language models choose paths (No. 20),
 triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right \
 reply names what reaches a known answer. The
@@ -39,20 +39,20 @@ started on its folder and declared under that name on the Models page. Rate 2e-4
 cosine, two epochs and the cut-off of 4,096
 tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, \
 and a graphics card for large ones."""
-TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, \
+TRIPLES_DESCRIPTION = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, \
 relation and tail and over where both ends
 lie, which learns to tell the triples on shortest ways from a question's entities to its answers \
 from the others around it. The row
 subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder \
 only; some minutes on two quiet cores."""
-RESUMES = """Everything is saved on the way: after an interrupt or a kill the same command \
+RESUME_NOTE = """Everything is saved on the way: after an interrupt or a kill the same command \
 resumes. MetaQA's training questions are not
 shipped; the default trains on its development questions, holds some of them out to choose when to \
 stop, and reports on test questions,
 none of which is ever trained on. Of a set without a test part a fifth of the questions are left \
 for the report. HOPSCOPE_THREADS is how
 many threads are used."""
-PRESET = """cpu: batches of 32, two epochs, positives drawn again, three hard negatives; minutes \
+PRESET_HELP = """cpu: batches of 32, two epochs, positives drawn again, three hard negatives; minutes \
 on two quiet cores. paper: batches of
 1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; \
 hours without a graphics card"""
@@ -67,20 +67,20 @@ def add(commands) -> None:
     encoder = trainings.add_parser(
         "encoder",
         help="the sentence encoder, for v1 No. 5, 12 and 18",
-        description=ENCODER,
-        epilog=RESUMES,
+        description=ENCODER_DESCRIPTION,
+        epilog=RESUME_NOTE,
     )
     _common(encoder, questions="300")
     encoder.add_argument(
-        "--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)"
+        "--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET_HELP} (default: cpu)"
     )
-    encoder.add_argument("--batch", type=whole(1), metavar="N", help="questions a step")
+    encoder.add_argument("--batch", type=whole_number(1), metavar="N", help="questions a step")
     encoder.add_argument(
-        "--epochs", type=whole(1), metavar="N", help="how often each question is seen"
+        "--epochs", type=whole_number(1), metavar="N", help="how often each question is seen"
     )
     encoder.add_argument("--rate", type=_rate, metavar="X", help="the highest learning rate")
     encoder.add_argument(
-        "--negatives", type=whole(0), metavar="N", help="hard negatives a question"
+        "--negatives", type=whole_number(0), metavar="N", help="hard negatives a question"
     )
     encoder.add_argument(
         "--margin",
@@ -95,8 +95,8 @@ def add(commands) -> None:
     triples = trainings.add_parser(
         "triples",
         help="the scorer of triples, for subgraph-rag",
-        description=TRIPLES,
-        epilog=RESUMES,
+        description=TRIPLES_DESCRIPTION,
+        epilog=RESUME_NOTE,
     )
     _common(triples, questions="150", report=False)
     add_count(triples, "--epochs", 8, "how often each question is seen")
@@ -105,7 +105,10 @@ def add(commands) -> None:
 
     finetune_reranker.add(trainings)
     llm = trainings.add_parser(
-        "llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=RESUMES
+        "llm",
+        help="a language model, for v1 No. 7, 14 and 20",
+        description=LLM_DESCRIPTION,
+        epilog=RESUME_NOTE,
     )
     _common(llm, questions="all")
     llm.add_argument(
@@ -175,20 +178,22 @@ def run_encoder(options) -> int:
             for name in ("batch", "epochs", "rate", "negatives", "margin")
             if (value := getattr(options, name)) is not None
         }
-        settings = replace(PRESETS[options.preset], seed=options.seed, **changes)
+        settings = replace(ENCODER_PRESETS[options.preset], seed=options.seed, **changes)
         split = _split(options)
-        training = _watched(
+        training = _run_with_bar(
             "encoder",
-            lambda job: run.encoder(engine, split, settings, job, options.again),
+            lambda job: training_runs.run_encoder_training(
+                engine, split, settings, job, options.again
+            ),
         )
         if not options.json:
             _print_training(training)
     else:
-        training = _there(engine, run.ENCODER, "encoder")
+        training = _trained_model(engine, training_runs.ENCODER_NAME, "encoder")
     rows = [] if options.no_report else _report(engine, training, options)
     if options.json:
         print(json_text({"training": training, "report": rows}, indent=2))
-    return OK
+    return EXIT_OK
 
 
 def run_triples(options) -> int:
@@ -197,36 +202,40 @@ def run_triples(options) -> int:
         options.engine(),
         TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed),
     )
-    training = _watched(
+    training = _run_with_bar(
         "triples",
-        lambda job: run.triples(engine, _split(options), settings, job, options.again),
+        lambda job: training_runs.run_triples_training(
+            engine, _split(options), settings, job, options.again
+        ),
     )
     if options.json:
         print(json_text({"training": training}, indent=2))
     else:
         _print_training(training)
-    return OK
+    return EXIT_OK
 
 
 def run_llm(options) -> int:
     """Train and serve the language model, report, and return the exit code."""
     engine = options.engine()
     if options.report:
-        training = _there(engine, run.CHAT, "llm --base MODEL")
+        training = _trained_model(engine, training_runs.CHAT_NAME, "llm --base MODEL")
     elif not options.base:
-        raise BadInput(NEEDED)
+        raise BadInput(BASE_MODEL_NEEDED)
     else:
         settings = LLMSettings(
             options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed
         )
         split, unseen = _split(options), 0 if options.no_report else options.test_sample
-        training = _watched(
+        training = _run_with_bar(
             "llm",
-            lambda job: run.llm(engine, split, settings, options.base, unseen, job, options.again),
+            lambda job: training_runs.run_llm_training(
+                engine, split, settings, options.base, unseen, job, options.again
+            ),
         )
     if options.json:
         print(json_text({"training": training, "report": training["report"]}, indent=2))
-        return OK
+        return EXIT_OK
     _print_training(training)
     tests = ", ".join(_tests(training))
     print(
@@ -238,46 +247,48 @@ def run_llm(options) -> int:
         hit = "" if row["hit"] is None else f"  right first {row['hit']:.3f}"
         loss = "–" if row["loss"] is None else f"{row['loss']:.3f}"
         print(f"  {row['task']:9} {row['when']:7} {row['n']:>5,} dialogues  loss {loss}{hit}")
-    return OK
+    return EXIT_OK
 
 
 def _tests(training: dict) -> tuple[str, ...]:
-    return Split(**training["split"]).test_names
+    return QuestionSplit(**training["split"]).test_names
 
 
 def _report(engine, training: dict, options) -> list[dict]:
     store = Store(evaluations_file())
     split, numbers = (
-        Split(**{**training["split"], **({"tests": options.test} if options.test else {})}),
+        QuestionSplit(**{**training["split"], **({"tests": options.test} if options.test else {})}),
         [],
     )
     for job in evaluations(split, options.test_sample, engine, store):
-        finish(job)
+        finish_job(job)
         numbers.append(job.number)
-    summary = together([(store.run(number), store.rows(number)) for number in numbers])
+    summary = merge_summaries([(store.run(number), store.rows(number)) for number in numbers])
     for instance in summary.instances:
         if failed := summary.answered(instance):
             warn([f"{instance}: {failed}"])
-    rows = table(summary)
+    rows = comparison_rows(summary)
     if not options.json:
         print(
             f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the "
             "training never saw:"
         )
         print("before is v1 No. 16 with the plain encoder, after is v1 No. 18 with the trained one")
-        print("\n".join(lines(rows)))
+        print("\n".join(report_lines(rows)))
     return rows
 
 
 def _print_training(training: dict) -> None:
     split = training["split"]
-    examples, asked = training["examples"], training["asked"]
-    some = f"{examples:,} of {asked:,} questions" if examples < asked else f"{asked:,} questions"
+    examples, n_asked = training["examples"], training["asked"]
+    some = (
+        f"{examples:,} of {n_asked:,} questions" if examples < n_asked else f"{n_asked:,} questions"
+    )
     print(
         f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed "
         f"{split['seed']}."
     )
-    if examples < asked:
+    if examples < n_asked:
         print(
             "From the others no retrieved path ends in a known answer, or none misses all of them."
         )
@@ -293,15 +304,15 @@ def _split(options):
     if options.questions != "all" and not options.questions.isdecimal():
         raise BadInput(f"--questions is a whole number or “all”, not “{options.questions}”.")
     size = None if options.questions == "all" else int(options.questions)
-    return Split(options.set, options.test, size, options.held_out, options.seed)
+    return QuestionSplit(options.set, options.test, size, options.held_out, options.seed)
 
 
-def _there(engine, name: str, command: str) -> dict:
+def _trained_model(engine, name: str, command: str) -> dict:
     """Return the record of the trained model.
 
     Raises BadInput if there is none. Its message names the command that trains it.
     """
-    training = trained(target(engine, name))
+    training = trained_record(served_folder(engine, name))
     if training is None:
         raise BadInput(
             "There is no trained model to report on; make it with: python -m core finetune "
@@ -310,13 +321,13 @@ def _there(engine, name: str, command: str) -> dict:
     return training
 
 
-def _watched(name: str, work) -> dict:
+def _run_with_bar(name: str, work) -> dict:
     """Run a job with a progress bar and return its result.
 
     Raises HopscopeError, KeyboardInterrupt.
     """
     job = Jobs(workers=1).run(name, work)
-    return finish(job)
+    return finish_job(job)
 
 
 def _rate(text: str) -> float:

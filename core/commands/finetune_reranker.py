@@ -5,14 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.commands.terminal import OK, add_count, finish, whole
+from core.commands.terminal import EXIT_OK, add_count, finish_job, whole_number
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
-from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
+from core.finetune.reranker_run import (
+    RERANKER_CORPORA,
+    RERANKER_NAME,
+    Lessons,
+    run_reranker_training,
+    ship_reranker,
+)
 from core.io.json_text import json_text
 from core.runtime.jobs import Jobs
 
-ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give \
+RERANKER_DESCRIPTION = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give \
 one number, which sets the text that the
 question rests on above others that share its words (BM25), by the cross-entropy over the group. \
 It learns from one half of the questions
@@ -28,17 +34,19 @@ interrupt or a kill the same command continues where it was."""
 def add(trainings) -> None:
     """Add this part of `finetune` and its options."""
     parser = trainings.add_parser(
-        "reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT
+        "reranker",
+        help="a cross-encoder, for FastInsight and re-ranking",
+        description=RERANKER_DESCRIPTION,
     )
     parser.add_argument(
         "--corpora",
-        default=",".join(CORPORA),
+        default=",".join(RERANKER_CORPORA),
         metavar="NAMES",
-        help=f"with commas (default: {','.join(CORPORA)})",
+        help=f"with commas (default: {','.join(RERANKER_CORPORA)})",
     )
     parser.add_argument(
         "--questions",
-        type=whole(0),
+        type=whole_number(0),
         default=0,
         metavar="N",
         help="drawn from each corpus's half (default: all)",
@@ -82,18 +90,18 @@ def run(options) -> int:
     if options.ship:
         return _ship(engine, lessons, options)
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
-    work = lambda job: reranker(engine, lessons, settings, job, options.again)
-    record = finish(Jobs(workers=1).run("reranker", work))
+    work = lambda job: run_reranker_training(engine, lessons, settings, job, options.again)
+    record = finish_job(Jobs(workers=1).run("reranker", work))
     print(json_text(record, indent=1)) if options.json else _print(record)
-    return OK
+    return EXIT_OK
 
 
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
     folder, rank = Path(options.ship), max(1, options.rank)
-    work = lambda job: ship(engine, lessons, folder, rank, options.tokens, job)
-    _figures(finish(Jobs(workers=1).run("ship", work)))
+    work = lambda job: ship_reranker(engine, lessons, folder, rank, options.tokens, job)
+    _figures(finish_job(Jobs(workers=1).run("ship", work)))
     print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
-    return OK
+    return EXIT_OK
 
 
 def _figures(record: dict[str, Any]) -> None:
@@ -102,7 +110,7 @@ def _figures(record: dict[str, Any]) -> None:
         f"{record['steps']:,} steps."
     )
     for row in record["report"]:
-        figures = f"{row[RERANKER]:.3f}, late interaction {row['late-interaction']:.3f}"
+        figures = f"{row[RERANKER_NAME]:.3f}, late interaction {row['late-interaction']:.3f}"
         print(f"  {row['corpus']}: nDCG@10 on {row['questions']:,} unseen questions {figures}")
 
 
@@ -111,4 +119,4 @@ def _print(record: dict[str, Any]) -> None:
     verdict = "it is no better than late interaction, so it is not saved"
     if record["kept"]:
         verdict = "it is served"
-    print(f"{RERANKER}: {verdict}")
+    print(f"{RERANKER_NAME}: {verdict}")

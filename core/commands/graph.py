@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.builds.run import open_graph
-from core.commands.terminal import OK, bar
+from core.commands.terminal import EXIT_OK, TerminalBar
 from core.corpus import open_corpus
 from core.datasets.own_graphs import remove_graph
 from core.errors import BadInput
 from core.graph.names.language import choose_language, graph_language
-from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
+from core.graph.writers.exports import (
+    EXPORT_FORMATS,
+    default_export_name,
+    export_graph,
+    unwritten_sentences,
+)
 from core.languages import known_code
 
-AUTO = "auto"  # as a language: the one that is detected
-LISTED = "; ".join(f"{name}: {one.title}" for name, one in WRITTEN.items())
+AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+EXPORT_FORMATS_TEXT = "; ".join(f"{name}: {one.title}" for name, one in EXPORT_FORMATS.items())
 
 
 def add(commands) -> None:
@@ -34,7 +39,10 @@ def add(commands) -> None:
         help="a graph that was built of the documents of the corpus NAME",
     )
     out.add_argument(
-        "--format", default="graphml", choices=tuple(WRITTEN), help=f"{LISTED} (default: graphml)"
+        "--format",
+        default="graphml",
+        choices=tuple(EXPORT_FORMATS),
+        help=f"{EXPORT_FORMATS_TEXT} (default: graphml)",
     )
     out.add_argument(
         "--out",
@@ -51,7 +59,7 @@ def add(commands) -> None:
         "language",
         nargs="?",
         metavar="CODE",
-        help=f"as de or German; {AUTO}: as it is found (default: only say it)",
+        help=f"as de or German; {AUTO_LANGUAGE}: as it is found (default: only say it)",
     )
     language.set_defaults(run=_language)
     removing = parts.add_parser("remove", help="remove a graph that you added")
@@ -61,30 +69,32 @@ def add(commands) -> None:
 
 def _language(options) -> int:
     """Print the language of a graph, or set it, and return the exit code."""
-    with bar("Opening the graph"):
+    with TerminalBar("Opening the graph"):
         graph = options.engine().graph(options.name)
         if options.language:
-            choose_language(graph, "" if options.language == AUTO else known_code(options.language))
+            choose_language(
+                graph, "" if options.language == AUTO_LANGUAGE else known_code(options.language)
+            )
     print(f"Language: {graph_language(graph).words()}")
-    return OK
+    return EXIT_OK
 
 
 def _remove(options) -> int:
     """Remove a graph that the user added, and return the exit code."""
     remove_graph(options.name)
     print(f"Removed the graph {options.name}.")
-    return OK
+    return EXIT_OK
 
 
 def run(options) -> int:
     """Export the graph, print the files, and return the exit code."""
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         if options.build:
             graph = open_graph(open_corpus(options.name), options.build)
         else:
             graph = options.engine().graph(options.name)
         name = Path(options.name).name if not options.build else f"{options.name}-{options.build}"
-        out = Path(options.out or usual_name(name, options.format))
+        out = Path(options.out or default_export_name(name, options.format))
         if graph.live is not None:
             raise BadInput(
                 f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write "
@@ -92,8 +102,8 @@ def run(options) -> int:
             )
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")
-        files = export(graph, options.format, out, watch)
+        files = export_graph(graph, options.format, out, watch)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples in {', '.join(map(str, files))}")
-    for sentence in left_out(graph, options.format):
+    for sentence in unwritten_sentences(graph, options.format):
         print(sentence)
-    return OK
+    return EXIT_OK

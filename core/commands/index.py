@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import get_args
 
-from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, add_count, bar
+from core.commands.terminal import EXIT_OK, TerminalBar, add_count
+from core.commands.worker_options import add_workers, workers_of
 from core.errors import BadInput, BadParameter, nearest
-from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan
+from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
-from core.indexes.encoded import Of, spread
-from core.indexes.prepared import KINDS, delete, leftovers, prepared
-from core.indexes.vectors import LIMIT, build
-from core.io.durations import span, with_time_left
+from core.indexes.index_state import INDEX_KINDS, delete_index, index_states, leftovers
+from core.indexes.vector_blocks import ItemKind, encode_over_workers
+from core.indexes.vectors import MAX_UNCONFIRMED_ITEMS, build_vectors
+from core.io.durations import duration_text, with_time_left
 from core.operators.base import DIRECTIONS
 from core.watch import NO_WATCH
 
@@ -33,7 +33,7 @@ def add(commands) -> None:
         "not encoded again.",
     )
     vectors.add_argument(
-        "--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)"
+        "--of", choices=get_args(ItemKind), default="nodes", help="what is encoded (default: nodes)"
     )
     vectors.add_argument(
         "--model",
@@ -57,7 +57,7 @@ def add(commands) -> None:
     )
     walks.add_argument(
         "--strategy",
-        choices=STRATEGIES,
+        choices=WALK_STRATEGIES,
         default="breadth-first",
         help="how walks are found (default: breadth-first)",
     )
@@ -80,7 +80,7 @@ def add(commands) -> None:
     walks.add_argument(
         "--limit",
         type=int,
-        default=walk_index.LIMIT,
+        default=walk_index.MAX_WALK_NODES,
         metavar="N",
         help="of graphs of up to N nodes (default: %(default)s)",
     )
@@ -90,10 +90,15 @@ def add(commands) -> None:
         metavar="NAME",
         help="the role or name of the encoder (default: encoder)",
     )
-    listed = parts.add_parser("list", help="what is prepared for a graph, with sizes")
+    list_parser = parts.add_parser("list", help="what is prepared for a graph, with sizes")
     deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
     deleted.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
-    for part, run in ((vectors, _vectors), (walks, _walks), (listed, _list), (deleted, _delete)):
+    for part, run in (
+        (vectors, _vectors),
+        (walks, _walks),
+        (list_parser, _list),
+        (deleted, _delete),
+    ):
         part.add_argument(
             "--graph",
             default="metaqa",
@@ -105,29 +110,29 @@ def add(commands) -> None:
 
 def _vectors(options) -> int:
     """Encode the texts, print how many, and return the exit code."""
-    engine, graph = _opened(options)
+    engine, graph = _open_graph(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
-    encode = spread(workers, options.model, NO_WATCH) if workers else None
-    limit = LIMIT if options.limit is None else options.limit
-    with bar("Encoding") as watch:
-        found = build(graph, encoder, options.of, with_time_left(watch), limit, encode)
-    facts = found.facts
+    encode = encode_over_workers(workers, options.model, NO_WATCH) if workers else None
+    limit = MAX_UNCONFIRMED_ITEMS if options.limit is None else options.limit
+    with TerminalBar("Encoding") as watch:
+        n_texts = build_vectors(graph, encoder, options.of, with_time_left(watch), limit, encode)
+    facts = n_texts.facts
     print(
-        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, "
+        f"{len(n_texts):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, "
         f"searched by faiss {facts['kind']}."
     )
-    if found.approximate:
-        print(found.approximate)
+    if n_texts.approximate:
+        print(n_texts.approximate)
     print(
         f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
-        f"earlier content, in {span(facts['seconds'])}."
+        f"earlier content, in {duration_text(facts['seconds'])}."
     )
-    return OK
+    return EXIT_OK
 
 
 def _walks(options) -> int:
     """Encode the walks, print how many, and return the exit code."""
-    engine, graph = _opened(options)
+    engine, graph = _open_graph(options)
     plan = WalkPlan(
         options.strategy,
         options.walks,
@@ -136,21 +141,21 @@ def _walks(options) -> int:
         options.unique,
         options.seed,
     )
-    with bar("Encoding") as watch:
+    with TerminalBar("Encoding") as watch:
         encoder = engine.models.encoder(options.model)
-        found = walk_index.build(
+        walk_vectors = walk_index.build_walk_corpus(
             graph, encoder, plan, watch=with_time_left(watch), limit=options.limit
         )
-    facts = found.index.facts
+    facts = walk_vectors.index.facts
     print(
-        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of "
+        f"The walks of {len(walk_vectors.nodes):,} nodes of {graph.name} as vectors of "
         f"{facts['dimension']} numbers."
     )
     print(
         f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
-        f"earlier content, in {span(facts['seconds'])}."
+        f"earlier content, in {duration_text(facts['seconds'])}."
     )
-    return OK
+    return EXIT_OK
 
 
 def _list(options) -> int:
@@ -158,32 +163,32 @@ def _list(options) -> int:
 
     Each is printed with its state and size.
     """
-    engine, graph = _opened(options)
-    for one in prepared(graph, engine.environment):
+    engine, graph = _open_graph(options)
+    for one in index_states(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
         print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
     for rest in leftovers(graph):
         print(f"{'left over':16} {'':20} {_size(rest.size):>10}  {rest.words}: {rest.path}")
-    return OK
+    return EXIT_OK
 
 
 def _delete(options) -> int:
     """Delete the files of one kind and return the exit code."""
-    engine, graph = _opened(options)
-    if options.kind not in KINDS:
+    engine, graph = _open_graph(options)
+    if options.kind not in INDEX_KINDS:
         raise BadParameter(
-            f"There is no kind of index “{options.kind}”.{nearest(options.kind, KINDS)}"
+            f"There is no kind of index “{options.kind}”.{nearest(options.kind, INDEX_KINDS)}"
         )
-    delete(engine.jobs, graph, KINDS[options.kind])
-    print(f"{KINDS[options.kind].title} of {graph.name} deleted.")
-    return OK
+    delete_index(engine.jobs, graph, INDEX_KINDS[options.kind])
+    print(f"{INDEX_KINDS[options.kind].title} of {graph.name} deleted.")
+    return EXIT_OK
 
 
-def _opened(options):
+def _open_graph(options):
     """Return the engine and the graph. Raises BadInput for a graph that is queried live."""
 
     engine = options.engine()
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
     if graph.live is not None:
         raise BadInput(

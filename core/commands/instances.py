@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from core.commands.terminal import OK
+from core.commands.terminal import EXIT_OK
 from core.errors import BadInput, nearest, shorten
-from core.instances.catalogue import catalogue, faults
-from core.instances.needs import missing
-from core.instances.page import operator_text, page
+from core.instances.catalogue import catalogue, own_file_faults
+from core.instances.model_needs import missing_models
+from core.instances.page import catalogue_page, operator_text
 from core.io.json_text import json_text
 from core.models.registry import Registry
 from core.operators import OPERATORS
@@ -32,8 +32,8 @@ def add(commands) -> None:
 def run(options) -> int:
     """List every method and return the exit code."""
     if options.page:
-        print(page(), end="")
-        return OK
+        print(catalogue_page(), end="")
+        return EXIT_OK
     if options.operator is not None:
         return _print_operator(options.operator)
     registry = Registry()
@@ -44,11 +44,11 @@ def run(options) -> int:
             "paper": i.paper,
             "group": i.group,
             "line": repr(i.line),
-            "missing": missing(i.line, registry),
+            "missing": missing_models(i.line, registry),
         }
         for i in catalogue().values()
     ]
-    for sentence in (*faults(), *registry.faults()):
+    for sentence in (*own_file_faults(), *registry.faults()):
         print(f"hopscope: left out: {sentence}", file=sys.stderr)
     if options.json:
         print(json_text(rows, indent=2))
@@ -57,7 +57,7 @@ def run(options) -> int:
             print(f"{row['id']:24} {row['title']}")
             for sentence in row["missing"]:
                 print(f"{'':24} cannot run yet: {sentence}")
-    return OK
+    return EXIT_OK
 
 
 def _print_operator(name: str) -> int:
@@ -66,4 +66,4 @@ def _print_operator(name: str) -> int:
         hint = nearest(name, OPERATORS)
         raise BadInput(f"There is no operator “{shorten(name, 40)}”.{hint}")
     print(operator_text(OPERATORS[name]), end="")
-    return OK
+    return EXIT_OK

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import FAILED, OK, check_writable, finish, warn, write_text
+from core.commands.terminal import (
+    EXIT_FAILED,
+    EXIT_OK,
+    check_writable,
+    finish_job,
+    warn,
+    write_text,
+)
 from core.errors import BadInput
-from core.evaluation.pairwise.judging import ROLE, start
-from core.evaluation.pairwise.page import orders, page_html
-from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.page import order_agreement, page_html
+from core.evaluation.pairwise.pair_judgements import JUDGE_ROLE, start_judging
+from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.naming import Called, called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.method_names import MethodName, method_names
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
+JUDGE_EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
 continues where it stopped. The exit code is 1
 where no reply could be read."""
 
@@ -28,7 +35,7 @@ def add(commands) -> None:
         "questions)",
         description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment "
         "and Overall.",
-        epilog=EPILOG,
+        epilog=JUDGE_EPILOG,
     )
     judge.add_argument(
         "evaluation",
@@ -41,7 +48,7 @@ def add(commands) -> None:
     )
     judge.add_argument(
         "--judge",
-        default=ROLE,
+        default=JUDGE_ROLE,
         metavar="NAME",
         help="the role or name of the model that judges (default: judge)",
     )
@@ -61,27 +68,27 @@ def run(options) -> int:
     if options.html:
         check_writable(Path(options.html))
     store = Store(evaluations_file())
-    summary = Summary(store.run(options.evaluation), store.rows(options.evaluation))
-    job = start(options.engine(), summary, options.sample, options.judge)
-    tally, names = finish(job), called(summary.run)
+    summary = RunSummary(store.run(options.evaluation), store.rows(options.evaluation))
+    job = start_judging(options.engine(), summary, options.sample, options.judge)
+    tally, names = finish_job(job), method_names(summary.run)
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
         print(json_text({"evaluation": options.evaluation, **tally.plain()}, indent=2))
     else:
         _print(tally, names)
-    return OK if tally.read else FAILED
+    return EXIT_OK if tally.read else EXIT_FAILED
 
 
-def _print(tally: Tally, names: dict[str, Called]) -> None:
+def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
     print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
     warn(tally.doubts())
     for criterion in CRITERIA if tally.read else ():
-        print(f"{criterion.capitalize()}: {orders(tally, criterion)}")
+        print(f"{criterion.capitalize()}: {order_agreement(tally, criterion)}")
         if not tally.decides(criterion):
             print("  win rates that say nothing are left out (--json has them)")
             continue
-        for (a, b), one in tally.wins(criterion).items():
+        for (a, b), wins in tally.wins(criterion).items():
             if tally.instances.index(a) < tally.instances.index(b):
-                won = one.text("{:.0%}".format)
-                print(f"  {names[a]} over {names[b]}: {won}, n = {one.n:,}")
+                won = wins.text("{:.0%}".format)
+                print(f"  {names[a]} over {names[b]}: {won}, n = {wins.n:,}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import OK, port
+from core.commands.terminal import EXIT_OK, port_number
 
 
 def add(commands) -> None:
@@ -14,7 +14,7 @@ def add(commands) -> None:
     )
     mcp.add_argument(
         "--http",
-        type=port,
+        type=port_number,
         metavar="PORT",
         help="serve http://127.0.0.1:PORT/mcp in the place of standard input and output",
     )
@@ -25,9 +25,9 @@ def run(options) -> int:
     """Serve until the client disconnects or the command is interrupted; return the exit code."""
     from core.serving.mcp_server import server
 
-    made = server(options.engine())
+    mcp_server = server(options.engine())
     if options.http:
-        made.run("streamable-http", port=options.http)
+        mcp_server.run("streamable-http", port=options.http)
     else:
-        made.run("stdio")
-    return OK
+        mcp_server.run("stdio")
+    return EXIT_OK

@@ -5,14 +5,14 @@ from __future__ import annotations
 import getpass
 import sys
 
-from core.commands.terminal import OK, bar
+from core.commands.terminal import EXIT_OK, TerminalBar
 from core.errors import BadInput
-from core.models.declared import ROLES
+from core.models.declarations import ROLE_KINDS
 from core.models.discovery import find_servers, list_models, role_kind
 from core.models.registry import Registry
 
 # The backend of an added server, by the kind of its model.
-BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
+SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 def add(commands) -> None:
@@ -33,13 +33,13 @@ def add(commands) -> None:
     )
     models.add_argument(
         "--kind",
-        choices=tuple(BACKENDS),
+        choices=tuple(SERVER_BACKENDS),
         help="what the model is (read from its name where left out)",
     )
     models.add_argument(
         "--role",
         action="append",
-        choices=tuple(ROLES),
+        choices=tuple(ROLE_KINDS),
         default=[],
         help="give the added model this role; repeatable",
     )
@@ -69,7 +69,7 @@ def run(options) -> int:
     if options.measure:
         return _measure(registry, options.measure)
     if options.fetch:
-        with bar("Fetching") as watch:
+        with TerminalBar("Fetching") as watch:
             registry.fetch(options.fetch, watch)
     for info in registry.declared():
         print(
@@ -78,18 +78,18 @@ def run(options) -> int:
         )
         if info.roles and info.kind == "encoder" and info.figures:
             print(f"  {info.figures}")
-    return OK
+    return EXIT_OK
 
 
 def _find() -> int:
-    found = find_servers()
-    for one in found:
+    servers = find_servers()
+    for one in servers:
         print(f"{one.url}  {one.program}" + ("  (wants a key)" if one.locked else ""))
         for model in one.models:
             print(f"  {model}")
-    if not found:
+    if not servers:
         print("No model server answers on the usual ports of this computer.")
-    return OK
+    return EXIT_OK
 
 
 def _add(registry: Registry, options) -> int:
@@ -102,7 +102,7 @@ def _add(registry: Registry, options) -> int:
     registry.add(
         options.add,
         kind,
-        BACKENDS[kind],
+        SERVER_BACKENDS[kind],
         serves=options.role,
         key=key,
         url=options.url,
@@ -110,7 +110,7 @@ def _add(registry: Registry, options) -> int:
         title=title,
     )
     print(f"Added {title} as {options.add}, kind {kind}.")
-    return _measure(registry, options.add) if kind == "chat" else OK
+    return _measure(registry, options.add) if kind == "chat" else EXIT_OK
 
 
 def _only(models: tuple[str, ...]) -> str:
@@ -123,16 +123,16 @@ def _only(models: tuple[str, ...]) -> str:
 
 def _measure(registry: Registry, name: str) -> int:
     if registry.resolve(name).kind == "encoder":
-        with bar("Measuring") as watch:
+        with TerminalBar("Measuring") as watch:
             speeds = registry.measure_encoder(name, watch)
         if speeds is None:
             raise BadInput(f"“{name}” is computed in one way only, so there is nothing to measure.")
         print(f"  {speeds.sentence}")
-        return OK
-    with bar("Measuring") as watch:
+        return EXIT_OK
+    with TerminalBar("Measuring") as watch:
         profile = registry.measure(name, watch)
     for sentence in profile.sentences():
         print(f"  {sentence}")
     if profile.refuses:
         print(f"  asked without {', '.join(profile.refuses)}")
-    return OK
+    return EXIT_OK

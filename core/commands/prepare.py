@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from core.commands.terminal import OK, bar
+from core.commands.terminal import EXIT_OK, TerminalBar
 from core.errors import HopscopeError
 
 
@@ -25,12 +25,12 @@ def run(options) -> int:
     """
 
     engine = options.engine()
-    with bar("Building the graph") as watch:
+    with TerminalBar("Building the graph") as watch:
         engine.graph("metaqa", watch=watch)
     for info in engine.models.declared():
         if info.roles and info.fetchable and not info.present:
             try:
-                with bar(f"Fetching {info.title}") as watch:
+                with TerminalBar(f"Fetching {info.title}") as watch:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 print(
@@ -40,7 +40,7 @@ def run(options) -> int:
                 )
     if engine.models.info("encoder").present:
         try:
-            with bar("Measuring how the encoder is computed fastest") as watch:
+            with TerminalBar("Measuring how the encoder is computed fastest") as watch:
                 engine.models.measure_encoder(watch=watch, again=False)
         except HopscopeError as error:
             print(
@@ -48,4 +48,4 @@ def run(options) -> int:
                 "this processor.",
                 file=sys.stderr,
             )
-    return OK
+    return EXIT_OK

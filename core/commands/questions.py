@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, warn
-from core.corpus import BroughtQuestions, bring_questions
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.corpus import QuestionImport, import_question_set
 from core.datasets import datasets, keep_set
-from core.datasets.fit import fit, own_fit
+from core.datasets.question_fit import measure_fit, own_graphs_fit
 from core.errors import BadInput
 
 
@@ -69,30 +69,36 @@ def run(options) -> int:
             raise BadInput(
                 f"There is already a question set “{options.name}” of a graph; choose another name."
             )
-        how = {"set": options.name, "format": options.format, "columns": options.columns}
-        how["encoding"] = options.encoding
-        print_brought(bring_questions(options.corpus, file, options.title, **how))
-        return OK
+        reading_options = {
+            "set": options.name,
+            "format": options.format,
+            "columns": options.columns,
+        }
+        reading_options["encoding"] = options.encoding
+        print_brought(import_question_set(options.corpus, file, options.title, **reading_options))
+        return EXIT_OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
-    how = {"format": options.format, "columns": options.columns, "graphs": graphs}
-    how |= {"encoding": options.encoding} if options.encoding else {}
-    known = keep_set(Path(file), options.name, options.title, options.graph, **how)
-    found = known.questions()
-    print(f"{len(found):,} questions of {options.graph} are saved as {known.name}")
-    with bar("Opening the graph") as watch:
+    reading_options = {"format": options.format, "columns": options.columns, "graphs": graphs}
+    reading_options |= {"encoding": options.encoding} if options.encoding else {}
+    question_set = keep_set(
+        Path(file), options.name, options.title, options.graph, **reading_options
+    )
+    questions = question_set.questions()
+    print(f"{len(questions):,} questions of {options.graph} are saved as {question_set.name}")
+    with TerminalBar("Opening the graph") as watch:
         if options.own_graphs:
-            misfit = own_fit(known, found).words("graphs of their own")
+            misfit = own_graphs_fit(question_set, questions).words("graphs of their own")
         else:
-            misfit = fit(options.engine().graph(options.graph, watch=watch), found).words(
-                options.graph
-            )
-    warn(filter(None, [known.note(), misfit]))
-    return OK
+            misfit = measure_fit(
+                options.engine().graph(options.graph, watch=watch), questions
+            ).words(options.graph)
+    warn(filter(None, [question_set.note(), misfit]))
+    return EXIT_OK
 
 
-def print_brought(brought: BroughtQuestions) -> None:
+def print_brought(brought: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
         f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "

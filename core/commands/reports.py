@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import OK, bar, whole
+from core.commands.terminal import EXIT_OK, TerminalBar, whole_number
 from core.datasets import questions
 from core.errors import BadInput
-from core.evaluation.runs.plan import sample
-from core.graph.names.lookup import names
-from core.indexes.communities import communities
-from core.indexes.reports import Reports
+from core.evaluation.runs.plan import draw_sample
+from core.graph.names.lookup import name_lookup
+from core.indexes.communities import load_communities
+from core.indexes.reports import ReportStore
 from core.io.durations import with_time_left
 
 
@@ -35,7 +35,7 @@ def add(commands) -> None:
         metavar="N",
         help="only N of its questions, the same ones that evaluate draws with that seed",
     )
-    reports.add_argument("--seed", type=whole(0), default=0)
+    reports.add_argument("--seed", type=whole_number(0), default=0)
     reports.add_argument(
         "--all", action="store_true", help="of every community of the graph, the largest first"
     )
@@ -59,25 +59,27 @@ def run(options) -> int:
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
     engine = options.engine()
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
-        found = communities(graph, options.size, watch)
-    reports = Reports(
+        found_communities = load_communities(graph, options.size, watch)
+    reports = ReportStore(
         graph,
-        found,
+        found_communities,
         lambda: engine.models.chat(options.model),
         engine.models.signature(options.model),
     )
-    with bar("Reports") as watch:
-        written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(watch))
+    with TerminalBar("Reports") as watch:
+        written, saved = reports.prepare(
+            _chosen_communities(options, graph, found_communities), with_time_left(watch)
+        )
     print(
-        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of "
+        f"{written:,} reports written, {saved:,} were there, of {len(found_communities):,} communities of "
         f"{graph.name}."
     )
-    return OK
+    return EXIT_OK
 
 
-def _wanted(options, graph, found) -> list[int]:
+def _chosen_communities(options, graph, found) -> list[int]:
     """Return the communities that the options name. Raises BadInput if they name none."""
     import numpy as np
 
@@ -87,9 +89,9 @@ def _wanted(options, graph, found) -> list[int]:
     if options.set:
         entities += [
             entity
-            for question in sample(questions(options.set), options.sample, options.seed)
+            for question in draw_sample(questions(options.set), options.sample, options.seed)
             for entity in question.entities
         ]
     if not entities:
         raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")
-    return [int(found.of[names(graph).find(entity)]) for entity in dict.fromkeys(entities)]
+    return [int(found.of[name_lookup(graph).find(entity)]) for entity in dict.fromkeys(entities)]

@@ -9,57 +9,64 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.builds import build_for, status
-from core.builds.shipped import ships
+from core.builds import build_for, build_status
+from core.builds.shipped_data import find_shipped_build
 from core.commands import reproduce_costs
-from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, bar, check_writable, finish, warn, write_text
+from core.commands.terminal import (
+    EXIT_OK,
+    TerminalBar,
+    check_writable,
+    finish_job,
+    warn,
+    write_text,
+)
+from core.commands.worker_options import add_workers, workers_of
 from core.corpus import open_corpus
 from core.errors import BadInput, nearest
-from core.evaluation.pairwise.judging import start
-from core.evaluation.papers.beside import (
-    Beside,
-    Measured,
-    beside,
-    markdown,
-    order_of_sets,
-    wide,
-    written,
-)
-from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.pairwise.pair_judgements import start_judging
+from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.experiments import (
     Experiment,
     PublishedSet,
-    costs,
-    experiment,
+    cost_figures,
+    find_experiment,
     papers,
     printed_tables,
 )
-from core.evaluation.papers.gains import gains, quartiles
+from core.evaluation.papers.gains import gain_correlations, quartiles
 from core.evaluation.papers.graphs import check_builds, graphs_of, kind_of_graph
 from core.evaluation.papers.measures import MEASURES
-from core.evaluation.papers.printed import PrintedTable
+from core.evaluation.papers.paper_comparison import (
+    MetricComparison,
+    TextTable,
+    compare_with_paper,
+    comparison_markdown,
+    set_order_sentences,
+    table_texts,
+    wide_table,
+)
 from core.evaluation.papers.printed_side import printed_side
-from core.evaluation.papers.walks import prepare_walks
-from core.evaluation.papers.wins import duels, goes_with, won
-from core.evaluation.reports.export import aligned
-from core.evaluation.reports.summary import Summary
+from core.evaluation.papers.printed_values import PrintedTable
+from core.evaluation.papers.walk_updates import prepare_walks
+from core.evaluation.papers.win_rates import compare_duels, compare_win_rates, recall_correlations
+from core.evaluation.reports.export import align_columns
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.durations import with_time_left
 from core.io.json_text import json_text
-from core.operators.texts.built import BuiltGraph
-from core.sources import corpus_with
+from core.operators.texts.built_graph import BuiltGraph
+from core.sources import corpus_of_set
 
-SMALL = 5  # questions of each set with --small
-NEEDS = "What it takes to measure them here"
+SMALL_RUN_QUESTIONS = 5  # questions of each set with --small
+NEEDS_HEADING = "What it takes to measure them here"
 SMALL_GRAPHS = (
     "Graphs in small are those that ship or that need no language model, not the paper's (--build "
     "paper)."
 )
-EPILOG = """Without a name it lists every table and figure of the five papers, and what makes \
+REPRODUCE_EPILOG = """Without a name it lists every table and figure of the five papers, and what makes \
 each. A run is an evaluation for each
 set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with \
 the models of this computer, in
@@ -69,7 +76,9 @@ minutes; its figures show that all of it runs, and say little of the methods."""
 def add(commands) -> None:
     """Add the command and its options."""
     reproduce = commands.add_parser(
-        "reproduce", help="make a paper's table, beside the values that it prints", epilog=EPILOG
+        "reproduce",
+        help="make a paper's table, beside the values that it prints",
+        epilog=REPRODUCE_EPILOG,
     )
     reproduce.add_argument(
         "name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7"
@@ -108,13 +117,13 @@ def add(commands) -> None:
     reproduce.add_argument(
         "--small",
         action="store_true",
-        help=f"{SMALL} shipped questions of each set, and the methods that need no more",
+        help=f"{SMALL_RUN_QUESTIONS} shipped questions of each set, and the methods that need no more",
     )
     reproduce.add_argument(
         "--sample",
         default="",
         metavar="N",
-        help=f"questions of each set, or all (default: all; with --small {SMALL})",
+        help=f"questions of each set, or all (default: all; with --small {SMALL_RUN_QUESTIONS})",
     )
     reproduce.add_argument(
         "--answer",
@@ -152,104 +161,121 @@ def run(options) -> int:
     """List the experiments, or run one, print and write it; return the exit code."""
     if options.name is None:
         _list(options.json)
-        return OK
-    wanted = _named(options.name)
-    if options.printed or isinstance(wanted, PrintedTable):
-        return _show_printed(options, wanted)
-    if isinstance(wanted, BuildingCosts):
-        return reproduce_costs.run(options, wanted)
-    if (wanted.against or wanted.duels) and options.no_llm:
-        raise BadInput(f"{wanted.id} compares the answers of a language model; leave out --no-llm.")
+        return EXIT_OK
+    wanted_experiment = _find_experiment(options.name)
+    if options.printed or isinstance(wanted_experiment, PrintedTable):
+        return _show_printed(options, wanted_experiment)
+    if isinstance(wanted_experiment, BuildingCosts):
+        return reproduce_costs.run(options, wanted_experiment)
+    if (wanted_experiment.against or wanted_experiment.duels) and options.no_llm:
+        raise BadInput(
+            f"{wanted_experiment.id} compares the answers of a language model; leave out --no-llm."
+        )
     if options.fetch:
-        print("\n".join(f"{name}: {wanted.sets[name].fetch}" for name in wanted.printed))
-        return OK
+        print(
+            "\n".join(
+                f"{name}: {wanted_experiment.sets[name].fetch}"
+                for name in wanted_experiment.printed
+            )
+        )
+        return EXIT_OK
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
     if options.build:
-        asked = (one for name in wanted.printed for one in wanted.asked(catalogue(), name)[1])
+        asked = (
+            one
+            for name in wanted_experiment.printed
+            for one in wanted_experiment.asked(catalogue(), name)[1]
+        )
         check_builds(options.build, map(kind_of_graph, asked))
-    sets = _sets(options, wanted)
-    missing = [name for name in options.set or wanted.printed if name not in sets]
+    sets = _sets(options, wanted_experiment)
+    missing_sets = [name for name in options.set or wanted_experiment.printed if name not in sets]
     warn(
-        f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}."
-        for name in missing
+        f"{name} is left out: no file of it was named. {wanted_experiment.sets[name].fetch}."
+        for name in missing_sets
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with "
+            f"No set of {wanted_experiment.id} is here. Name a folder or file with --data, try it with "
             "--small, or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
         for role in ("answer", "choose"):
             engine.models.set_role(role, options.answer, save=False)
-    tables, differs = (_measured if wanted.measures else _evaluated)(options, engine, wanted, sets)
+    tables, differs = (_measure_tables if wanted_experiment.measures else _evaluate_tables)(
+        options, engine, wanted_experiment, sets
+    )
     if out is not None:
-        write_text(out, markdown(wanted, tables, differs))
-    _print(wanted, tables, differs, options.json)
-    return OK
+        write_text(out, comparison_markdown(wanted_experiment, tables, differs))
+    _print(wanted_experiment, tables, differs, options.json)
+    return EXIT_OK
 
 
-def _named(id: str) -> Experiment | BuildingCosts | PrintedTable:
+def _find_experiment(id: str) -> Experiment | BuildingCosts | PrintedTable:
     """Return the experiment of that id. Raises BadInput with the nearest id."""
-    return costs().get(id) or printed_tables().get(id) or experiment(id)
+    return cost_figures().get(id) or printed_tables().get(id) or find_experiment(id)
 
 
-def _measured(
+def _measure_tables(
     options, engine, wanted: Experiment, sets: dict[str, str]
-) -> tuple[list[Beside | Measured], list[str]]:
+) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of an experiment without an evaluation, with its differences.
 
     The differences are sentences on settings that are not the paper's.
     """
-    with bar("Opening the graph") as watch:
-        found = MEASURES[wanted.measures](
+    with TerminalBar("Opening the graph") as watch:
+        measured_tables = MEASURES[wanted.measures](
             engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), watch
         )
-    return [*found], [*wanted.differs, *_small(options, wanted, sets)]
+    return [*measured_tables], [*wanted.differs, *_small_run_notes(options, wanted, sets)]
 
 
-def _evaluated(
+def _evaluate_tables(
     options, engine, wanted: Experiment, sets: dict[str, str]
-) -> tuple[list[Beside | Measured], list[str]]:
+) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of the evaluations, and the differences from the paper.
 
     There is one evaluation per set.
     """
-    tables: list[Beside | Measured] = []
-    differs = _differs(options, wanted, sets, engine)
-    for name, asked in sets.items():
-        here, instances = wanted.asked(catalogue(), name, options.small, options.build)
-        _check_built(asked, instances)
-        summary = _asked(options, engine, here, instances, name, asked)
+    tables: list[MetricComparison | TextTable] = []
+    differs = _setting_differences(options, wanted, sets, engine)
+    for name, set_source in sets.items():
+        set_experiment, instances = wanted.asked(catalogue(), name, options.small, options.build)
+        _check_built(set_source, instances)
+        summary = _evaluate_set(options, engine, set_experiment, instances, name, set_source)
         differs += [
             f"{name}: {sentence}"
-            for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])
+            for sentence in filter(None, [_part_name(summary), summary.so_far(), *summary.failed()])
         ]
-        if (source := corpus_with(asked)) is not None and not here.vary:
-            graphs = graphs_of(open_corpus(source.name), instances, here.rows)
+        if (source := corpus_of_set(set_source)) is not None and not set_experiment.vary:
+            graphs = graphs_of(open_corpus(source.name), instances, set_experiment.rows)
             differs += [f"{name}: {graphs}"] if graphs else []
-        found = gains(here, name, summary) if here.after else beside(here, name, summary)
-        differs += _quartiles(here, wanted.after, name, summary)
-        if here.against or here.duels:
-            rates, sentences = _judged_pairs(engine, here, name, summary, found)
+        table = (
+            gain_correlations(set_experiment, name, summary)
+            if set_experiment.after
+            else compare_with_paper(set_experiment, name, summary)
+        )
+        differs += _quartiles(set_experiment, wanted.after, name, summary)
+        if set_experiment.against or set_experiment.duels:
+            rates, sentences = _judge_pairs(engine, set_experiment, name, summary, table)
             differs += [f"{name}: {sentence}" for sentence in sentences]
-            found = [*found, *rates]
-        tables += [wide(found)] if here.wide else found
-    differs += order_of_sets(tables) if len(wanted.rows) == 1 else []
+            table = [*table, *rates]
+        tables += [wide_table(table)] if set_experiment.wide else table
+    differs += set_order_sentences(tables) if len(wanted.rows) == 1 else []
     return tables, differs
 
 
-def _judged_pairs(
-    engine, here: Experiment, name: str, summary: Summary, found: Sequence[Beside]
-) -> tuple[list[Beside], list[str]]:
+def _judge_pairs(
+    engine, here: Experiment, name: str, summary: RunSummary, found: Sequence[MetricComparison]
+) -> tuple[list[MetricComparison], list[str]]:
     """Return the win rates of a set's answers next to the paper's, with sentences."""
-    tally = finish(start(engine, summary, against=here.against))
-    rates, sentences = duels(here, name, summary, tally), [*tally.doubts()]
+    tally = finish_job(start_judging(engine, summary, against=here.against))
+    rates, sentences = compare_duels(here, name, summary, tally), [*tally.doubts()]
     if here.wins:
-        rates.insert(0, won(here, name, summary, tally))
-        sentences += goes_with(found, rates[0], tally)
+        rates.insert(0, compare_win_rates(here, name, summary, tally))
+        sentences += recall_correlations(found, rates[0], tally)
     return rates, sentences
 
 
@@ -259,14 +285,14 @@ def _show_printed(options, wanted: Experiment | BuildingCosts | PrintedTable) ->
     if options.out:
         out = Path(options.out)
         check_writable(out)
-        write_text(out, markdown(wanted, tables, needs, NEEDS))
+        write_text(out, comparison_markdown(wanted, tables, needs, NEEDS_HEADING))
     _print(wanted, tables, needs, options.json, key="needs")
-    return OK
+    return EXIT_OK
 
 
 def _size(options) -> int | None:
     """Return the number of questions of each set; None for all. Raises BadInput."""
-    sample = options.sample or (str(SMALL) if options.small else "all")
+    sample = options.sample or (str(SMALL_RUN_QUESTIONS) if options.small else "all")
     if sample != "all" and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
     return None if sample == "all" else int(sample)
@@ -288,10 +314,12 @@ def _list(as_json: bool) -> None:
         return
     for paper in papers():
         print(f"\n{paper.title}")
-        for one in paper.experiments:
-            here = ", ".join(one.small()) or "none"
-            hours = f"about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card"
-            print(f"  {one.id:30} {one.place}. {one.title}; {hours}; sets in small: {here}")
+        for paper_experiment in paper.experiments:
+            here = ", ".join(paper_experiment.small()) or "none"
+            hours = f"about {paper_experiment.hours} hour{'s' * (paper_experiment.hours != 1)} on a graphics card"
+            print(
+                f"  {paper_experiment.id:30} {paper_experiment.place}. {paper_experiment.title}; {hours}; sets in small: {here}"
+            )
         for cost in paper.costs:
             print(
                 f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a "
@@ -324,30 +352,30 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
             for name, asked in wanted.small().items()
             if not options.set or name in options.set
         }
-    named, folders = {}, []
-    for given in options.data:
-        name, sign, where = given.partition("=")
+    set_files, folders = {}, []
+    for data_path in options.data:
+        name, sign, where = data_path.partition("=")
         if sign and name in wanted.printed:
-            named[name] = where
-        elif Path(given).is_dir():
-            folders.append(Path(given))
+            set_files[name] = where
+        elif Path(data_path).is_dir():
+            folders.append(Path(data_path))
         else:
             raise BadInput(
                 f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or "
-                f"set; “{given}” is neither."
+                f"set; “{data_path}” is neither."
             )
-    found = {
-        name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set
+    files_found = {
+        name: set_files.get(name) or _find_file(folders, wanted.sets[name]) or wanted.sets[name].set
         for name in wanted.printed
     }
     return {
         name: asked
-        for name, asked in found.items()
+        for name, asked in files_found.items()
         if asked and (not options.set or name in options.set)
     }
 
 
-def _in(folders: list[Path], published: PublishedSet) -> str:
+def _find_file(folders: list[Path], published: PublishedSet) -> str:
     """Return the first file in these folders that belongs to the set.
 
     Its name matches a file name of the published set. Empty if there is none.
@@ -366,29 +394,29 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
 
     Raises BadInput with the commands that build the missing ones.
     """
-    source = corpus_with(asked) if instances else None
+    source = corpus_of_set(asked) if instances else None
     if source is None:
         return
-    corpus, missing = open_corpus(source.name), dict[str, None]()
+    corpus, missing_builds = open_corpus(source.name), dict[str, None]()
     for operator in (
         operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)
     ):
-        one = build_for(corpus, operator.build)
-        here = status(corpus, one).serves or ships(corpus, one)
-        if one.line.asks_chat and not here:
-            graph = f'"{one.line!r}"' if one.own else one.id
-            missing[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
-    if missing:
-        first = (
-            f"{len(missing)} graphs are to be built first, each by a language model (--estimate "
+        build_spec = build_for(corpus, operator.build)
+        here = build_status(corpus, build_spec).serves or find_shipped_build(corpus, build_spec)
+        if build_spec.line.asks_chat and not here:
+            graph = f'"{build_spec.line!r}"' if build_spec.own else build_spec.id
+            missing_builds[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
+    if missing_builds:
+        first_missing = (
+            f"{len(missing_builds)} graphs are to be built first, each by a language model (--estimate "
             "says its cost):"
         )
-        raise BadInput("\n".join([first, *missing]))
+        raise BadInput("\n".join([first_missing, *missing_builds]))
 
 
-def _asked(
+def _evaluate_set(
     options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str
-) -> Summary:
+) -> RunSummary:
     """Evaluate one set and return the summary of the finished run.
 
     Raises BadInput, HopscopeError.
@@ -401,7 +429,7 @@ def _asked(
     }
     settings |= {"graph": _graph(options.graph, name), "only": wanted.sets[name].only}
     store = Store(evaluations_file())
-    with bar("Opening the graph") as watch:
+    with TerminalBar("Opening the graph") as watch:
         by_name = lambda graph: engine.graph(graph, watch=watch)
         plan = make_plan(
             instances,
@@ -412,45 +440,48 @@ def _asked(
             **settings,
         )
     warn(plan.notes)
-    with bar("Encoding walks") as watch:
+    with TerminalBar("Encoding walks") as watch:
         prepare_walks(plan, engine, with_time_left(watch))
     job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
-    finish(job)
-    return Summary(store.run(job.number), store.rows(job.number))
+    finish_job(job)
+    return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
+def _setting_differences(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
     """Return sentences on the settings that differ from the paper's."""
     if wanted.retrieval and wanted.model:
         keywords, others = engine.models.title("choose"), engine.models.title("answer")
         if options.no_llm:
-            said = "none, so that rows that would ask one work on the question itself"
+            model_text = "none, so that rows that would ask one work on the question itself"
         else:
-            said = f"{others}, for keywords {keywords}"
+            model_text = f"{others}, for keywords {keywords}"
         return [
             *wanted.differs,
-            f"Language models while retrieving: {said}.",
-            *_small(options, wanted, sets),
+            f"Language models while retrieving: {model_text}.",
+            *_small_run_notes(options, wanted, sets),
         ]
     if options.no_llm:
         answered = "nobody: the graph reader's names are scored"
     else:
         answered = engine.models.title("answer")
     if wanted.model:
-        found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."]
+        differences = [
+            *wanted.differs,
+            f"Answers in the paper: {wanted.answers}. Here: {answered}.",
+        ]
     else:
-        found = [*wanted.differs]
-    return [*found, *_small(options, wanted, sets)]
+        differences = [*wanted.differs]
+    return [*differences, *_small_run_notes(options, wanted, sets)]
 
 
-def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
+def _small_run_notes(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     """Return sentences on what a small run replaces or leaves out.
 
     They name sets, graphs, rows and values.
     """
     if not options.small:
         return []
-    left = [
+    left_out = [
         name
         for id, name in wanted.rows.items()
         if wanted.small_rows and id not in wanted.small_rows
@@ -464,7 +495,7 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     return [
         *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
         *([SMALL_GRAPHS] if wanted.extractor and not options.build else []),
-        *([f"Left out in small: {', '.join(left)}."] if left else []),
+        *([f"Left out in small: {', '.join(left_out)}."] if left_out else []),
         *(
             f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}."
             for few, all in fewer
@@ -472,7 +503,7 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     ]
 
 
-def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> list[str]:
+def _quartiles(wanted: Experiment, after: str, name: str, summary: RunSummary) -> list[str]:
     """Return one sentence per row with its recall in quarters of the questions.
 
     The quarters are by the Topological Recall of the method `after`. Empty if there is no such
@@ -481,14 +512,14 @@ def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> l
     began = next((one.short for one in catalogue().values() if one.id == after), after)
     return [
         f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "
-        + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in found)
+        + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in recalls)
         + "."
         for id, row in (wanted.rows.items() if after else ())
-        if (found := quartiles(summary, wanted.after, id))
+        if (recalls := quartiles(summary, wanted.after, id))
     ]
 
 
-def _part(summary: Summary) -> str:
+def _part_name(summary: RunSummary) -> str:
     spec = summary.run.spec
     if spec["sample"] < spec["of"]:
         return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."
@@ -497,22 +528,22 @@ def _part(summary: Summary) -> str:
 
 def _print(
     wanted: Experiment | BuildingCosts | PrintedTable,
-    tables: Sequence[Beside | Measured],
+    tables: Sequence[MetricComparison | TextTable],
     sentences: Sequence[str],
     as_json: bool,
     key: str = "differs",
 ) -> None:
     if as_json:
-        found = {
+        result_dict = {
             "experiment": wanted.id,
             "tables": [dataclasses.asdict(one) for one in tables],
             key: sentences,
         }
-        print(json_text(found, indent=2))
+        print(json_text(result_dict, indent=2))
         return
-    for one in tables:
-        title, head, rows, notes = written(one)
+    for table in tables:
+        title, head, rows, notes = table_texts(table)
         print(f"\n{wanted.paper}, {wanted.place}: {title}")
-        print("\n".join(aligned([head, *rows])))
+        print("\n".join(align_columns([head, *rows])))
         print(*notes, sep="\n", end="\n" if notes else "")
     print("\n" + "\n".join(sentences))

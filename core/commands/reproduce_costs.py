@@ -13,23 +13,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.builds import build, find, status
-from core.builds.shipped import Unasked, ships
-from core.commands.terminal import OK, bar, write_text
-from core.corpus import Corpus, open_corpus, write
+from core.builds import build_status, find_build, run_build
+from core.builds.shipped_data import ModelsWithoutChat, find_shipped_build
+from core.commands.terminal import EXIT_OK, TerminalBar, write_text
+from core.corpus import Corpus, open_corpus, write_corpus
 from core.errors import BadInput
-from core.evaluation.papers.building import (
-    HEAD,
+from core.evaluation.papers.building_costs import (
+    BUILDING_COST_HEAD,
     BuildingCosts,
     GraphCost,
-    claims,
+    building_markdown,
+    check_claims,
+    cost_rows,
     graph_cost,
-    markdown,
-    rows,
 )
-from core.evaluation.reports.build_plots import page
-from core.evaluation.reports.export import aligned
-from core.io.home import home, models_folder
+from core.evaluation.reports.build_plots import cost_page
+from core.evaluation.reports.export import align_columns
+from core.io.home import home_folder, models_folder
 from core.io.json_text import json_text
 from core.watch import NO_WATCH, Watch
 
@@ -46,43 +46,64 @@ def run(options, wanted: BuildingCosts) -> int:
         engine.models.set_role("answer", options.answer, save=False)
     if options.small:
         with new_home():
-            asked, costs = _measured(
-                _first(wanted, options.sample), wanted.small_builds, engine.models
+            corpus_text, costs = _measure_costs(
+                _write_first_documents(wanted, options.sample), wanted.small_builds, engine.models
             )
     else:
         if len(options.data) != 1:
             raise BadInput(
                 f"{wanted.id} is of one corpus: name it with --data NAME, or try it with --small."
             )
-        asked, costs = _measured(open_corpus(options.data[0]), wanted.builds, engine.models)
-    asked += f" Language model: {engine.models.title('answer')}."
-    sentences = [*claims(wanted, costs), *wanted.differs, asked]
+        corpus_text, costs = _measure_costs(
+            open_corpus(options.data[0]), wanted.builds, engine.models
+        )
+    corpus_text += f" Language model: {engine.models.title('answer')}."
+    sentences = [*check_claims(wanted, costs), *wanted.differs, corpus_text]
     for suffix, file in files.items():
-        drawn = page(
+        page_text = cost_page(
             {cost.name: cost.steps for cost in costs}, f"{wanted.paper}, {wanted.place}", sentences
         )
-        write_text(file, markdown(wanted, asked, costs, sentences) if suffix == ".md" else drawn)
+        write_text(
+            file,
+            building_markdown(wanted, corpus_text, costs, sentences)
+            if suffix == ".md"
+            else page_text,
+        )
     _print(wanted, costs, sentences, options.json)
-    return OK
+    return EXIT_OK
 
 
-def _measured(corpus: Corpus, builds: Mapping[str, str], models) -> tuple[str, list[GraphCost]]:
+def _measure_costs(
+    corpus: Corpus, builds: Mapping[str, str], models
+) -> tuple[str, list[GraphCost]]:
     """Return a sentence on the corpus, and the cost of each build.
 
     A build that is missing or out of date is made. Raises HopscopeError.
     """
     costs = []
-    with bar("Building") as watch:
+    with TerminalBar("Building") as watch:
         for name, spec in builds.items():
-            one = find(spec)
-            if not status(corpus, one).current or "steps" not in status(corpus, one).report:
-                known = Unasked(models) if ships(corpus, one) else models
-                build(corpus, one, known, _named(name, watch))
-            costs.append(graph_cost(name, one.id, status(corpus, one).report, one.line.asks_chat))
+            build_spec = find_build(spec)
+            if (
+                not build_status(corpus, build_spec).current
+                or "steps" not in build_status(corpus, build_spec).report
+            ):
+                known = (
+                    ModelsWithoutChat(models) if find_shipped_build(corpus, build_spec) else models
+                )
+                run_build(corpus, build_spec, known, _prefix_watch(name, watch))
+            costs.append(
+                graph_cost(
+                    name,
+                    build_spec.id,
+                    build_status(corpus, build_spec).report,
+                    build_spec.line.asks_chat,
+                )
+            )
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
 
 
-def _named(name: str, watch: Watch = NO_WATCH) -> Watch:
+def _prefix_watch(name: str, watch: Watch = NO_WATCH) -> Watch:
     return Watch(watch.check, lambda text, share: watch.report(f"{name}: {text}", share))
 
 
@@ -93,12 +114,12 @@ def new_home() -> Iterator[Path]:
     Nothing saved before is found there; the models stay the same. The environment variables of the
     whole process change, so this is for commands only.
     """
-    before, models, declared = (
+    home_before, models, declared = (
         os.environ.get("HOPSCOPE_HOME"),
         models_folder(),
-        [home() / name for name in ("models.toml", "keys.toml")],
+        [home_folder() / name for name in ("models.toml", "keys.toml")],
     )
-    known = os.environ.get("HOPSCOPE_MODELS")
+    models_before = os.environ.get("HOPSCOPE_MODELS")
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(Path.is_file, declared):
             shutil.copy(file, folder)
@@ -106,11 +127,11 @@ def new_home() -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            for name, value in (("HOPSCOPE_HOME", before), ("HOPSCOPE_MODELS", known)):
+            for name, value in (("HOPSCOPE_HOME", home_before), ("HOPSCOPE_MODELS", models_before)):
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
 
 
-def _first(wanted: BuildingCosts, sample: str) -> Corpus:
+def _write_first_documents(wanted: BuildingCosts, sample: str) -> Corpus:
     """Write the first documents of a small run as a corpus.
 
     It is written into the current home.
@@ -119,14 +140,14 @@ def _first(wanted: BuildingCosts, sample: str) -> Corpus:
     """
     if sample and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number, not “{sample}”.")
-    whole = open_corpus(wanted.small)
-    count = min(int(sample or wanted.documents), len(whole))
+    full_corpus = open_corpus(wanted.small)
+    count = min(int(sample or wanted.documents), len(full_corpus))
     if count < 1:
         raise BadInput("A sample needs at least one document.")
-    return write(
-        home() / "corpora" / "small",
-        (whole.at(row) for row in range(count)),
-        f"{whole.title}, the first {count:,}",
+    return write_corpus(
+        home_folder() / "corpora" / "small",
+        (full_corpus.at(row) for row in range(count)),
+        f"{full_corpus.title}, the first {count:,}",
     )
 
 
@@ -134,14 +155,14 @@ def _print(
     wanted: BuildingCosts, costs: list[GraphCost], sentences: list[str], as_json: bool
 ) -> None:
     if as_json:
-        found = {
+        result_dict = {
             "experiment": wanted.id,
             "graphs": [dataclasses.asdict(one) for one in costs],
             "sentences": sentences,
         }
-        print(json_text(found, indent=2))
+        print(json_text(result_dict, indent=2))
         return
     print(f"\n{wanted.paper}, {wanted.place}")
-    for line in aligned([list(HEAD), *rows(costs)], left=3):
+    for line in align_columns([list(BUILDING_COST_HEAD), *cost_rows(costs)], left=3):
         print(line.rstrip())
     print("\n" + "\n".join(sentences))

@@ -18,13 +18,13 @@ from ipaddress import ip_address
 
 import psutil
 
-from core.commands.terminal import port, warn
+from core.commands.terminal import port_number, warn
 from core.errors import BadInput
 from core.io.home import ROOT
 
-HOST, PORT = "127.0.0.1", 8501
-PORTS_TRIED = 20  # ports from the default on that are tried
-STARTING = 60  # most seconds to wait for the server before the browser is opened
+DEFAULT_HOST, DEFAULT_APP_PORT = "127.0.0.1", 8501
+MAX_TRIED_PORTS = 20  # ports from the default on that are tried
+MAX_START_SECONDS = 60  # most seconds to wait for the server before the browser is opened
 
 
 def add(commands) -> None:
@@ -42,11 +42,13 @@ def add_serving(parser) -> None:
     """Add the options `--port`, `--host` and `--no-browser`."""
     parser.add_argument(
         "--port",
-        type=port,
-        help=f"where it listens (default: {PORT}, or the next one that is free)",
+        type=port_number,
+        help=f"where it listens (default: {DEFAULT_APP_PORT}, or the next one that is free)",
     )
     parser.add_argument(
-        "--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)"
+        "--host",
+        default=DEFAULT_HOST,
+        help=f"on which address (default: {DEFAULT_HOST}, this computer alone)",
     )
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
 
@@ -55,7 +57,7 @@ def run(options) -> int:
     """Prepare the graph and the models, then serve until interrupted; return the exit code."""
     from core.commands.prepare import run as prepare
 
-    with _ended_by(_die):
+    with _end_on_sigterm(_kill_process_tree):
         prepare(options)
     return serve(options, "")
 
@@ -67,7 +69,7 @@ def serve(options, page: str) -> int:
 
     Parameters
     ----------
-    options : of the command, with `port`, `host` and `no_browser`.
+    options : of the command, with `port_number`, `host` and `no_browser`.
     page : the page at which the browser is opened; empty for the first.
 
     Returns
@@ -84,7 +86,7 @@ def serve(options, page: str) -> int:
     where = ["--server.address", options.host, "--server.port", str(number)]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
-    with _ended_by(process.terminate):  # Otherwise the server would outlive this process.
+    with _end_on_sigterm(process.terminate):  # Otherwise the server would outlive this process.
         print(f"{address}/{page}", flush=True)
         if not options.no_browser:
             threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
@@ -96,19 +98,19 @@ def serve(options, page: str) -> int:
 
 
 @contextmanager
-def _ended_by(end: Callable[[], object]) -> Iterator[None]:
+def _end_on_sigterm(end: Callable[[], object]) -> Iterator[None]:
     """Call `end` on SIGTERM during a `with` block.
 
     Without a handler, the first process of a container ignores SIGTERM.
     """
-    before = signal.signal(signal.SIGTERM, lambda *_: end())
+    handler_before = signal.signal(signal.SIGTERM, lambda *_: end())
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, handler_before)
 
 
-def _die() -> None:
+def _kill_process_tree() -> None:
     """End this process and its children at once.
 
     The next start continues what was fetched or built so far.
@@ -124,12 +126,18 @@ def _free_port(host: str, wanted: int | None) -> int:
 
     Raises BadInput if there is none.
     """
-    for number in [wanted] if wanted else range(PORT, PORT + PORTS_TRIED):
+    for number in (
+        [wanted] if wanted else range(DEFAULT_APP_PORT, DEFAULT_APP_PORT + MAX_TRIED_PORTS)
+    ):
         if _is_free(host, number):
-            if number != (wanted or PORT):
-                warn([f"Port {PORT} is taken, so port {number} is used."])
+            if number != (wanted or DEFAULT_APP_PORT):
+                warn([f"Port {DEFAULT_APP_PORT} is taken, so port {number} is used."])
             return number
-    taken = f"Port {wanted} is" if wanted else f"Ports {PORT} to {PORT + PORTS_TRIED - 1} are"
+    taken = (
+        f"Port {wanted} is"
+        if wanted
+        else f"Ports {DEFAULT_APP_PORT} to {DEFAULT_APP_PORT + MAX_TRIED_PORTS - 1} are"
+    )
     raise BadInput(f"{taken} taken by another program; name a free one with --port.")
 
 
@@ -171,7 +179,7 @@ def browser_host(host: str) -> str:
 def _open(process: subprocess.Popen, address: str, page: str) -> None:
     """Open the browser once the server answers. The server is asked without a proxy."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    until = time.monotonic() + STARTING
+    until = time.monotonic() + MAX_START_SECONDS
     while process.poll() is None and time.monotonic() < until:
         try:
             direct.open(f"{address}/_stcore/health", timeout=1).close()

@@ -7,26 +7,34 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.evaluate import add_columns
-from core.commands.terminal import FAILED, OK, add_count, bar, files_of, finish, warn
+from core.commands.terminal import (
+    EXIT_FAILED,
+    EXIT_OK,
+    TerminalBar,
+    add_count,
+    files_of,
+    finish_job,
+    warn,
+)
 from core.errors import BadInput
 from core.evaluation.metrics.defaults import defaults
-from core.evaluation.reports.export import shown
+from core.evaluation.reports.export import format_figure
 from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
-from core.evaluation.search.points import Point, front
+from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.verdict import (
-    POINTS,
+    MAX_COMPARED_POINTS,
     SearchPlan,
     SearchVerdict,
     plan_search,
-    references,
-    start,
+    reference_lines,
+    start_search,
 )
-from core.instances.catalogue import catalogue, find, save
+from core.instances.catalogue import catalogue, find_instance, save_instance
 from core.io.json_text import json_text
 from core.lines.text import split
 
-EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the \
+SEARCH_EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the \
 same command continues from there, and
 with more --trials tries more lines. The exit code is 1 where no line is within the budget."""
 
@@ -36,7 +44,7 @@ def add(commands) -> None:
     search = commands.add_parser(
         "search",
         help="find an instance under a budget of seconds or tokens a question",
-        epilog=EPILOG,
+        epilog=SEARCH_EPILOG,
     )
     search.add_argument(
         "--set",
@@ -128,14 +136,14 @@ def add(commands) -> None:
 def run(options) -> int:
     """Search, compare, print and save; return the exit code."""
     engine = options.engine()
-    planned = _planned(options, engine)
+    planned = _plan_search(options, engine)
     asked = [*planned.search.config.tuning.drawn, *(planned.unseen.drawn if planned.unseen else ())]
     warn(misfits(asked, engine.graph))
-    job = start(engine, Store(evaluations_file()), planned)
-    points, verdict = finish(job)
-    best = front(points)
+    job = start_search(engine, Store(evaluations_file()), planned)
+    points, verdict = finish_job(job)
+    best = pareto_points(points)
     saved = (
-        save(options.save, best[0].line, _notes(planned.search.config))
+        save_instance(options.save, best[0].line, _notes(planned.search.config))
         if options.save and best
         else None
     )
@@ -148,25 +156,25 @@ def run(options) -> int:
         )
     else:
         _print(planned, points, verdict, saved)
-    return OK if best else FAILED
+    return EXIT_OK if best else EXIT_FAILED
 
 
-def _planned(options, engine):
+def _plan_search(options, engine):
     """Return the plan of the search that the options describe.
 
     Raises BadInput, BadParameter, StoreError.
     """
-    known, sets = catalogue(), files_of(options.set)
-    asked = source_of(sets)
+    instances_by_id, sets = catalogue(), files_of(options.set)
+    searched_source = source_of(sets)
     against = (
-        [find(spec, known) for spec in split(options.against)]
+        [find_instance(spec, instances_by_id) for spec in split(options.against)]
         if options.against
-        else references(known, engine.models, asked)
+        else reference_lines(instances_by_id, engine.models, searched_source)
     )
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
         raise BadInput("Give the instance a name first.")
-    with bar("Opening the graph"):
+    with TerminalBar("Opening the graph"):
         return plan_search(
             engine,
             sets,
@@ -178,7 +186,7 @@ def _planned(options, engine):
             seed=options.seed,
             columns=options.columns,
             kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
-            quality=options.metric or defaults(asked).qualities[0],
+            quality=options.metric or defaults(searched_source).qualities[0],
             cost=cost,
             budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
             trials=options.trials,
@@ -195,7 +203,7 @@ def _notes(config) -> str:
 
 
 def _print(planned, points, verdict, saved) -> None:
-    best, config = front(points), planned.search.config
+    best, config = pareto_points(points), planned.search.config
     print(
         f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}"
     )
@@ -218,14 +226,14 @@ def _print(planned, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)} "
+            f"{point.number:4}  {point.tried.quality:.3f}  {format_figure(config.cost, point.tried.cost)} "
             f" {point.line.words()}"
         )
         if point.tried.failed:
             print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
         print(verdict.words(one))
-    if verdict is None and (why := planned.unjudged(best[:POINTS])):
+    if verdict is None and (why := planned.unjudged(best[:MAX_COMPARED_POINTS])):
         print(why)
     for sentence in verdict.failed if verdict else ():
         print(sentence)
@@ -234,7 +242,7 @@ def _print(planned, points, verdict, saved) -> None:
 
 
 def search_dict(
-    planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None
+    planned: SearchPlan, points: Sequence[SearchPoint], verdict: SearchVerdict | None
 ) -> dict[str, Any]:
     """Return the plan, the trials and the comparison as plain data.
 
@@ -244,21 +252,21 @@ def search_dict(
     points : the lines that were tried.
     verdict : the comparison with published lines on unseen questions; None if there was none.
     """
-    config, best = planned.search.config, {point.number for point in front(tuple(points))}
-    found = {
+    config, best = planned.search.config, {point.number for point in pareto_points(tuple(points))}
+    result_dict = {
         "set": config.tuning.set,
         "sample": len(config.tuning.drawn),
         "seed": config.tuning.seed,
         "metric": config.quality,
         "budget": {config.cost: config.budget},
         "trials": [_point(point) | {"front": point.number in best} for point in points],
-        "front": [point.number for point in front(tuple(points))],
+        "front": [point.number for point in pareto_points(tuple(points))],
     }
     if config.asks:
-        found["calls"] = {"made": planned.search.calls(), "allowed": config.calls}
+        result_dict["calls"] = {"made": planned.search.calls(), "allowed": config.calls}
     if verdict is None:
-        why = planned.unjudged(front(tuple(points))[:POINTS])
-        return found | ({"unjudged": why} if why else {})
+        why = planned.unjudged(pareto_points(tuple(points))[:MAX_COMPARED_POINTS])
+        return result_dict | ({"unjudged": why} if why else {})
     published = {
         key: {name: asdict(one) for name, one in row.items()}
         for key, row in verdict.figures.items()
@@ -281,10 +289,10 @@ def search_dict(
         "best_published": verdict.best.id,
     }
     unseen["failed"] = list(verdict.failed)
-    return found | {"unseen": {**unseen, "published": published, "found": against}}
+    return result_dict | {"unseen": {**unseen, "published": published, "found": against}}
 
 
-def _point(point: Point) -> dict[str, Any]:
+def _point(point: SearchPoint) -> dict[str, Any]:
     return {
         "number": point.number,
         "line": repr(point.line),

@@ -7,11 +7,11 @@ import secrets
 import sys
 
 from core.commands.run import browser_host
-from core.commands.terminal import OK, port
+from core.commands.terminal import EXIT_OK, port_number
 from core.errors import HopscopeError
 
-KEY = "HOPSCOPE_API_KEY"  # the environment variable with the key
-PORT = 8502
+KEY_VARIABLE = "HOPSCOPE_API_KEY"  # the environment variable with the key
+DEFAULT_API_PORT = 8502
 
 
 def add(commands) -> None:
@@ -19,11 +19,14 @@ def add(commands) -> None:
     serve = commands.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
-        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach "
+        epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. Where others may reach "
         "the port, put TLS before it.",
     )
     serve.add_argument(
-        "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"
+        "--port",
+        type=port_number,
+        default=DEFAULT_API_PORT,
+        help=f"where it listens (default: {DEFAULT_API_PORT})",
     )
     serve.add_argument(
         "--host",
@@ -44,10 +47,10 @@ def run(options) -> int:
             "The HTTP interface needs its libraries: pip install fastapi uvicorn"
         ) from None
 
-    key = os.environ.get(KEY) or secrets.token_urlsafe(24)
-    made = api(options.engine(), key)
-    if not os.environ.get(KEY):
+    key = os.environ.get(KEY_VARIABLE) or secrets.token_urlsafe(24)
+    web_app = api(options.engine(), key)
+    if not os.environ.get(KEY_VARIABLE):
         print(f"hopscope: the key is {key}", file=sys.stderr)
     print(f"http://{browser_host(options.host)}:{options.port}/docs", flush=True)
-    uvicorn.run(made, host=options.host, port=options.port, log_level="warning")
-    return OK
+    uvicorn.run(web_app, host=options.host, port=options.port, log_level="warning")
+    return EXIT_OK

@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, HopscopeError
-from core.io.fetched import fetched, is_id
+from core.io.hub_sets import fetch_set, is_set_id
 from core.watch import Watch
 
-OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
+EXIT_OK, EXIT_FAILED, EXIT_WRONG_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 """Exit codes of a command: success, failure, wrong input, interrupt by Ctrl-C.
 
 A failure is a part that failed or a model that is missing.
 """
-CONTINUE = "What is done is saved; run the same command again to continue."
+CONTINUE_NOTE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 # Seconds between two lines of progress if standard error is no terminal.
-LINE_EVERY = 30.0
+LINE_INTERVAL_SECONDS = 30.0
 
 
-class bar:
+class TerminalBar:
     """A progress bar on standard error, used in a `with` block.
 
     The block gets a `Watch`, whose `report` takes a text and a share. If standard error is no
-    terminal, such as a log, a line is printed every `LINE_EVERY` seconds.
+    terminal, such as a log, a line is printed every `LINE_INTERVAL_SECONDS` seconds.
     """
 
     def __init__(self, text: str):
@@ -58,14 +58,14 @@ class bar:
         self._bar.refresh()
 
     def _line(self, text: str, share: float | None) -> None:
-        """Print the progress, unless a line was printed less than `LINE_EVERY` seconds ago."""
+        """Print the progress, unless a line was printed less than `LINE_INTERVAL_SECONDS` seconds ago."""
         line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
-        if line != self._text and time.monotonic() - self._printed >= LINE_EVERY:
+        if line != self._text and time.monotonic() - self._printed >= LINE_INTERVAL_SECONDS:
             print(line, file=sys.stderr, flush=True)
             self._text, self._printed = line, time.monotonic()
 
 
-def whole(low: int, high: int | None = None) -> Callable[[str], int]:
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     """Return a reader of whole numbers, as a `type` of argparse.
 
     The numbers are from `low` to `high`.
@@ -97,14 +97,14 @@ def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -
     """
     parser.add_argument(
         flag,
-        type=whole(least),
+        type=whole_number(least),
         default=default,
         metavar="N",
         help=f"{text} (default: {default})",
     )
 
 
-port = whole(1, 65535)
+port_number = whole_number(1, 65535)
 """Reader of a port number, as a `type` of argparse."""
 
 
@@ -136,12 +136,12 @@ def warn(sentences: Iterable[str]) -> None:
 def file_of(name: str) -> str:
     """Return the file of an option, fetched if it is `hf:NAME` or `irds:ID`.
 
-    A sentence on what was fetched is printed. Raises BadInput as `core.io.fetched.fetched` does.
+    A sentence on what was fetched is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
     """
-    if not is_id(name):
+    if not is_set_id(name):
         return name
-    with bar("Fetching") as watch:
-        found = fetched(name, watch)
+    with TerminalBar("Fetching") as watch:
+        found = fetch_set(name, watch)
     warn([found.note])
     return str(found.path)
 
@@ -156,17 +156,17 @@ def follow_job(job) -> None:
 
     Ctrl-C cancels the job, waits for its clean end, and is raised again as KeyboardInterrupt.
     """
-    with bar("Starting") as shown:
+    with TerminalBar("Starting") as progress:
         try:
             while not job.wait(0.1):
-                shown.report(job.text, job.fraction)
+                progress.report(job.text, job.fraction)
         except KeyboardInterrupt:
             job.cancel()
             job.wait(10)
             raise
 
 
-def finish(job) -> Any:
+def finish_job(job) -> Any:
     """Wait for a job that saves its progress, and return its result.
 
     Ctrl-C prints how to continue. Raises HopscopeError if the job failed.
@@ -174,7 +174,7 @@ def finish(job) -> Any:
     try:
         follow_job(job)
     except KeyboardInterrupt:
-        warn([CONTINUE])
+        warn([CONTINUE_NOTE])
         raise
     if job.error:
         raise HopscopeError(job.error)

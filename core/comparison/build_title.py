@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from core.builds import build_for
 from core.builds.run import built_as
-from core.comparison.lane import Lane
-from core.comparison.run import build_of
+from core.comparison.lane import MethodLane
+from core.comparison.lane_run import build_of
 from core.graph.store import Graph
 
 
-def build_title(lane: Lane) -> str:
+def build_title(lane: MethodLane) -> str:
     """Return the title of the build that made the graph of a lane on a corpus.
 
     It is empty on a graph of triples, and for a method that names no build.

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from core.comparison.lane import Lane
+from core.comparison.lane import MethodLane
 from core.operators.branch import Branch
-from core.runtime.jobs import CANCELLED, FAILED
+from core.runtime.jobs import JOB_CANCELLED, JOB_FAILED
 
-WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
+ENDING_WORDS = {JOB_FAILED: "Failed", JOB_CANCELLED: "Cancelled"}
 
 
-def unfinished(lane: Lane) -> str:
+def retrieval_ending(lane: MethodLane) -> str:
     """Return how a lane ended that did not retrieve everything: it failed or was cancelled.
 
     The text is empty for other lanes.
     """
     if lane.error is not None:
         return "failed"
-    if lane.status == CANCELLED and not lane.retrieved:
+    if lane.status == JOB_CANCELLED and not lane.retrieved:
         return "was cancelled"
     return ""
 
 
-def is_unanswered(lane: Lane) -> bool:
+def is_unanswered(lane: MethodLane) -> bool:
     """Return whether a lane was cancelled between retrieval and answer."""
-    if lane.status != CANCELLED or not lane.retrieved or not (lane.ask.reader or lane.ask.model):
+    if (
+        lane.status != JOB_CANCELLED
+        or not lane.retrieved
+        or not (lane.ask.reader or lane.ask.model)
+    ):
         return False
     state = lane.state
     return state.answer is None and state.reader is None and state.excerpt is None
 
 
-def without_end(lane: Lane) -> str:
+def missing_answer_reason(lane: MethodLane) -> str:
     """Return why a lane has no answer: it failed or was cancelled. Empty for other lanes."""
-    return "was cancelled before answering" if is_unanswered(lane) else unfinished(lane)
+    return "was cancelled before answering" if is_unanswered(lane) else retrieval_ending(lane)
 
 
-def ending(lane: Lane) -> str:
+def ending_sentence(lane: MethodLane) -> str:
     """Return how a lane ended that failed or was cancelled, and where.
 
     An example is: Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read. The text is empty
     for other lanes.
     """
-    if lane.status not in WORDS:
+    if lane.status not in ENDING_WORDS:
         return ""
     read = f", with {lane.preview.text}" if lane.preview is not None else ""
-    return f"{WORDS[lane.status]} {_where(lane)}{read}"
+    return f"{ENDING_WORDS[lane.status]} {_where(lane)}{read}"
 
 
-def _where(lane: Lane) -> str:
+def _where(lane: MethodLane) -> str:
     """Return the place in the method that a lane had reached."""
     steps, done = (
         [step for step in lane.instance.line if step.stage != "generate"],

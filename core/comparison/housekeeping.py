@@ -21,15 +21,15 @@ from contextlib import suppress
 if sys.platform != "win32":
     import resource
 
-LOOK = 2.0  # seconds between two checks of whether work is due
-REST = 5.0  # seconds without a waiting user before the process counts as idle
-COLLECT = 60.0  # seconds between two collections of an idle process
-LATEST = 300.0  # seconds after which a busy process collects too
+HOUSEKEEPING_SECONDS = 2.0  # seconds between two checks of whether work is due
+IDLE_AFTER_SECONDS = 5.0  # seconds without a waiting user before the process counts as idle
+IDLE_COLLECT_SECONDS = 60.0  # seconds between two collections of an idle process
+BUSY_COLLECT_SECONDS = 300.0  # seconds after which a busy process collects too
 # New blocks of memory since the last collection, about 50 MB, after which the next one is due.
-MUCH = 500_000
-SELDOM = 10.0  # least seconds between two collections
-OPEN_FILES = 4096  # files that the process may have open at once
-THRESHOLDS = (20_000, 20, 1_000)  # make Python's own full collections rare
+MIN_NEW_BLOCKS = 500_000
+MIN_COLLECT_SECONDS = 10.0  # least seconds between two collections
+MAX_OPEN_FILES = 4096  # files that the process may have open at once
+GC_THRESHOLDS = (20_000, 20, 1_000)  # make Python's own full collections rare
 
 
 class Housekeeping:
@@ -81,23 +81,28 @@ class Housekeeping:
         now, begun = self._clock(), self._begun()
         if self._busy() or begun != self._seen:
             self._rested, self._seen = now, begun
-        resting = now - self._rested >= REST
+        resting = now - self._rested >= IDLE_AFTER_SECONDS
         if resting and not self._done_once:
             self._done_once = True
             self._once()
         held = self._held()
         self._left = min(self._left, held)
-        rest, much = now - self._collected, held - self._left >= MUCH
-        if rest >= (COLLECT if resting else LATEST) or (much and rest >= SELDOM):
+        since_collection, has_many_blocks = (
+            now - self._collected,
+            held - self._left >= MIN_NEW_BLOCKS,
+        )
+        if since_collection >= (IDLE_COLLECT_SECONDS if resting else BUSY_COLLECT_SECONDS) or (
+            has_many_blocks and since_collection >= MIN_COLLECT_SECONDS
+        ):
             gc.collect()
             self._collected, self._left = self._clock(), self._held()
 
 
 def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
     """Check again and again, until stopped or until the housekeeping object is gone."""
-    gc.set_threshold(*THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     allow_open_files()
-    while not stopped.wait(LOOK):
+    while not stopped.wait(HOUSEKEEPING_SECONDS):
         if not _look(keeping()):
             return
 
@@ -113,7 +118,7 @@ def _look(keeping: Housekeeping | None) -> bool:
     return True
 
 
-def allow_open_files(wanted: int = OPEN_FILES) -> None:
+def allow_open_files(wanted: int = MAX_OPEN_FILES) -> None:
     """Raise the limit on open files to `wanted`, or to the highest the system allows.
 
     A limit that is higher already stays.
@@ -126,7 +131,7 @@ def allow_open_files(wanted: int = OPEN_FILES) -> None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
-def freeze() -> None:
+def freeze_objects() -> None:
     """Exclude all objects that are loaded now from garbage collection."""
     gc.collect()
     gc.freeze()

@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.comparison.preview import Preview
+from core.comparison.previews import Preview
 from core.graph.protocol import KnowledgeGraph
 from core.instances.catalogue import Instance
 from core.operators.base import Line
-from core.runtime.jobs import CANCELLED, DONE, FAILED, WAITING
-from core.runtime.meter import HowFar
-from core.sources import Ask
-from core.types import Beside, Influence, Repair, Rest, State
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED, JOB_WAITING
+from core.runtime.meter import ProgressReport
+from core.sources import SourceQuestion
+from core.types import EditComparison, Influence, Repair, State, SupportingSentence
 
-ENDED = (DONE, FAILED, CANCELLED)
-NOT_SAVED: dict[str, Any] = {"saved": False}
+ENDED_STATUSES = (JOB_DONE, JOB_FAILED, JOB_CANCELLED)
+NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
 
 
 @dataclass(frozen=True, eq=False)
-class Lane:
+class MethodLane:
     """One method on one question: its states so far, and its status.
 
-    A lane never changes. Progress replaces it by another one (`Comparison.change`), so that a
+    A lane never changes. Progress replaces it by another one (`MethodComparison.change`), so that a
     reader always sees one consistent moment. The defaults are those of a finished lane.
-    `core.cases.saved` saves the fields, except those whose metadata says otherwise.
+    `core.cases.comparison_data` saves the fields, except those whose metadata says otherwise.
 
     Parameters
     ----------
@@ -52,36 +52,38 @@ class Lane:
     reused : indices of the states that other lanes or questions had computed.
     """
 
-    ask: Ask = field(metadata=NOT_SAVED)
-    instance: Instance = field(metadata=NOT_SAVED)
-    states: tuple[State, ...] = field(default=(), metadata=NOT_SAVED)
-    own_graph: KnowledgeGraph | None = field(default=None, metadata=NOT_SAVED)
-    status: str = DONE
+    ask: SourceQuestion = field(metadata=NOT_SAVED_FIELD)
+    instance: Instance = field(metadata=NOT_SAVED_FIELD)
+    states: tuple[State, ...] = field(default=(), metadata=NOT_SAVED_FIELD)
+    own_graph: KnowledgeGraph | None = field(default=None, metadata=NOT_SAVED_FIELD)
+    status: str = JOB_DONE
     error: str | None = None
     answer: str = ""
     retrieved: bool = True
     model: str | None = None
     repair: Repair | None = None
-    rests: tuple[Rest, ...] | None = None
+    rests: tuple[SupportingSentence, ...] | None = None
     influences: tuple[Influence, ...] = ()
-    beside: Beside | None = None
+    beside: EditComparison | None = None
     build_title: str = field(default="", metadata={"saved": "stands"})
     saved_alive: Mapping[str, tuple[str, ...]] | None = field(
         default=None, metadata={"saved": "kept"}
     )
-    text: str = field(default="", metadata=NOT_SAVED)
-    progress: HowFar | None = field(default=None, metadata=NOT_SAVED)
-    preview: Preview | None = field(default=None, metadata=NOT_SAVED)
-    tried: bool = field(default=False, metadata=NOT_SAVED)
-    taken: bool = field(default=False, metadata=NOT_SAVED)
-    waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED)
-    prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED)
-    reused: tuple[int, ...] = field(default=(), metadata=NOT_SAVED)
+    text: str = field(default="", metadata=NOT_SAVED_FIELD)
+    progress: ProgressReport | None = field(default=None, metadata=NOT_SAVED_FIELD)
+    preview: Preview | None = field(default=None, metadata=NOT_SAVED_FIELD)
+    tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
+    taken: bool = field(default=False, metadata=NOT_SAVED_FIELD)
+    waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
+    prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
+    reused: tuple[int, ...] = field(default=(), metadata=NOT_SAVED_FIELD)
 
     @classmethod
-    def waiting(cls, ask: Ask, instance: Instance, model: str | None = None) -> Lane:
+    def waiting(
+        cls, ask: SourceQuestion, instance: Instance, model: str | None = None
+    ) -> MethodLane:
         """Return a lane that has not begun."""
-        return cls(ask, instance, status=WAITING, text="Waiting", retrieved=False, model=model)
+        return cls(ask, instance, status=JOB_WAITING, text="Waiting", retrieved=False, model=model)
 
     @property
     def state(self) -> State:
@@ -99,7 +101,7 @@ class Lane:
         return self.instance.line
 
     @property
-    def shown(self) -> Lane:
+    def shown(self) -> MethodLane:
         """This lane as screens show it: with the states of its preview, if it has one."""
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
@@ -114,11 +116,11 @@ class Lane:
     @property
     def complete(self) -> bool:
         """True if the lane may be reused: it is done, searched all data and was answered."""
-        return self.status == DONE and not self.state.partly and not self.state.unanswered
+        return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
 
 @dataclass
-class Comparison:
+class MethodComparison:
     """Several methods on one question. Its job replaces the lanes while screens read them.
 
     Parameters
@@ -127,8 +129,8 @@ class Comparison:
     repairing : True while changes of one step are tried, after the lanes have ended.
     """
 
-    ask: Ask
-    lanes: list[Lane] = field(default_factory=list)
+    ask: SourceQuestion
+    lanes: list[MethodLane] = field(default_factory=list)
     mends: str = ""
     repairing: bool = False
     _lock: threading.Lock = field(
@@ -141,11 +143,11 @@ class Comparison:
         return self.ask.source.graph
 
     @property
-    def now(self) -> Comparison:
+    def now(self) -> MethodComparison:
         """A copy whose lanes stay as they are at this moment."""
         return replace(self, lanes=list(self.lanes))
 
-    def change(self, place: int, **fields: Any) -> Lane:
+    def change(self, place: int, **fields: Any) -> MethodLane:
         """Replace a lane by a copy with new field values; return the copy."""
         with self._lock:
             self.lanes[place] = replace(self.lanes[place], **fields)

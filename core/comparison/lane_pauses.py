@@ -12,13 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from core.runtime.meter import spent
-from core.runtime.turn import away
+from core.runtime.meter import count_time
+from core.runtime.turn import pass_turn_at_once
 from core.watch import NO_WATCH, Watch
 
 MAX_SHOWING_SECONDS = 1.5  # how long a lane waits for the first previews of the others
 MAX_READING_SECONDS = 5.0  # how long the other lanes wait while a prompt is read
-LOOK_SECONDS = 0.02  # seconds between two checks
+LANE_CHECK_SECONDS = 0.02  # seconds between two checks
 
 
 class LanePauses:
@@ -41,17 +41,17 @@ class LanePauses:
         with self._lock:
             self._shown.setdefault(lane, time.monotonic() + MAX_SHOWING_SECONDS)
         if self._must_pause(lane):
-            with spent("waiting"), away():
+            with count_time("waiting"), pass_turn_at_once():
                 while self._must_pause(lane):
                     watch.check()
-                    time.sleep(LOOK_SECONDS)
+                    time.sleep(LANE_CHECK_SECONDS)
 
     def _must_pause(self, lane: int) -> bool:
         left = self._left()
         with self._lock:
             order, until = list(self._shown), self._shown[lane]
-        before = order[: order.index(lane)]
-        in_turn = any(one in before for one in left)
+        lanes_before = order[: order.index(lane)]
+        in_turn = any(one in lanes_before for one in left)
         may_show = time.monotonic() < until and any(one not in order for one in left)
         return (in_turn or may_show) and not self._others()
 
@@ -73,10 +73,10 @@ class LanePauses:
         """Wait while a prompt is read that the lanes pause for. Raises what `watch` raises."""
         watch.check()
         if self._is_reading():
-            with spent("waiting"):
-                while self._is_reading() and not self._replied.wait(LOOK_SECONDS):
+            with count_time("waiting"):
+                while self._is_reading() and not self._replied.wait(LANE_CHECK_SECONDS):
                     watch.check()
 
     def _is_reading(self) -> bool:
-        over = self._replied.is_set() or time.monotonic() >= self._reading_until
-        return not over and not self._others()
+        has_ended = self._replied.is_set() or time.monotonic() >= self._reading_until
+        return not has_ended and not self._others()

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from core.runtime.turn import Turn
 
 Work = Callable[[], None]
-RECENT = 8  # pieces over which the pace of a queue is averaged
-PREPARING = 2  # pieces of a queue that may prepare something while others run
-IDLE = 20.0  # seconds after which a thread without work ends
+PACE_PIECES = 8  # pieces over which the pace of a queue is averaged
+MAX_PREPARING_PIECES = 2  # pieces of a queue that may prepare something while others run
+MAX_IDLE_SECONDS = 20.0  # seconds after which a thread without work ends
 
 
-class Wait(NamedTuple):
+class QueueWait(NamedTuple):
     """An owner's place in a queue: the owners before it, and the expected seconds.
 
     The seconds are None where no pace is known.
@@ -31,11 +31,11 @@ class Wait(NamedTuple):
     seconds: float | None
 
 
-class Fair:
+class FairQueue:
     """A queue that runs pieces of work in threads, fairly between owners.
 
     Owners take turns. The pieces of one owner keep their order. A piece that prepares something
-    passes its turn on meanwhile, at most `PREPARING` of them at a time. A piece that waits for what
+    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. A piece that waits for what
     another one prepares does so too.
 
     Parameters
@@ -79,11 +79,15 @@ class Fair:
     def ahead(self, owner: Hashable) -> int:
         """Return how many other owners are at work here or waited before."""
         with self._changed:
-            before = list(self._waiting)
-            before = before[: before.index(owner)] if owner in self._waiting else before
-            return len({*self._busy, *before} - {owner})
+            owners_before = list(self._waiting)
+            owners_before = (
+                owners_before[: owners_before.index(owner)]
+                if owner in self._waiting
+                else owners_before
+            )
+            return len({*self._busy, *owners_before} - {owner})
 
-    def wait(self, owner: Hashable) -> Wait | None:
+    def wait(self, owner: Hashable) -> QueueWait | None:
         """Return how long an owner waits for its first piece to begin.
 
         The result is None where none of its pieces waits, or one is at work.
@@ -92,9 +96,10 @@ class Fair:
             if owner not in self._waiting or owner in self._busy:
                 return None
             order = list(self._waiting)
-            before = order[: order.index(owner)]
-            return Wait(
-                len({*self._busy, *before} - {owner}), (1 + len(before)) * self.pace or None
+            owners_before = order[: order.index(owner)]
+            return QueueWait(
+                len({*self._busy, *owners_before} - {owner}),
+                (1 + len(owners_before)) * self.pace or None,
             )
 
     def _wake(self) -> None:
@@ -106,11 +111,11 @@ class Fair:
     def _run(self) -> None:
         while True:
             with self._changed:
-                taken = self._next()
-            if taken is None:
+                next_work = self._next()
+            if next_work is None:
                 return
-            self._do(*taken)
-            del taken  # a waiting thread would keep its last piece in memory
+            self._do(*next_work)
+            del next_work  # a waiting thread would keep its last piece in memory
 
     def _do(self, owner: Hashable, work: Work) -> None:
         turn = Turn(
@@ -136,17 +141,17 @@ class Fair:
         now = self._clock()
         if self._ended and self._waiting:
             self.pace += (
-                (now - self._ended - self.pace) / RECENT if self.pace else now - self._ended
+                (now - self._ended - self.pace) / PACE_PIECES if self.pace else now - self._ended
             )
         self._ended = now if self._waiting else 0.0
 
     def _pass_on(self, owner: Hashable, waits: bool) -> bool:
         """Let another piece begin in the place of one at work.
 
-        The result is False where `PREPARING` pieces prepare something already.
+        The result is False where `MAX_PREPARING_PIECES` pieces prepare something already.
         """
         with self._changed:
-            if not waits and self._preparing == PREPARING:
+            if not waits and self._preparing == MAX_PREPARING_PIECES:
                 return False
             self._preparing += not waits
             _count(self._turns, owner, -1)
@@ -176,7 +181,7 @@ class Fair:
                 self.begun += 1
                 return owner, work
             self._idle += 1
-            notified = self._changed.wait(IDLE)
+            notified = self._changed.wait(MAX_IDLE_SECONDS)
             self._idle -= 1
             if not notified and not self._waiting:
                 return None

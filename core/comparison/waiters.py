@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from core.runtime.jobs import Job
 
-EVERY = 1.0  # seconds between two checks of which sessions are connected
-GRACE = 3.0  # seconds in which a session may reconnect, as when a page is loaded again
+SWEEP_SECONDS = 1.0  # seconds between two checks of which sessions are connected
+RECONNECT_SECONDS = 3.0  # seconds in which a session may reconnect, as when a page is loaded again
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Waiters:
     memory and can be computed again, so they are freed first.
     """
 
-    def __init__(self, every: float = EVERY, grace: float = GRACE):
+    def __init__(self, every: float = SWEEP_SECONDS, grace: float = RECONNECT_SECONDS):
         self._every, self._grace = every, grace
         self._waits: dict[str, tuple[Waiter, Job]] = {}
         self._left_since: dict[Job, float] = {}  # since when no waiter is connected
@@ -44,7 +44,7 @@ class Waiters:
     def wait(self, waiter: Waiter, job: Job) -> None:
         """Make a session wait for a job and display it, instead of the job before."""
         with self._lock:
-            former = self._waits.get(waiter.id, (None, None))[1]
+            former_job = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
             self._left_since.pop(job, None)
             for waiters in self._looks.values():
@@ -53,8 +53,8 @@ class Waiters:
             if not self._sweeping:
                 self._sweeping = True
                 threading.Thread(target=self._sweep, name="waiters", daemon=True).start()
-        if former is not None and former is not job:
-            self._cancel_unless_waited(former)
+        if former_job is not None and former_job is not job:
+            self._cancel_unless_waited(former_job)
 
     def leave(self, waiter: str) -> None:
         """End a session's wait; it still displays the job."""
@@ -108,9 +108,9 @@ class Waiters:
                 self._look(job)
 
     def _look(self, job: Job) -> None:
-        there, now = self.of(job), time.monotonic()
+        waiting_sessions, now = self.of(job), time.monotonic()
         with self._lock:
-            if there:
+            if waiting_sessions:
                 self._left_since.pop(job, None)
                 return
             since = self._left_since.setdefault(job, now)

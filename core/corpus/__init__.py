@@ -3,30 +3,35 @@
 Corpora are stored on disk. Some ship with Hopscope, others are a person's own.
 """
 
-from core.corpus.bringing import Brought, BroughtQuestions, bring, bring_questions
 from core.corpus.catalogue import (
-    Shipped,
+    ShippedCorpus,
     corpora,
     new_folder,
     open_corpus,
     own_corpus,
     remove_corpus,
 )
-from core.corpus.corpus import Corpus, write
+from core.corpus.corpus import Corpus, write_corpus
+from core.corpus.corpus_import import (
+    CorpusImport,
+    QuestionImport,
+    import_documents,
+    import_question_set,
+)
 from core.corpus.document import Document
 
 __all__ = [
-    "Brought",
-    "BroughtQuestions",
+    "CorpusImport",
+    "QuestionImport",
     "Corpus",
     "Document",
-    "Shipped",
-    "bring",
-    "bring_questions",
+    "ShippedCorpus",
+    "import_documents",
+    "import_question_set",
     "corpora",
     "new_folder",
     "open_corpus",
     "own_corpus",
     "remove_corpus",
-    "write",
+    "write_corpus",
 ]

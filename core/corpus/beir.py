@@ -8,28 +8,44 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.corpus.document import Document
-from core.corpus.links import LINKS
-from core.corpus.readers.packed import zipped
-from core.corpus.titled import MAX_BYTES, RowErrors, Titled, text_in
+from core.corpus.links import LINKS_NAME
+from core.corpus.readers.file_sources import zip_members
+from core.corpus.titled_documents import (
+    MAX_PUBLISHED_BYTES,
+    RowErrors,
+    TitledDocuments,
+    require_text,
+)
 from core.errors import BadInput, shorten
-from core.io.files import PACKED, lines
+from core.io.files import PACKED_SUFFIXES, numbered_lines
 from core.questions import QuestionFile
-from core.runtime.row_files import COLUMNAR, file_rows
+from core.runtime.row_files import COLUMNAR_SUFFIXES, file_rows
 from core.types import Question
 from core.watch import Watch
 
 Sets = Mapping[str, FilePath | None]
-ROWS = (".jsonl", *(f".jsonl{packed}" for packed in PACKED), *COLUMNAR)
-JUDGED = (*ROWS, ".tsv", ".txt", ".qrels", ".trec", *(f".tsv{packed}" for packed in PACKED))
-COLUMNS = (
+ROW_FILE_SUFFIXES = (
+    ".jsonl",
+    *(f".jsonl{packed}" for packed in PACKED_SUFFIXES),
+    *COLUMNAR_SUFFIXES,
+)
+JUDGEMENT_SUFFIXES = (
+    *ROW_FILE_SUFFIXES,
+    ".tsv",
+    ".txt",
+    ".qrels",
+    ".trec",
+    *(f".tsv{packed}" for packed in PACKED_SUFFIXES),
+)
+JUDGEMENT_COLUMNS = (
     ("query-id", "query_id", "qid"),
     ("corpus-id", "corpus_id", "docid", "doc_id"),
     ("score", "relevance", "rel"),
 )
 
 
-def beir(
-    path: FilePath, sets: Sets, watch: Watch, titled: Titled
+def read_beir(
+    path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments
 ) -> tuple[list[Document], dict[str, QuestionFile]]:
     """Read the documents and question sets of a folder in BEIR's form.
 
@@ -50,12 +66,12 @@ def beir(
     """
     documents = [
         _document(file, where, row)
-        for file in _found(path, "corpus")
-        for where, row in file_rows(file, watch, MAX_BYTES)
+        for file in _files_named(path, "corpus")
+        for where, row in file_rows(file, watch, MAX_PUBLISHED_BYTES)
     ]
     texts: dict[str, str] = {}
-    for file in _found(path, "queries"):
-        for where, row in file_rows(file, most=MAX_BYTES):
+    for file in _files_named(path, "queries"):
+        for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
             with RowErrors(file, where):
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
@@ -67,7 +83,7 @@ def beir(
     judged = judged or {
         file.name.split(".")[0]: file
         for file in sorted((path / "qrels").glob("*"))
-        if _ends(file, JUDGED)
+        if _ends(file, JUDGEMENT_SUFFIXES)
     }
     known = {document.id for document in documents}
     return documents, {name: _judged(file, texts, known) for name, file in judged.items()}
@@ -78,48 +94,52 @@ def is_beir(path: FilePath) -> bool:
     return path.is_dir() and all(any(_files(path, name)) for name in ("corpus", "queries"))
 
 
-def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
+def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
     """Unpack the BEIR folder of a zip into `folder` and return it; None if there is none.
 
     Published sets come as such zips. Raises BadInput for a damaged or too large zip.
     """
-    inside, _ = zipped(file)
+    members, _ = zip_members(file)
     roots = [
-        name.rpartition("/")[0] for name in inside if name.rpartition("/")[2].startswith("corpus.")
+        name.rpartition("/")[0] for name in members if name.rpartition("/")[2].startswith("corpus.")
     ]
     root = next(
         (
             root
             for root in roots
-            if any(name.startswith(f"{root}/queries".lstrip("/")) for name in inside)
+            if any(name.startswith(f"{root}/queries".lstrip("/")) for name in members)
         ),
         None,
     )
     if root is None:
         return None
-    place = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
-    for name, source in inside.items():
+    target = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
+    for name, source in members.items():
         within = name.removeprefix(f"{root}/") if root else name
-        if within.startswith(("corpus", "queries", "qrels/", LINKS)) and (
+        if within.startswith(("corpus", "queries", "qrels/", LINKS_NAME)) and (
             within != name or not root
         ):
-            (place / within).parent.mkdir(parents=True, exist_ok=True)
-            with source.open() as packed, open(place / within, "wb") as out:
+            (target / within).parent.mkdir(parents=True, exist_ok=True)
+            with source.open() as packed, open(target / within, "wb") as out:
                 shutil.copyfileobj(packed, out)
-    return place
+    return target
 
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
     """Yield the files of rows whose names begin with `name`, or in a subfolder of that name."""
     yield from (
-        file for file in sorted(folder.glob(f"{name}*")) if file.is_file() and _ends(file, ROWS)
+        file
+        for file in sorted(folder.glob(f"{name}*"))
+        if file.is_file() and _ends(file, ROW_FILE_SUFFIXES)
     )
     yield from (
-        file for file in sorted((folder / name).glob("*")) if file.is_file() and _ends(file, ROWS)
+        file
+        for file in sorted((folder / name).glob("*"))
+        if file.is_file() and _ends(file, ROW_FILE_SUFFIXES)
     )
 
 
-def _found(folder: FilePath, name: str) -> list[FilePath]:
+def _files_named(folder: FilePath, name: str) -> list[FilePath]:
     files = list(_files(folder, name))
     if not files:
         raise BadInput(
@@ -130,7 +150,12 @@ def _found(folder: FilePath, name: str) -> list[FilePath]:
 
 def _judgements(folder: FilePath, name: str) -> FilePath:
     file = next(
-        (file for file in sorted((folder / "qrels").glob(f"{name}.*")) if _ends(file, JUDGED)), None
+        (
+            file
+            for file in sorted((folder / "qrels").glob(f"{name}.*"))
+            if _ends(file, JUDGEMENT_SUFFIXES)
+        ),
+        None,
     )
     if file is None:
         raise BadInput(f"The folder {folder.name} holds no qrels/{name}.tsv, plain or packed.")
@@ -144,34 +169,36 @@ def _ends(file: FilePath, suffixes: tuple[str, ...]) -> bool:
 def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     with RowErrors(file, where):
         title = row.get("title") or ""
-        return Document(str(row["_id"]), text_in(row["text"]) or title, text_in(title), file.name)
+        return Document(
+            str(row["_id"]), require_text(row["text"]) or title, require_text(title), file.name
+        )
     raise AssertionError("errors were raised")
 
 
 def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
     """Return the questions of a file of judgements, with sentences on what was left out."""
     gold: dict[str, list[str]] = {}
-    strange: dict[str, list[str]] = {"query": [], "document": []}
-    for query, document, score in _scores(file):
+    unknown_ids: dict[str, list[str]] = {"query": [], "document": []}
+    for query, document, score in _judgement_rows(file):
         if score > 0 and query not in texts:
-            strange["query"].append(query)
+            unknown_ids["query"].append(query)
         elif score > 0 and document not in documents:
-            strange["document"].append(document)
+            unknown_ids["document"].append(document)
         elif score > 0:
             gold.setdefault(query, []).append(document)
-    asked = tuple(
+    questions = tuple(
         Question(texts[query], query, gold=tuple(dict.fromkeys(found)))
         for query, found in gold.items()
     )
-    left_out = tuple(_without(file, what, ids) for what, ids in strange.items() if ids)
-    if not asked:
+    left_out = tuple(_note_without(file, what, ids) for what, ids in unknown_ids.items() if ids)
+    if not questions:
         raise BadInput(
             " ".join([f"{file.name} judges no document of this folder above 0.", *left_out])
         )
-    return QuestionFile(asked, file.name, left_out=left_out)
+    return QuestionFile(questions, file.name, left_out=left_out)
 
 
-def _without(file: FilePath, what: str, ids: list[str]) -> str:
+def _note_without(file: FilePath, what: str, ids: list[str]) -> str:
     several = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
     return (
         f"Left out of {file.name}: {several} of a {what} that the folder does not have, such as "
@@ -179,22 +206,23 @@ def _without(file: FilePath, what: str, ids: list[str]) -> str:
     )
 
 
-def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
+def _judgement_rows(file: FilePath) -> Iterator[tuple[str, str, float]]:
     """Yield query, document and score of each judgement in a file.
 
     The file holds rows, or tab-separated lines with or without a header, or TREC's four columns.
     """
-    if _ends(file, ROWS):
-        for where, row in file_rows(file, most=MAX_BYTES):
+    if _ends(file, ROW_FILE_SUFFIXES):
+        for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
             with RowErrors(file, where):
                 query, document, score = (
-                    next((row[key] for key in keys if key in row), None) for keys in COLUMNS
+                    next((row[key] for key in keys if key in row), None)
+                    for keys in JUDGEMENT_COLUMNS
                 )
                 if query is None or document is None:
                     raise KeyError("query-id, corpus-id")
                 yield str(query), str(document), float(1 if score is None else score)
         return
-    for number, line in lines(file, most=MAX_BYTES):
+    for number, line in numbered_lines(file, most=MAX_PUBLISHED_BYTES):
         parts = line.split("\t")
         if len(parts) != 3 and len(line.split()) == 4:
             parts = [part for place, part in enumerate(line.split()) if place != 1]

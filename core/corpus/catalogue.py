@@ -11,28 +11,28 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.corpus import OWNED_AS, Asked, Corpus, write
+from core.corpus.corpus import OWNED_KIND, Asked, Corpus, write_corpus
+from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
-from core.corpus.published import FORMATS, read
-from core.corpus.stored import META, locked
+from core.corpus.published_corpora import FORM_READERS, read_published
 from core.errors import BadInput, StoreError, nearest, shorten
-from core.io.folders import remove
-from core.io.home import ROOT, home
-from core.io.stamps import Remembered, described, stamp
+from core.io.folders import remove_folder
+from core.io.home import ROOT, home_folder
+from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner
 from core.watch import NO_WATCH, Watch
 
-DATA = ROOT / "data"
-DESCRIPTION = "corpus.toml"
+SHIPPED_FOLDER = ROOT / "data"
+DESCRIPTION_FILE = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-READING = 1  # version of how shipped files are read; a new one reads them again
+READING_VERSION = 1  # version of how shipped files are read; a new one reads them again
 _opening = threading.Lock()
-_digests = Remembered[str]()
+_digests = StampedCache[str]()
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedCorpus:
     """A corpus that ships: the content of its `corpus.toml`, and the folder of its files."""
 
     name: str
@@ -50,15 +50,15 @@ class Shipped:
     @property
     def made_of(self) -> str:
         """Digest of its files, which changes whenever one of them does."""
-        named = {
-            self.file.parent / DESCRIPTION,
+        named_files = {
+            self.file.parent / DESCRIPTION_FILE,
             self.file,
             *(file for file in self.files.values() if file),
         }
-        named |= {self.links} if self.links else set()
-        inner = {file for folder in named if folder.is_dir() for file in folder.rglob("*")}
-        files = [file for file in sorted(named | inner) if file.is_file()]
-        return _digests.of((READING, *files), stamp(files), lambda: _digest(files))
+        named_files |= {self.links} if self.links else set()
+        inner = {file for folder in named_files if folder.is_dir() for file in folder.rglob("*")}
+        files = [file for file in sorted(named_files | inner) if file.is_file()]
+        return _digests.of((READING_VERSION, *files), stamp_files(files), lambda: _digest(files))
 
     def open(self, watch: Watch = NO_WATCH) -> Corpus:
         """Open the corpus.
@@ -67,23 +67,23 @@ class Shipped:
         state.
         """
         with _opening:  # only one thread of a process reads it
-            known, made_of = self._known(), self.made_of
-            if known and known.made_of == made_of:
-                return known
-            documents, asked = read(self.format, self.file, self.files)
+            own_copy, made_of = self._known(), self.made_of
+            if own_copy and own_copy.made_of == made_of:
+                return own_copy
+            documents, question_files = read_published(self.format, self.file, self.files)
             sets: dict[str, Asked] = {
-                name: (title, asked[name].questions)
+                name: (title, question_files[name].questions)
                 for name, title in self.sets.items()
                 if name in self.files
             }
-            if known:
+            if own_copy:
                 sets = {
-                    name: (title, known.questions(name))
-                    for name, title in self._added(known).items()
+                    name: (title, own_copy.questions(name))
+                    for name, title in self._added(own_copy).items()
                 } | sets
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()
-            write(
+            write_corpus(
                 corpora_folder() / self.name,
                 documents,
                 *about,
@@ -92,12 +92,12 @@ class Shipped:
                 watch=watch,
                 links=links,
             )
-            return _opened(corpora_folder() / self.name)
+            return _open_stamped(corpora_folder() / self.name)
 
-    def with_added(self) -> Shipped:
+    def with_added(self) -> ShippedCorpus:
         """Return this corpus with the question sets that a person added to it."""
-        known = self._known()
-        return replace(self, sets={**self.sets, **self._added(known)}) if known else self
+        own_copy = self._known()
+        return replace(self, sets={**self.sets, **self._added(own_copy)}) if own_copy else self
 
     def _added(self, known: Corpus) -> dict[str, str]:
         """Return the titles of the sets that a person added, by name."""
@@ -106,53 +106,53 @@ class Shipped:
     def _known(self) -> Corpus | None:
         """Return the copy in the person's folder; None if it cannot be opened."""
         try:
-            return _opened(corpora_folder() / self.name)
+            return _open_stamped(corpora_folder() / self.name)
         except StoreError:
             return None
 
 
-_descriptions = Remembered[Shipped]()
+_descriptions = StampedCache[ShippedCorpus]()
 
 
 def corpora_folder() -> FilePath:
     """Return the folder of the person's corpora, one subfolder each."""
-    return home() / "corpora"
+    return home_folder() / "corpora"
 
 
-def corpora() -> dict[str, Corpus | Shipped]:
+def corpora() -> dict[str, Corpus | ShippedCorpus]:
     """Return all corpora by name: the shipped ones, then a person's own.
 
     Damaged corpora are left out; `damaged_corpora` gives the reasons.
     """
-    known: dict[str, Corpus | Shipped] = {
-        name: found.with_added() for name, found in shipped().items()
+    all_corpora: dict[str, Corpus | ShippedCorpus] = {
+        name: found.with_added() for name, found in shipped_corpora().items()
     }
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in known and (folder / META).is_file():
+        if folder.name not in all_corpora and (folder / META_FILE).is_file():
             try:
-                known[folder.name] = _opened(folder)
+                all_corpora[folder.name] = _open_stamped(folder)
             except StoreError:
                 continue
-    return known
+    return all_corpora
 
 
 def damaged_corpora() -> list[str]:
     """Return a sentence for each corpus of a person's own that cannot be opened."""
-    sentences, comes_with = [], shipped()
+    sentences, comes_with = [], shipped_corpora()
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in comes_with and (folder / META).is_file():
+        if folder.name not in comes_with and (folder / META_FILE).is_file():
             try:
-                _opened(folder)
+                _open_stamped(folder)
             except StoreError as error:
                 sentences.append(str(error))
     return sentences
 
 
-def shipped() -> dict[str, Shipped]:
+def shipped_corpora() -> dict[str, ShippedCorpus]:
     """Return the corpora in `data/` by name."""
     found = (
         _descriptions.of(path, files, partial(_described, path))
-        for path, files in described(DATA, DESCRIPTION)
+        for path, files in stamp_subfolder_files(SHIPPED_FOLDER, DESCRIPTION_FILE)
     )
     return {one.name: one for one in found}
 
@@ -162,12 +162,12 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
 
     Raises BadInput that names the nearest corpora, and StoreError for a damaged one.
     """
-    known = shipped()
+    known = shipped_corpora()
     if name in known:
         return known[name].open(watch)
-    if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META).is_file():
+    if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META_FILE).is_file():
         raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
-    return _opened(corpora_folder() / name)
+    return _open_stamped(corpora_folder() / name)
 
 
 def new_folder(name: str) -> FilePath:
@@ -191,12 +191,12 @@ def own_corpus(name: str) -> Corpus | None:
             f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits "
             "and dashes, 40 at most, such as my-reports."
         )
-    if name in shipped():
+    if name in shipped_corpora():
         raise BadInput(
             f"There is already a corpus “{name}”, which comes with Hopscope; choose another name."
         )
     folder = corpora_folder() / name
-    return _opened(folder) if (folder / META).is_file() else None
+    return _open_stamped(folder) if (folder / META_FILE).is_file() else None
 
 
 def remove_corpus(name: str) -> None:
@@ -211,16 +211,16 @@ def remove_corpus(name: str) -> None:
     StoreError
         If its files cannot be removed.
     """
-    if name in shipped():
+    if name in shipped_corpora():
         raise BadInput(f"The corpus “{name}” comes with Hopscope and cannot be removed.")
     folder = corpora_folder() / name
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
-    check_may_change(OWNED_AS, name)
+    check_may_change(OWNED_KIND, name)
     _open.cache_clear()  # Windows does not remove open files
-    with locked(folder):
+    with lock_corpus(folder):
         try:
-            remove(folder, lambda: forget_owner(OWNED_AS, name))
+            remove_folder(folder, lambda: forget_owner(OWNED_KIND, name))
         except OSError as error:
             raise StoreError(
                 f"The corpus in {folder} cannot be removed: {error.strerror or error}."
@@ -228,13 +228,13 @@ def remove_corpus(name: str) -> None:
 
 
 def _digest(files: Iterable[FilePath]) -> str:
-    digest = sha256(str(READING).encode())
+    digest = sha256(str(READING_VERSION).encode())
     for file in files:
         digest.update(sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _described(path: FilePath) -> Shipped:
+def _described(path: FilePath) -> ShippedCorpus:
     """Return the corpus that a `corpus.toml` describes.
 
     Raises BadInput that names the file and the wrong key.
@@ -242,10 +242,10 @@ def _described(path: FilePath) -> Shipped:
     try:
         row = read_toml(path)
         folder = path.parent
-        if row["format"] not in FORMATS:
+        if row["format"] not in FORM_READERS:
             raise BadInput(
                 f"{folder.name}/{path.name} has format = "
-                f"“{row['format']}”.{nearest(row['format'], FORMATS)}"
+                f"“{row['format']}”.{nearest(row['format'], FORM_READERS)}"
             )
         sets = row.get("questions", {})
         files = {
@@ -255,7 +255,7 @@ def _described(path: FilePath) -> Shipped:
         titles = {name: entry["title"] for name, entry in sets.items()}
         known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
         links = folder / row["links"] if "links" in row else None
-        return Shipped(
+        return ShippedCorpus(
             **known,
             file=folder / row["file"],
             sets=titles,
@@ -274,10 +274,10 @@ def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
     return Corpus.open(folder)
 
 
-def _opened(folder: FilePath) -> Corpus:
+def _open_stamped(folder: FilePath) -> Corpus:
     """Open the corpus in a folder. The same object is returned until the corpus is rewritten."""
     try:
-        stat = (folder / META).stat()
+        stat = (folder / META_FILE).stat()
         return _open(folder, (stat.st_ino, stat.st_mtime_ns))
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None

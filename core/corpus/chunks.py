@@ -8,23 +8,26 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from core.corpus.document import Document
-from core.corpus.sentences import sentences
-from core.corpus.tokens import tokens
+from core.corpus.sentences import sentence_spans
+from core.corpus.tokens import token_spans
 from core.errors import BadParameter
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
 
 # returns the start and end of each chunk of a text, in characters, and its number of tokens
 Cut = Callable[[str], Iterable[tuple[int, int, int]]]
-NUMBERED = re.compile(r"#\d+$")
+NUMBER_SUFFIX = re.compile(r"#\d+$")
 # Chinese and Japanese
-SPACELESS = re.compile(
+SPACELESS_SCRIPT = re.compile(
     "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
-OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，．！？；：」』）】》〉”’…")
+OPENING_SIGNS, CLOSING_SIGNS = (
+    frozenset("「『（【《〈“‘"),
+    frozenset("、。，．！？；：」』）】》〉”’…"),
+)
 
 
-def by_tokens(
+def chunk_by_tokens(
     documents: Iterable[Document], size: int = 1200, overlap: int = 100, watch: Watch = NO_WATCH
 ) -> Table:
     """Cut documents into overlapping chunks of at most `size` tokens.
@@ -38,8 +41,8 @@ def by_tokens(
     the documents. Raises BadParameter if `overlap` is not below `size`.
 
     >>> from core.corpus import Document
-    >>> from core.corpus.chunks import by_tokens
-    >>> table = by_tokens([Document("d", "One two three. Four five six.")], size=5, overlap=2)
+    >>> from core.corpus.chunks import chunk_by_tokens
+    >>> table = chunk_by_tokens([Document("d", "One two three. Four five six.")], size=5, overlap=2)
     >>> table.texts("id"), table.texts("text"), table.numbers("tokens").tolist()
     (['d#0', 'd#1'], ['One two three. Four', 'Four five six.'], [5, 4])
     """
@@ -47,57 +50,61 @@ def by_tokens(
         raise BadParameter(
             f"The overlap of chunks must be below their size of {size} tokens, not {overlap}."
         )
-    return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), watch)
+    return _chunk_table(
+        documents, lambda text: _windows(text, token_spans(text), size, overlap), watch
+    )
 
 
-def by_sentences(
+def chunk_by_sentences(
     documents: Iterable[Document], size: int = 100, watch: Watch = NO_WATCH, code: str = ""
 ) -> Table:
     """Pack whole sentences into chunks of at most `size` tokens.
 
     A longer sentence is cut at words. The chunks of a document do not overlap. `code` is the code
-    of their language. Returns a table like that of `by_tokens`. Source: the leaves of RAPTOR.
+    of their language. Returns a table like that of `chunk_by_tokens`. Source: the leaves of RAPTOR.
 
     >>> from core.corpus import Document
-    >>> from core.corpus.chunks import by_sentences
-    >>> by_sentences([Document("d", "One two. Three four. Five.")], size=6).texts("text")
+    >>> from core.corpus.chunks import chunk_by_sentences
+    >>> chunk_by_sentences([Document("d", "One two. Three four. Five.")], size=6).texts("text")
     ['One two. Three four.', 'Five.']
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one token, not {size}.")
-    return _table(documents, lambda text: _packed(text, size, code), watch)
+    return _chunk_table(documents, lambda text: _packed(text, size, code), watch)
 
 
-def by_characters(
+def chunk_by_characters(
     documents: Iterable[Document], size: int = 4096, watch: Watch = NO_WATCH
 ) -> Table:
     """Cut documents at blanks into adjacent chunks of at most `size` characters.
 
-    A longer word is cut. Returns a table like that of `by_tokens`. Source: the nodes of
+    A longer word is cut. Returns a table like that of `chunk_by_tokens`. Source: the nodes of
     FastInsight's ACL-OCL; the paper does not say where a word is cut.
 
     >>> from core.corpus import Document
-    >>> from core.corpus.chunks import by_characters
-    >>> by_characters([Document("d", "One two three.  Four")], size=9).texts("text")
+    >>> from core.corpus.chunks import chunk_by_characters
+    >>> chunk_by_characters([Document("d", "One two three.  Four")], size=9).texts("text")
     ['One two', 'three.', 'Four']
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one character, not {size}.")
-    return _table(documents, lambda text: _sliced(text, size), watch)
+    return _chunk_table(documents, lambda text: _sliced(text, size), watch)
 
 
-def as_given(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
+def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
     """Return each document as one chunk with its text unchanged.
 
-    Documents of blanks alone are left out. Returns a table like that of `by_tokens`.
+    Documents of blanks alone are left out. Returns a table like that of `chunk_by_tokens`.
 
     >>> from core.corpus import Document
-    >>> from core.corpus.chunks import as_given
-    >>> as_given([Document("d", "One two. ", "D")]).texts("text")
+    >>> from core.corpus.chunks import documents_as_chunks
+    >>> documents_as_chunks([Document("d", "One two. ", "D")]).texts("text")
     ['One two. ']
     """
-    return _table(
-        documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], watch
+    return _chunk_table(
+        documents,
+        lambda text: [(0, len(text), len(token_spans(text)))] if text.strip() else [],
+        watch,
     )
 
 
@@ -110,10 +117,10 @@ def chunk_id(document: str, number: int, of: int) -> str:
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
     ('d', 'd#2', 'd#1#0')
     """
-    return document if of == 1 and not NUMBERED.search(document) else f"{document}#{number}"
+    return document if of == 1 and not NUMBER_SUFFIX.search(document) else f"{document}#{number}"
 
 
-def _table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> Table:
+def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> Table:
     rows: dict[str, list] = {
         name: [] for name in ("id", "document", "title", "place", "text", "tokens")
     }
@@ -137,19 +144,19 @@ def _windows(
 
     Each window ends after the previous one.
     """
-    n, first, last = len(found), 0, 0
+    n_tokens, start, stop = len(found), 0, 0
     cuts = _cuts(text, found)
-    while last < n:
-        end = n if n - first <= size else _last_in(cuts, last + 1, first + size)
-        if end is None and first < last:  # the next word only fits without an overlap
-            first = last
+    while stop < n_tokens:
+        end = n_tokens if n_tokens - start <= size else _last_in(cuts, stop + 1, start + size)
+        if end is None and start < stop:  # the next word only fits without an overlap
+            start = stop
             continue
-        first, last, begun = (
-            _next(cuts, end or first + size, first, overlap),
-            end or first + size,
-            first,
+        start, stop, window_start = (
+            _next(cuts, end or start + size, start, overlap),
+            end or start + size,
+            start,
         )
-        yield int(found[begun, 0]), int(found[last - 1, 1]), last - begun
+        yield int(found[window_start, 0]), int(found[stop - 1, 1]), stop - window_start
 
 
 def _next(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
@@ -176,14 +183,16 @@ def _cuts(text: str, found: np.ndarray) -> np.ndarray:
     if len(found) < 2:
         return np.empty(0, np.int64)
     free = found[1:, 0] > found[:-1, 1]
-    if SPACELESS.search(text):
+    if SPACELESS_SCRIPT.search(text):
         touching = np.flatnonzero(~free)
         pairs = (
             (text[end - 1], text[start])
             for end, start in zip(found[touching, 1], found[touching + 1, 0])
         )
         free[touching] = [
-            bool(SPACELESS.match(a) or SPACELESS.match(b)) and a not in OPENING and b not in CLOSING
+            bool(SPACELESS_SCRIPT.match(a) or SPACELESS_SCRIPT.match(b))
+            and a not in OPENING_SIGNS
+            and b not in CLOSING_SIGNS
             for a, b in pairs
         ]
     return np.flatnonzero(free) + 1
@@ -202,23 +211,23 @@ def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
             cut -= 1
         end = cut if cut > start else end
         part = text[start:end].rstrip()
-        yield start, start + len(part), len(tokens(part))
+        yield start, start + len(part), len(token_spans(part))
         start = end
 
 
 def _packed(text: str, size: int, code: str) -> Iterator[tuple[int, int, int]]:
     """Yield runs of sentences that fit into a chunk together."""
-    found = tokens(text)
-    first = last = 0  # the tokens of the current chunk
-    for _, end in sentences(text, code):
-        until = int(np.searchsorted(found[:, 0], end))
-        if until - first > size and last > first:
-            yield int(found[first, 0]), int(found[last - 1, 1]), last - first
-            first = last
-        if until - first > size:
-            part = found[first:until]
+    spans = token_spans(text)
+    start = stop = 0  # the tokens of the current chunk
+    for _, end in sentence_spans(text, code):
+        sentence_stop = int(np.searchsorted(spans[:, 0], end))
+        if sentence_stop - start > size and stop > start:
+            yield int(spans[start, 0]), int(spans[stop - 1, 1]), stop - start
+            start = stop
+        if sentence_stop - start > size:
+            part = spans[start:sentence_stop]
             yield from _windows(text, part, size, 0)
-            first = until
-        last = until
-    if last > first:
-        yield int(found[first, 0]), int(found[last - 1, 1]), last - first
+            start = sentence_stop
+        stop = sentence_stop
+    if stop > start:
+        yield int(spans[start, 0]), int(spans[stop - 1, 1]), stop - start

@@ -10,22 +10,22 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-import core.corpus.stored as corpus_storage
-from core.corpus.document import Document, Origin
-from core.corpus.links import Link, links_in
-from core.corpus.links import table_of as links_table
-from core.corpus.quoted import holds, parts_of
-from core.errors import BadInput, StoreError, damage, nearest, shorten
+import core.corpus.corpus_storage as corpus_storage
+from core.corpus.document import Document, DocumentOrigin
+from core.corpus.links import DocumentLink, links_in
+from core.corpus.links import link_table as links_table
+from core.corpus.quotations import holds_quotation, split_passage_name
+from core.errors import BadInput, StoreError, damage_error, nearest, shorten
 from core.graph.columns import Table
 from core.io import digests
-from core.io.plain import from_plain, to_plain
-from core.languages import Found, found_in
-from core.languages.detection import PARTS
-from core.sharing import check_may_change, made
+from core.io.plain_data import from_plain, to_plain
+from core.languages import Detection, detect_language
+from core.languages.detection import SAMPLE_PIECES
+from core.sharing import check_may_change, record_owner
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-OWNED_AS = "corpus"
+OWNED_KIND = "corpus"
 Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
 
@@ -56,7 +56,7 @@ class Corpus:
     # origins of its files as stored; a file without folder or notes has none
     origin_bytes: bytes = field(default=b"{}", repr=False)
     # checks the digests of a large corpus in the background
-    later: digests.Later | None = field(default=None, repr=False)
+    later: digests.DeferredCheck | None = field(default=None, repr=False)
     # language of its documents as stored; empty in a corpus of an earlier version
     stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -64,48 +64,55 @@ class Corpus:
     def open(cls, folder: str | FilePath) -> Corpus:
         """Open the corpus in a folder. Raises StoreError if there is none or it is damaged."""
         folder = FilePath(folder)
-        meta = corpus_storage.read_meta(folder)
+        meta = corpus_storage.read_corpus_meta(folder)
         while True:
             try:
                 return cls._open(folder, meta)
             except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
                 # A writer may have replaced the data after the description was read.
-                newer = corpus_storage.read_meta(folder)
+                newer = corpus_storage.read_corpus_meta(folder)
                 if newer == meta:
                     instead = "remove it and add its documents again"
-                    raise damage(f"The corpus in {folder} is", error, instead) from None
+                    raise damage_error(f"The corpus in {folder} is", error, instead) from None
                 meta = newer
 
     @classmethod
     def _open(cls, folder: FilePath, meta: dict[str, Any]) -> Corpus:
         data = folder / meta["data"]
-        later = digests.opened(data)
-        table = Table.open(data / corpus_storage.DOCUMENTS)
-        known = {
+        later = digests.open_checked(data)
+        table = Table.open(data / corpus_storage.DOCUMENTS_FILE)
+        meta_fields = {
             key: meta[key]
             for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")
         }
-        if table.names != corpus_storage.COLUMNS or len(table) != meta["n_documents"]:
-            raise StoreError(f"{data} does not hold what {corpus_storage.META} says")
-        asked = (data / corpus_storage.QUESTIONS).read_bytes()
+        if table.names != corpus_storage.DOCUMENT_COLUMNS or len(table) != meta["n_documents"]:
+            raise StoreError(f"{data} does not hold what {corpus_storage.META_FILE} says")
+        question_bytes = (data / corpus_storage.QUESTIONS_FILE).read_bytes()
         linked = (
-            Table.open(data / corpus_storage.LINKS)
-            if (data / corpus_storage.LINKS).is_file()
+            Table.open(data / corpus_storage.LINKS_FILE)
+            if (data / corpus_storage.LINKS_FILE).is_file()
             else None
         )
         origins = (
-            (data / corpus_storage.ORIGINS).read_bytes()
-            if (data / corpus_storage.ORIGINS).is_file()
+            (data / corpus_storage.ORIGINS_FILE).read_bytes()
+            if (data / corpus_storage.ORIGINS_FILE).is_file()
             else b"{}"
         )
-        more: dict[str, Any] = {
+        stored_fields: dict[str, Any] = {
             "linked": linked,
             "origin_bytes": origins,
             "examples": tuple(meta["examples"]),
             "later": later,
         }
-        more["stored_language"] = meta.get("language", {})
-        return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
+        stored_fields["stored_language"] = meta.get("language", {})
+        return cls(
+            **meta_fields,
+            n_documents=len(table),
+            folder=folder,
+            table=table,
+            asked=question_bytes,
+            **stored_fields,
+        )
 
     def __len__(self) -> int:
         return self.n_documents
@@ -147,12 +154,14 @@ class Corpus:
         return self.at(self.row(id))
 
     def has_passage(self, passage: str) -> bool:
-        """Return whether the corpus has a passage, named as in `core.corpus.quoted`.
+        """Return whether the corpus has a passage, named as in `core.corpus.quotations`.
 
         It has it if the document exists and holds the quotation.
         """
-        document, quote = parts_of(passage)
-        return document in self and (not quote or holds(self.document(document).text, quote))
+        document, quote = split_passage_name(passage)
+        return document in self and (
+            not quote or holds_quotation(self.document(document).text, quote)
+        )
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -167,31 +176,31 @@ class Corpus:
         return pc.sum(pc.utf8_length(self.table.arrow.column("text"))).as_py() or 0
 
     @cached_property
-    def language(self) -> Found:
+    def language(self) -> Detection:
         """The language of its documents: chosen by a person, or detected when they were added."""
         if self.stored_language:
-            return from_plain(Found, self.stored_language)
-        return _language_in(self.table)
+            return from_plain(Detection, self.stored_language)
+        return _detect_language(self.table)
 
     @cached_property
-    def language_as_found(self) -> Found:
+    def language_as_found(self) -> Detection:
         """The detected language of its documents, whatever a person chose."""
-        return _language_in(self.table) if self.language.chosen else self.language
+        return _detect_language(self.table) if self.language.chosen else self.language
 
     @cached_property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[DocumentLink, ...]:
         """The links between its documents as given, including those to missing documents."""
         return tuple(links_in(self.linked))
 
     @cached_property
-    def origins(self) -> dict[str, Origin]:
+    def origins(self) -> dict[str, DocumentOrigin]:
         """The known origins of its files, by the `source` of the documents.
 
         Only files that came in a folder, or of which something was left out or guessed, have one.
         Raises StoreError for a damaged file.
         """
         try:
-            return corpus_storage.origins_in(self.origin_bytes)
+            return corpus_storage.parse_origins(self.origin_bytes)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"What was noted in {self.folder} is damaged ({error}); add its documents again."
@@ -212,7 +221,7 @@ class Corpus:
     @cached_property
     def _questions(self) -> dict[str, tuple[Question, ...]]:
         try:
-            return corpus_storage.questions_in(self.asked)
+            return corpus_storage.parse_questions(self.asked)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"The question sets in {self.folder} are damaged ({error}); add them again."
@@ -224,16 +233,16 @@ class Corpus:
         An identical document is kept once. Raises BadInput if the corpus has a different document
         with the same id.
         """
-        given = list(documents)
+        new_documents = list(documents)
 
         def added(current: Corpus) -> Table:
-            for document in given:
+            for document in new_documents:
                 if document.id in current and current.document(document.id) != document:
                     raise BadInput(
                         f"The corpus “{self.name}” has another document "
                         f"“{shorten(document.id)}” already."
                     )
-            return corpus_storage.changed(current.table, given)
+            return corpus_storage.change_table(current.table, new_documents)
 
         return self._rewritten(added, watch)
 
@@ -242,12 +251,12 @@ class Corpus:
 
         Raises BadInput if an id is missing.
         """
-        given = list(documents)
+        changed_documents = list(documents)
 
         def exchanged(current: Corpus) -> Table:
-            for document in given:
+            for document in changed_documents:
                 current.row(document.id)
-            return corpus_storage.changed(current.table, given)
+            return corpus_storage.change_table(current.table, changed_documents)
 
         return self._rewritten(exchanged, watch)
 
@@ -257,8 +266,8 @@ class Corpus:
         watch: Watch = NO_WATCH,
         title: str = "",
         sets: Mapping[str, Asked] | None = None,
-        links: Iterable[Link] = (),
-        origins: Mapping[str, Origin] | None = None,
+        links: Iterable[DocumentLink] = (),
+        origins: Mapping[str, DocumentOrigin] | None = None,
         removed: Iterable[str] = (),
     ) -> Corpus:
         """Return the corpus with documents, question sets and links added or replaced.
@@ -273,7 +282,7 @@ class Corpus:
         removed : ids of documents that are removed.
         """
         given, without = list(documents), frozenset(removed)
-        change = lambda current: corpus_storage.changed(current.table, given, without)
+        change = lambda current: corpus_storage.change_table(current.table, given, without)
         return self._rewritten(
             change, watch, title, sets or {}, tuple(links), origins=origins or {}
         )
@@ -297,17 +306,17 @@ class Corpus:
 
         Raises BadInput if an id is missing, or no document would be left.
         """
-        given = frozenset(ids)
+        removed_ids = frozenset(ids)
 
         def without(current: Corpus) -> Table:
-            for id in sorted(given):
+            for id in sorted(removed_ids):
                 current.row(id)
-            if len(given) == len(current):
+            if len(removed_ids) == len(current):
                 raise BadInput(
                     f"These are all documents of the corpus “{self.name}”; remove the corpus "
                     "instead."
                 )
-            return corpus_storage.changed(current.table, removed=given)
+            return corpus_storage.change_table(current.table, removed=removed_ids)
 
         return self._rewritten(without, watch)
 
@@ -317,9 +326,9 @@ class Corpus:
         watch: Watch = NO_WATCH,
         title: str = "",
         sets: Mapping[str, Asked] = MappingProxyType({}),
-        links: Sequence[Link] = (),
+        links: Sequence[DocumentLink] = (),
         fixed: bool = True,
-        origins: Mapping[str, Origin] = MappingProxyType({}),
+        origins: Mapping[str, DocumentOrigin] = MappingProxyType({}),
         language: str | None = None,
     ) -> Corpus:
         """Write the corpus after a change and return it.
@@ -332,25 +341,31 @@ class Corpus:
                 f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one "
                 "of your own with these documents."
             )
-        with corpus_storage.locked(self.folder, watch):
-            check_may_change(OWNED_AS, self.name)
+        with corpus_storage.lock_corpus(self.folder, watch):
+            check_may_change(OWNED_KIND, self.name)
             current = Corpus.open(self.folder)
-            table, meta = change(current), corpus_storage.read_meta(self.folder)
-            asked = current._questions | {
+            table, meta = change(current), corpus_storage.read_corpus_meta(self.folder)
+            set_questions = current._questions | {
                 name: tuple(questions) for name, (_, questions) in sets.items()
             }
             titles = current.sets | {name: known for name, (known, _) in sets.items()}
-            fresh = {**meta, "title": title or meta["title"], "sets": titles}
+            new_meta = {**meta, "title": title or meta["title"], "sets": titles}
             if language is not None or (table is not current.table and not current.language.chosen):
-                fresh["language"] = to_plain(
-                    Found(language, chosen=True) if language else _language_in(table)
+                new_meta["language"] = to_plain(
+                    Detection(language, chosen=True) if language else _detect_language(table)
                 )
             linked = links_table(links) if links else current.linked
-            known = _known_origins({**current.origins, **origins}, table)
-            same = (fresh, asked, known) == (meta, current._questions, current.origins)
-            if same and corpus_storage.digest_of(table, linked) == current.digest:
+            kept_origins = _known_origins({**current.origins, **origins}, table)
+            is_same_meta = (new_meta, set_questions, kept_origins) == (
+                meta,
+                current._questions,
+                current.origins,
+            )
+            if is_same_meta and corpus_storage.corpus_digest(table, linked) == current.digest:
                 return current
-            corpus_storage.put(self.folder, fresh, table, asked, linked, known)
+            corpus_storage.store_corpus(
+                self.folder, new_meta, table, set_questions, linked, kept_origins
+            )
             return Corpus.open(self.folder)
 
     def _found(self, id: str) -> int | None:
@@ -361,7 +376,7 @@ class Corpus:
         return low if low < len(self) and self.table.text("id", low) == id else None
 
 
-def write(
+def write_corpus(
     folder: str | FilePath,
     documents: Iterable[Document],
     title: str = "",
@@ -372,8 +387,8 @@ def write(
     own: bool = True,
     made_of: str = "",
     watch: Watch = NO_WATCH,
-    links: Iterable[Link] = (),
-    origins: Mapping[str, Origin] | None = None,
+    links: Iterable[DocumentLink] = (),
+    origins: Mapping[str, DocumentOrigin] | None = None,
 ) -> Corpus:
     """Write a corpus of documents and their links into a folder that has its name.
 
@@ -394,8 +409,8 @@ def write(
     StoreError
         If the corpus cannot be written.
     """
-    folder, asked = FilePath(folder).absolute(), sets or {}
-    table = corpus_storage.table_of(documents)
+    folder, question_sets = FilePath(folder).absolute(), sets or {}
+    table = corpus_storage.document_table(documents)
     if not len(table):
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
     meta: dict[str, Any] = {
@@ -406,34 +421,36 @@ def write(
     }
     meta |= {
         "examples": list(examples),
-        "sets": {name: known for name, (known, _) in asked.items()},
+        "sets": {name: known for name, (known, _) in question_sets.items()},
         "own": own,
         "made_of": made_of,
     }
-    meta["language"] = to_plain(_language_in(table))
-    with corpus_storage.locked(folder, watch):
-        if own and (folder / corpus_storage.META).is_file():
-            check_may_change(OWNED_AS, folder.name)
-        corpus_storage.put(
+    meta["language"] = to_plain(_detect_language(table))
+    with corpus_storage.lock_corpus(folder, watch):
+        if own and (folder / corpus_storage.META_FILE).is_file():
+            check_may_change(OWNED_KIND, folder.name)
+        corpus_storage.store_corpus(
             folder,
             meta,
             table,
-            {name: questions for name, (_, questions) in asked.items()},
+            {name: questions for name, (_, questions) in question_sets.items()},
             links_table(links),
             _known_origins(origins or {}, table),
         )
         if own:
-            made(OWNED_AS, folder.name)
+            record_owner(OWNED_KIND, folder.name)
     return Corpus.open(folder)
 
 
-def _language_in(table: Table) -> Found:
+def _detect_language(table: Table) -> Detection:
     """Detect the language of a table of documents by a sample of their texts."""
-    rows = range(0, len(table), max(1, -(-len(table) // PARTS)))
-    return found_in(table.texts("text", rows))
+    rows = range(0, len(table), max(1, -(-len(table) // SAMPLE_PIECES)))
+    return detect_language(table.texts("text", rows))
 
 
-def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Origin]:
+def _known_origins(
+    origins: Mapping[str, DocumentOrigin], table: Table
+) -> dict[str, DocumentOrigin]:
     """Return the origins that are not empty and belong to sources of the table."""
     if not origins:
         return {}
@@ -441,5 +458,5 @@ def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Ori
     return {
         source: origin
         for source, origin in origins.items()
-        if origin != Origin() and source in sources
+        if origin != DocumentOrigin() and source in sources
     }

@@ -58,7 +58,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Origin:
+class DocumentOrigin:
     """The origin of a file's documents.
 
     Parameters
@@ -71,7 +71,7 @@ class Origin:
     notes: tuple[str, ...] = ()
 
 
-def sound(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Return a text that UTF-8 can encode.
 
     Half characters, which damaged JSON may hold, become the replacement character.

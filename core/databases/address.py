@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from core.errors import BadInput, nearest, shorten
+from core.models.api_keys import key_for, saved_key
 from core.models.hosts import check_host
-from core.models.keys import key_for, saved_key
 from core.sharing import shared
 
 SPARQL, BOLT = "sparql", "bolt"
-WEB = ("http", "https")
-CYPHER = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-EXAMPLES = "sparql+https://example.org/sparql, or bolt://localhost:7687"
-HOW = 'export HOPSCOPE_KEY_MINE="{url} name:password", and name that variable'
+WEB_SCHEMES = ("http", "https")
+BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+ADDRESS_EXAMPLES = "sparql+https://example.org/sparql, or bolt://localhost:7687"
+KEY_ADVICE = 'export HOPSCOPE_KEY_MINE="{url} name:password", and name that variable'
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Address:
     @property
     def wants_key(self) -> str:
         """Advice for a database that asks for a name and password."""
-        return HOW.format(url=self.url.partition("?")[0])
+        return KEY_ADVICE.format(url=self.url.partition("?")[0])
 
 
 def is_address(text: str) -> bool:
@@ -76,25 +76,25 @@ def address_of(text: str) -> Address:
         )
     except ValueError:
         raise BadInput(
-            f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {EXAMPLES}."
+            f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {ADDRESS_EXAMPLES}."
         ) from None
     if secret:
         raise BadInput(
             "An address holds no name and no password: others may see it. Put them into a "
             "variable, as the docs on graphs say."
         )
-    if parts.scheme in WEB:
+    if parts.scheme in WEB_SCHEMES:
         kind = SPARQL
-    elif parts.scheme in CYPHER and not text.startswith("sparql+"):
+    elif parts.scheme in BOLT_SCHEMES and not text.startswith("sparql+"):
         kind = BOLT
     else:
         kind = ""
     if not kind:
-        schemes = ("sparql+https", "sparql+http", *CYPHER)
+        schemes = ("sparql+https", "sparql+http", *BOLT_SCHEMES)
         near = nearest(text.partition("://")[0], schemes)
-        raise BadInput(f"A database is named as {EXAMPLES}; not “{shorten(text)}”.{near}")
+        raise BadInput(f"A database is named as {ADDRESS_EXAMPLES}; not “{shorten(text)}”.{near}")
     if not host:
-        raise BadInput(f"This address names no host; it should be like {EXAMPLES}.")
+        raise BadInput(f"This address names no host; it should be like {ADDRESS_EXAMPLES}.")
     url = text.removeprefix("sparql+").rstrip("/").partition("#")[0]
     check_host(url if kind == SPARQL else f"http://{parts.netloc}/")
     if kind == BOLT and shared() and parts.scheme.startswith("neo4j"):

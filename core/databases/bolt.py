@@ -19,41 +19,49 @@ from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from core.databases.address import Address
-from core.databases.limits import CONNECT, WAIT, Limits
+from core.databases.limits import CONNECT_SECONDS, PIECE_WAIT_SECONDS, CopyLimits
 from core.errors import BadInput, shorten
-from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES, READ_OF_NODES
+from core.graph.readers.graphml import (
+    EDGE_ATTRIBUTES_READ,
+    EDGE_LABELS,
+    NODE_ATTRIBUTES_READ,
+    NODE_LABELS,
+)
 
-ABSENT = (
+DRIVER_ADVICE = (
     "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
 )
 # properties that name a node without any of the usual ones
 OTHER_NAMES = ("id", "uuid", "fullname", "code")
-OF_NODES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *READ_OF_NODES}))
-OF_EDGES = tuple(sorted({*EDGE_LABELS, *READ_OF_EDGES} - {"type"}))
-NODES_AT_ONCE = 1_000
-RECORDS = 500  # records that the driver fetches at a time
-LONGEST = 20_000  # characters of a property
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ID, OLD_ID = "elementId", "id"  # Cypher functions; the second is for older servers
-TAKEN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
-ALL = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
-NODES = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
+NODE_PROPERTIES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *NODE_ATTRIBUTES_READ}))
+EDGE_PROPERTIES = tuple(sorted({*EDGE_LABELS, *EDGE_ATTRIBUTES_READ} - {"type"}))
+NODES_PER_REQUEST = 1_000
+RECORDS_PER_FETCH = 500  # records that the driver fetches at a time
+MAX_PROPERTY_CHARACTERS = 20_000  # characters of a property
+NON_XML_CHARACTERS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ID_FUNCTION, OLD_ID_FUNCTION = (
+    "elementId",
+    "id",
+)  # Cypher functions; the second is for older servers
+PROPERTIES_PATTERN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
+ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
+NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
 
 
-def missing() -> str:
+def driver_fault() -> str:
     """Return the reason why no such database can be queried here; empty if one can."""
-    return "" if importlib.util.find_spec("neo4j") else ABSENT
+    return "" if importlib.util.find_spec("neo4j") else DRIVER_ADVICE
 
 
-class Database:
+class BoltDatabase:
     """A database that is only read, in a transaction that is rolled back.
 
     Methods raise BadInput with a sentence that names the database.
     """
 
-    def __init__(self, address: Address, key: str, limits: Limits):
-        if missing():
-            raise BadInput(ABSENT)
+    def __init__(self, address: Address, key: str, limits: CopyLimits):
+        if driver_fault():
+            raise BadInput(DRIVER_ADVICE)
         self.address, self.limits, self._key = address, limits, key
         # The driver warns of properties that no node has.
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
@@ -64,9 +72,11 @@ class Database:
         Another thread reads them, so the caller can give up on a database that stops responding.
         """
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
-        left = threading.Event()
-        threading.Thread(target=self._read, args=(query, given, batches, left), daemon=True).start()
-        waited, wait = 0.0, min(WAIT, self.limits.seconds)
+        abandoned = threading.Event()
+        threading.Thread(
+            target=self._read, args=(query, given, batches, abandoned), daemon=True
+        ).start()
+        waited, wait = 0.0, min(PIECE_WAIT_SECONDS, self.limits.seconds)
         try:
             while True:
                 self.limits.took(0, self.address.title)
@@ -87,7 +97,7 @@ class Database:
                 self.limits.took(sum(map(_size, batch)), self.address.title)
                 yield from batch
         finally:
-            left.set()
+            abandoned.set()
 
     def _read(
         self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event
@@ -104,7 +114,7 @@ class Database:
                 batch: list[list[Any]] = []
                 for record in transaction.run(query, **given):
                     batch.append(list(record.values()))
-                    if len(batch) >= RECORDS:
+                    if len(batch) >= RECORDS_PER_FETCH:
                         put(batch)
                         batch = []
                     if left.is_set():
@@ -122,12 +132,15 @@ class Database:
         auth = (name, word) if parted else neo4j.bearer_auth(self._key) if self._key else None
         with (
             neo4j.GraphDatabase.driver(
-                self.address.url, auth=auth, connection_timeout=CONNECT, user_agent="Hopscope"
+                self.address.url,
+                auth=auth,
+                connection_timeout=CONNECT_SECONDS,
+                user_agent="Hopscope",
             ) as driver,
             driver.session(
                 database=self.address.database or None,
                 default_access_mode=neo4j.READ_ACCESS,
-                fetch_size=RECORDS,
+                fetch_size=RECORDS_PER_FETCH,
             ) as session,
         ):
             transaction = session.begin_transaction(timeout=self.limits.seconds)
@@ -141,25 +154,29 @@ class Database:
         """Return the driver's error as a sentence, without anything that was sent."""
         from neo4j import exceptions
 
-        who = self.address.title
+        title = self.address.title
         if isinstance(
             error, exceptions.AuthError | exceptions.AuthConfigurationError
         ) or "Unauthorized" in str(getattr(error, "code", "")):
             return (
-                f"{who} wants a name and password, or refuses those given: "
+                f"{title} wants a name and password, or refuses those given: "
                 f"{self.address.wants_key}."
             )
         if isinstance(error, exceptions.Neo4jError):
             return (
-                f"{who} refuses the query: "
+                f"{title} refuses the query: "
                 f"{shorten(error.message or error.code or 'without a reason', 300)}"
             )
         if isinstance(error, exceptions.DriverError | OSError):
-            return f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
-        return f"{who} answers with what cannot be read: {type(error).__name__}."
+            return (
+                f"{title} cannot be reached, or broke off. Is the address right, and does it run?"
+            )
+        return f"{title} answers with what cannot be read: {type(error).__name__}."
 
 
-def copy(address: Address, key: str, limits: Limits, file: Path, query: str = "") -> list[str]:
+def copy_bolt(
+    address: Address, key: str, limits: CopyLimits, file: Path, query: str = ""
+) -> list[str]:
     """Write the relationships of a database, or of a query, and their nodes as GraphML.
 
     Only the properties that the reader of GraphML uses are requested. A node without a label, name
@@ -176,13 +193,13 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
         If the database cannot be reached, refuses, breaks off, sends too much or has no data. The
         errors of the limits' `watch` are raised too.
     """
-    database = Database(address, key, limits)
+    database = BoltDatabase(address, key, limits)
     id = id_function(database)
-    whole = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
-    written, nodes, notes = write_graphml(
-        file, database, id, islice(_edges(database, id, query), limits.triples), whole
+    total = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
+    n_written, nodes, notes = write_edges_graphml(
+        file, database, id, islice(_edges(database, id, query), limits.triples), total
     )
-    if not written:
+    if not n_written:
         hint = ""
         if query:
             hint = (
@@ -190,21 +207,25 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
                 "(a)-[r]->(b) RETURN r"
             )
         raise BadInput(f"{address.title} gives no relationships{hint}.")
-    of = f" of {whole:,}" if whole is not None and whole > written else ""
-    cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
-    several = "s" * (written != 1 or bool(of))
+    of_total = f" of {total:,}" if total is not None and total > n_written else ""
+    cut_note = (
+        ", the most that were to be copied"
+        if n_written >= limits.triples and (query or of_total)
+        else ""
+    )
+    several = "s" * (n_written != 1 or bool(of_total))
     return [
         (
-            f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from "
-            f"{address.title}{cut}."
+            f"{n_written:,}{of_total} relationship{several} and {nodes:,} nodes copied from "
+            f"{address.title}{cut_note}."
         ),
         *notes,
     ]
 
 
-def write_graphml(
+def write_edges_graphml(
     file: Path,
-    database: Database,
+    database: BoltDatabase,
     id: str,
     edges: Iterable[tuple[Any, str, Any, list[Any]]],
     whole: int | None = None,
@@ -222,7 +243,7 @@ def write_graphml(
     The numbers of edges and nodes, and sentences on the nodes.
     """
     nodes: dict[Any, None] = {}
-    written, limits = 0, database.limits
+    n_written, limits = 0, database.limits
     with file.open("w", encoding="utf-8") as out:
         out.write(
             '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph '
@@ -230,57 +251,65 @@ def write_graphml(
         )
         for edge in edges:
             _write_edge(out, *edge)
-            written += 1
+            n_written += 1
             nodes.update(((edge[0], None), (edge[2], None)))
-            if not written % RECORDS:
+            if not n_written % RECORDS_PER_FETCH:
                 limits.watch.report(
-                    f"{written:,} relationships",
-                    0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)),
+                    f"{n_written:,} relationships",
+                    0.7 * min(1.0, n_written / min(limits.triples, whole or limits.triples)),
                 )
         notes = _write_nodes(out, database, id, list(nodes))
         out.write("</graph></graphml>\n")
-    return written, len(nodes), notes
+    return n_written, len(nodes), notes
 
 
-def id_function(database: Database) -> str:
+def id_function(database: BoltDatabase) -> str:
     """Return the Cypher function that gives the ids of nodes."""
     try:
-        next(database.records(f"MATCH (n) RETURN {ID}(n) LIMIT 1"), None)
+        next(database.records(f"MATCH (n) RETURN {ID_FUNCTION}(n) LIMIT 1"), None)
     except BadInput as error:
         if "refuses the query" not in str(error):
             raise
-        return OLD_ID
-    return ID
+        return OLD_ID_FUNCTION
+    return ID_FUNCTION
 
 
-def _number(database: Database, query: str) -> int | None:
+def _number(database: BoltDatabase, query: str) -> int | None:
     with suppress(BadInput, ValueError, TypeError):
         [[number]] = database.records(query)
         return int(number)
     return None
 
 
-def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, Any, list[Any]]]:
+def _edges(
+    database: BoltDatabase, id: str, query: str
+) -> Iterator[tuple[Any, str, Any, list[Any]]]:
     """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
-        all_of_them = ALL.format(id=id, taken=TAKEN.format("r", "wanted"))
+        all_of_them = ALL_EDGES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
         for record in database.records(
-            all_of_them, wanted=list(OF_EDGES), most=database.limits.triples + 1
+            all_of_them, wanted=list(EDGE_PROPERTIES), most=database.limits.triples + 1
         ):
             yield record[0], record[1], record[2], record[3]
         return
-    seen = set[str]()
+    seen_ids = set[str]()
     for record in database.records(query):
-        for one in _relationships(record):
-            if one.element_id in seen or None in one.nodes:
+        for relationship in _relationships(record):
+            if relationship.element_id in seen_ids or None in relationship.nodes:
                 continue
-            seen.add(one.element_id)
-            ends = [node.element_id if id == ID else node.id for node in one.nodes]
+            seen_ids.add(relationship.element_id)
+            ends = [
+                node.element_id if id == ID_FUNCTION else node.id for node in relationship.nodes
+            ]
             yield (
                 ends[0],
-                one.type,
+                relationship.type,
                 ends[1],
-                [[key, value] for key, value in one.items() if key.lower() in OF_EDGES],
+                [
+                    [key, value]
+                    for key, value in relationship.items()
+                    if key.lower() in EDGE_PROPERTIES
+                ],
             )
 
 
@@ -303,47 +332,51 @@ def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[An
     out.write(f"<edge {ends}>{_data('type', kind)}{_properties(taken)}</edge>\n")
 
 
-def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> list[str]:
+def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -> list[str]:
     """Write the nodes of these ids.
 
     Returns sentences on their names and on properties that were not copied.
     """
-    query, others, called, wanted = (
-        NODES.format(id=id, taken=TAKEN.format("n", "wanted")),
+    query, uncopied_keys, naming_properties, wanted_keys = (
+        NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted")),
         Counter[str](),
         Counter[str](),
-        list(OF_NODES),
+        list(NODE_PROPERTIES),
     )
-    for at in range(0, len(ids), NODES_AT_ONCE):
-        some, found = ids[at : at + NODES_AT_ONCE], set[Any]()
+    for at in range(0, len(ids), NODES_PER_REQUEST):
+        batch_ids, seen_ids = ids[at : at + NODES_PER_REQUEST], set[Any]()
         database.limits.watch.report("Nodes", 0.7 + 0.3 * at / len(ids))
-        for one, labels, keys, taken in database.records(query, ids=some, wanted=wanted):
-            if one in found:
+        for node_id, labels, keys, properties in database.records(
+            query, ids=batch_ids, wanted=wanted_keys
+        ):
+            if node_id in seen_ids:
                 continue
-            found.add(one)
-            lower = {str(key).lower(): value for key, value in taken if value is not None}
-            others.update(key for key in keys if key.lower() not in OF_NODES)
+            seen_ids.add(node_id)
+            lower = {str(key).lower(): value for key, value in properties if value is not None}
+            uncopied_keys.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
             name = ""
             if not any(key in lower for key in NODE_LABELS):
                 name = next((key for key in OTHER_NAMES if key in lower), "")
-            named = _data("name", lower[name]) if name else ""
-            called.update([name] if name else [])
-            kinds = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
-            rest = [[key, value] for key, value in taken if str(key).lower() not in OTHER_NAMES]
+            name_data = _data("name", lower[name]) if name else ""
+            naming_properties.update([name] if name else [])
+            label_data = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
+            other_properties = [
+                [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
+            ]
             out.write(
-                f"<node id={quoteattr(_text(one))}>{kinds}{named}{_properties(rest)}</node>\n"
+                f"<node id={quoteattr(_text(node_id))}>{label_data}{name_data}{_properties(other_properties)}</node>\n"
             )
-        for one in some:
-            if one not in found:  # it was deleted in the meantime
-                out.write(f"<node id={quoteattr(_text(one))}/>\n")
+        for node_id in batch_ids:
+            if node_id not in seen_ids:  # it was deleted in the meantime
+                out.write(f"<node id={quoteattr(_text(node_id))}/>\n")
     notes = [
         f"{number:,} without a label, name or title: called by the property {key}."
-        for key, number in called.most_common()
+        for key, number in naming_properties.most_common()
     ]
-    if others:
-        shown = ", ".join(key for key, _ in others.most_common(8))
+    if uncopied_keys:
+        shown = ", ".join(key for key, _ in uncopied_keys.most_common(8))
         notes.append(
-            f"Properties of nodes that were not copied: {shown}{' …' * (len(others) > 8)}."
+            f"Properties of nodes that were not copied: {shown}{' …' * (len(uncopied_keys) > 8)}."
         )
     return notes
 
@@ -363,7 +396,7 @@ def _data(key: str, value: Any) -> str:
 
 def _text(value: Any) -> str:
     """Return a value as text that XML can hold, cut if it is long."""
-    return NO_XML.sub("", str(value))[:LONGEST]
+    return NON_XML_CHARACTERS.sub("", str(value))[:MAX_PROPERTY_CHARACTERS]
 
 
 def _size(value: Any) -> int:

@@ -6,18 +6,21 @@ import time
 from dataclasses import dataclass, field
 
 from core.errors import BadInput
-from core.io.durations import span
+from core.io.durations import duration_text
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
-TRIPLES = 1_000_000
-BYTES = 1 << 30  # bytes of replies
-SECONDS = 1800.0  # for all requests together
-CONNECT, WAIT = 10.0, 60.0  # seconds to connect, and until the next piece of a reply
+MAX_COPY_TRIPLES = 1_000_000
+MAX_COPY_BYTES = 1 << 30  # bytes of replies
+MAX_COPY_SECONDS = 1800.0  # for all requests together
+CONNECT_SECONDS, PIECE_WAIT_SECONDS = (
+    10.0,
+    60.0,
+)  # seconds to connect, and until the next piece of a reply
 
 
 @dataclass
-class Limits:
+class CopyLimits:
     """Limits of one copy, or of what is fetched for a question.
 
     Parameters
@@ -27,9 +30,9 @@ class Limits:
     less : advice shown when a limit is exceeded.
     """
 
-    triples: int = TRIPLES
-    size: int = BYTES
-    seconds: float = SECONDS
+    triples: int = MAX_COPY_TRIPLES
+    size: int = MAX_COPY_BYTES
+    seconds: float = MAX_COPY_SECONDS
     watch: Watch = NO_WATCH
     less: str = "copy fewer triples, or ask for less with a query"
     _began: float = field(default_factory=time.monotonic)
@@ -49,4 +52,4 @@ class Limits:
         if self._read > self.size:
             raise BadInput(f"{who} sent more than {size_text(self.size)}; {self.less}.")
         if time.monotonic() - self._began > self.seconds:
-            raise BadInput(f"{who} took more than {span(self.seconds)}; {self.less}.")
+            raise BadInput(f"{who} took more than {duration_text(self.seconds)}; {self.less}.")

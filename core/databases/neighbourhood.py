@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.databases.limits import Limits
+from core.databases.limits import CopyLimits
 from core.graph.readers.triple_file import TripleFile
 
 # The relation from each start to itself. It stands last in the file and identifies the starts.
-START = "the-start-of-this-question"
+START_RELATION = "the-start-of-this-question"
 Id = Hashable  # id of a thing in the database
 
 
-class Edge(NamedTuple):
+class DatabaseEdge(NamedTuple):
     """An edge of a database: its key and ends.
 
     `row` is the data that is written to a file.
@@ -29,14 +29,14 @@ class Edge(NamedTuple):
     row: Any
 
 
-class Reach(ABC):
+class DatabaseLookup(ABC):
     """A database that finds things by name and returns their edges.
 
     Methods raise BadInput, and what the limits raise.
     """
 
     batch: int  # things per request
-    limits: Limits
+    limits: CopyLimits
     partial: str = ""  # a sentence if names or degrees were looked up only in part
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Reach(ABC):
         """Return the number of edges of each thing in the database."""
 
     @abstractmethod
-    def edges(self, things: Sequence[Id], each: int) -> tuple[list[Edge], set[Id]]:
+    def edges(self, things: Sequence[Id], each: int) -> tuple[list[DatabaseEdge], set[Id]]:
         """Return the edges of things, and the things that have more.
 
         At most `each` edges out of a thing and `each` into it are returned.
@@ -66,15 +66,17 @@ class Reach(ABC):
         """Return whether the edges of a thing can be requested."""
 
     @abstractmethod
-    def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Id]) -> TripleFile:
-        """Write the edges to a file in `folder`, with `START` edges at the starts.
+    def write(
+        self, folder: Path, edges: Iterable[DatabaseEdge], starts: Sequence[Id]
+    ) -> TripleFile:
+        """Write the edges to a file in `folder`, with `START_RELATION` edges at the starts.
 
         Things are named as in a copy of the database.
         """
 
 
 @dataclass
-class Gathered:
+class DatabaseNeighbourhood:
     """The edges of a neighbourhood, and where it was cut.
 
     Parameters
@@ -85,16 +87,16 @@ class Gathered:
     left : the number of these things.
     """
 
-    edges: dict[Hashable, Edge] = field(default_factory=dict)
+    edges: dict[Hashable, DatabaseEdge] = field(default_factory=dict)
     full: set[Id] = field(default_factory=set)
     blank: set[Id] = field(default_factory=set)
     stopped: str = ""
     left: int = 0  # things that were not requested
 
 
-def gather(
-    reach: Reach, starts: Collection[Id], hops: int, each: int, most: int, seconds: float
-) -> Gathered:
+def fetch_neighbourhood(
+    reach: DatabaseLookup, starts: Collection[Id], hops: int, each: int, most: int, seconds: float
+) -> DatabaseNeighbourhood:
     """Return the edges within some hops of the starts, breadth first.
 
     An edge is within `hops` if one of its ends is fewer than `hops` edges away from a start, in any
@@ -106,34 +108,35 @@ def gather(
     most : edges in all; no request begins once that many are found.
     seconds : time after which no request begins.
     """
-    until, found = time.monotonic() + seconds, Gathered()
-    seen, frontier = dict.fromkeys(starts), list(starts)
+    deadline, neighbourhood = time.monotonic() + seconds, DatabaseNeighbourhood()
+    seen_things, frontier = dict.fromkeys(starts), list(starts)
     for hop in range(hops):
-        asked = [thing for thing in frontier if reach.leads_on(thing)]
-        found.blank.update(set(frontier).difference(asked))
+        expandable = [thing for thing in frontier if reach.leads_on(thing)]
+        neighbourhood.blank.update(set(frontier).difference(expandable))
         frontier = []
-        for at in range(0, len(asked), reach.batch):
-            found.stopped = _why_stop(len(found.edges), most, until, seconds)
-            if found.stopped:
-                found.left = len(asked) - at
-                return found
+        for batch_start in range(0, len(expandable), reach.batch):
+            neighbourhood.stopped = _why_stop(len(neighbourhood.edges), most, deadline, seconds)
+            if neighbourhood.stopped:
+                neighbourhood.left = len(expandable) - batch_start
+                return neighbourhood
             reach.limits.watch.report(
-                f"Hop {hop + 1}: {len(found.edges):,} edges", (hop + at / len(asked)) / hops
+                f"Hop {hop + 1}: {len(neighbourhood.edges):,} edges",
+                (hop + batch_start / len(expandable)) / hops,
             )
-            edges, full = reach.edges(asked[at : at + reach.batch], each)
-            found.full |= full
+            edges, full = reach.edges(expandable[batch_start : batch_start + reach.batch], each)
+            neighbourhood.full |= full
             for edge in edges:
-                if len(found.edges) >= most and edge.key not in found.edges:
-                    found.stopped, found.left = (
+                if len(neighbourhood.edges) >= most and edge.key not in neighbourhood.edges:
+                    neighbourhood.stopped, neighbourhood.left = (
                         f"{most:,} edges are the most that are fetched",
-                        len(asked) - at,
+                        len(expandable) - batch_start,
                     )
-                    return found
-                found.edges.setdefault(edge.key, edge)
-                fresh = [end for end in (edge.head, edge.tail) if end not in seen]
-                seen.update(dict.fromkeys(fresh))
-                frontier += dict.fromkeys(fresh)
-    return found
+                    return neighbourhood
+                neighbourhood.edges.setdefault(edge.key, edge)
+                new_things = [end for end in (edge.head, edge.tail) if end not in seen_things]
+                seen_things.update(dict.fromkeys(new_things))
+                frontier += dict.fromkeys(new_things)
+    return neighbourhood
 
 
 def _why_stop(edges: int, most: int, until: float, seconds: float) -> str:

@@ -9,29 +9,29 @@ from contextlib import suppress
 from queue import Empty, Full, Queue
 from typing import Any
 
-from core.databases.limits import Limits
+from core.databases.limits import CopyLimits
 from core.errors import BadInput
 from core.io.files import size_text
 
-LOOK_SECONDS = 0.1  # between two checks for cancellation
-PIECE_BYTES, PIECES_AHEAD = 1 << 16, 8
+REPLY_CHECK_SECONDS = 0.1  # between two checks for cancellation
+REPLY_PIECE_BYTES, MAX_PIECES_AHEAD = 1 << 16, 8
 HEADER_SECONDS = 120.0  # until a reply begins, however slowly its headers arrive
 GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # after the grace, a slower reply is given up
 # A page of rows is packed to 1/80 of its size at best, as each row has a part of its own.
 MAX_EXPANSION, EXPANSION_FROM_BYTES = 200, 1 << 24
-PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+REPLY_PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 
 
-class Reply:
+class HttpReply:
     """A server's reply, unpacked and counted by `limits`.
 
     Reading raises what the limits raise, BadInput for a reply that is too slow or unpacks to far
     more than was sent, and what `send` and the connection raise.
     """
 
-    def __init__(self, send: Callable[[], Any], limits: Limits, who: str):
+    def __init__(self, send: Callable[[], Any], limits: CopyLimits, who: str):
         self._limits, self._who = limits, who
-        self._pieces: Queue[Any] = Queue(PIECES_AHEAD)
+        self._pieces: Queue[Any] = Queue(MAX_PIECES_AHEAD)
         self._left = threading.Event()
         self._rest, self._ended = b"", False
         self._count, self._received = 0, 0
@@ -45,7 +45,7 @@ class Reply:
             raise
         self._began = time.monotonic()
 
-    def __enter__(self) -> Reply:
+    def __enter__(self) -> HttpReply:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -62,13 +62,13 @@ class Reply:
         return f"{self._who} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, at most `PIECE_BYTES`; empty at the end."""
-        wanted = PIECE_BYTES if size < 0 else min(size, PIECE_BYTES)
-        while len(self._rest) < wanted and not self._ended:
+        """Return the next bytes, at most `REPLY_PIECE_BYTES`; empty at the end."""
+        piece_size = REPLY_PIECE_BYTES if size < 0 else min(size, REPLY_PIECE_BYTES)
+        while len(self._rest) < piece_size and not self._ended:
             piece, self._received = self._next()
             self._ended = not piece
             self._take(piece)
-        data, self._rest = self._rest[:wanted], self._rest[wanted:]
+        data, self._rest = self._rest[:piece_size], self._rest[piece_size:]
         return data
 
     def start(self, size: int) -> str:
@@ -92,14 +92,14 @@ class Reply:
         while True:
             self._limits.took(0, self._who)
             try:
-                found = self._pieces.get(timeout=LOOK_SECONDS)
+                received = self._pieces.get(timeout=REPLY_CHECK_SECONDS)
             except Empty:
                 self._check_speed()
                 continue
-            if isinstance(found, Exception):
-                raise found
+            if isinstance(received, Exception):
+                raise received
             self._check_speed()
-            return found
+            return received
 
     def _check_speed(self) -> None:
         now = time.monotonic()
@@ -122,7 +122,7 @@ class Reply:
                 raw = response.raw
                 piece = b"."
                 while piece and not self._left.is_set():
-                    piece = raw.read1(PIECE_BYTES, decode_content=True)
+                    piece = raw.read1(REPLY_PIECE_BYTES, decode_content=True)
                     self._put((piece, raw.tell()))
         except Exception as error:  # the waiting thread reports the error
             self._put(error)
@@ -130,11 +130,11 @@ class Reply:
     def _put(self, what: Any) -> None:
         while not self._left.is_set():
             with suppress(Full):
-                return self._pieces.put(what, timeout=LOOK_SECONDS)
+                return self._pieces.put(what, timeout=REPLY_CHECK_SECONDS)
 
 
 def check_packing(response: Any, who: str) -> None:
     """Raise BadInput if a reply is packed in an unrequested way, or twice."""
     packed = response.headers.get("Content-Encoding", "").strip().lower()
-    if packed not in PACKINGS:
+    if packed not in REPLY_PACKINGS:
         raise BadInput(f"{who} packs its answer as “{packed[:40]}”, which was not asked for.")

@@ -14,47 +14,53 @@ from typing import Any, BinaryIO
 
 from core.databases import sparql_rows
 from core.databases.address import Address
-from core.databases.limits import CONNECT, WAIT, Limits
-from core.databases.replies import Reply, check_packing
-from core.databases.sparql_rows import Misfit
+from core.databases.limits import CONNECT_SECONDS, PIECE_WAIT_SECONDS, CopyLimits
+from core.databases.replies import HttpReply, check_packing
+from core.databases.sparql_rows import InvalidTerm
 from core.errors import BadInput, plain_words, shorten
-from core.graph.readers.ntriples import shallow
-from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA, languages_of_labels
-from core.io.files import LONGEST_LINE
+from core.graph.readers.ntriples import NestingGuard
+from core.graph.readers.rdf import (
+    LABEL_IRIS,
+    LITERALS_LEFT_OUT,
+    NO_LABELS,
+    WIKIDATA_PROPERTY,
+    languages_of_labels,
+)
+from core.io.files import MAX_LINE_BYTES
 from core.models.chat.pauses import retry_after
 from core.models.hosts import goes_directly
 
-PAGE = 10_000  # rows per request; a server that returns fewer is asked for the next ones too
-MOST_PAGES = 10_000
-NAMED_AT_ONCE = 150  # things per request for labels
-MOST_NAMED = 30_000  # things whose labels are requested in all
-BUSY = (429, 502, 503, 504)
-TRIES, LONGEST_PAUSE = 4, 30.0
-ROWS, TRIPLES = "application/sparql-results+json", "application/n-triples"
-COUNT = re.compile(r"\d{1,15}", re.ASCII)
-SAID = 200  # characters of a server's message that are shown
+PAGE_ROWS = 10_000  # rows per request; a server that returns fewer is asked for the next ones too
+MAX_PAGES = 10_000
+LABELS_PER_REQUEST = 150  # things per request for labels
+MAX_LABELLED_THINGS = 30_000  # things whose labels are requested in all
+ENDPOINT_BUSY_STATUSES = (429, 502, 503, 504)
+MAX_REQUEST_TRIES, MAX_RETRY_PAUSE_SECONDS = 4, 30.0
+ROWS_MEDIA_TYPE, TRIPLES_MEDIA_TYPE = "application/sparql-results+json", "application/n-triples"
+COUNT_DIGITS = re.compile(r"\d{1,15}", re.ASCII)
+MAX_MESSAGE_CHARACTERS = 200  # characters of a server's message that are shown
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
-FORM = re.compile(
+QUERY_FORM = re.compile(
     r"(?<![\w:?$])(SELECT|CONSTRUCT|DESCRIBE|ASK|INSERT|DELETE|LOAD|CLEAR|DROP|CREATE)(?![\w:])",
     re.IGNORECASE,
 )
-ALL_PAGES = "Ask for less, with LIMIT and OFFSET, or copy it without a query, page by page."
-REPEATS = (
+PAGES_ADVICE = "Ask for less, with LIMIT and OFFSET, or copy it without a query, page by page."
+REPEATED_ROWS_FAULT = (
     "It gives the same rows again whatever OFFSET says, so what is behind the first page is "
     "missing."
 )
-DEFAULT, NAMED = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
+DEFAULT_GRAPH_PATTERN, NAMED_GRAPHS_PATTERN = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
 NO_LITERALS = " FILTER(!isLiteral(?o))"
 
 
-class Endpoint:
+class SparqlEndpoint:
     """A SPARQL endpoint that receives only queries that change nothing.
 
     Methods raise BadInput with a sentence that names the endpoint.
     """
 
-    def __init__(self, address: Address, key: str, limits: Limits):
+    def __init__(self, address: Address, key: str, limits: CopyLimits):
         import requests
 
         self.address, self.limits = address, limits
@@ -84,31 +90,31 @@ class Endpoint:
 
         Returns
         -------
-        Tuples of terms. A value that is no valid term is a `Misfit`, and a missing one None.
+        Tuples of terms. A value that is no valid term is a `InvalidTerm`, and a missing one None.
         """
         count = 0
-        with self._answer(query, ROWS) as reply:
-            for row in sparql_rows.rows(reply, self.address.title, names):
+        with self._answer(query, ROWS_MEDIA_TYPE) as reply:
+            for row in sparql_rows.result_rows(reply, self.address.title, names):
                 if count == most:
                     self.overfull = True
                     return
                 count += 1
                 yield row
-            self.partial = _left_out(reply.response.headers, count)
+            self.partial = _note_left_out(reply.response.headers, count)
 
     def triples(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the statements of a CONSTRUCT or DESCRIBE. `partial` is set as in `rows`."""
         from pyoxigraph import RdfFormat, parse
 
         count = 0
-        with self._answer(query, f"{TRIPLES}, text/turtle;q=0.9") as reply:
+        with self._answer(query, f"{TRIPLES_MEDIA_TYPE}, text/turtle;q=0.9") as reply:
             format = RdfFormat.TURTLE if "turtle" in reply.type else RdfFormat.N_TRIPLES
-            source: Any = shallow(reply)
+            source: Any = NestingGuard(reply)
             found = self._parsed(lambda: parse(source, format=format, base_iri=self.address.url))
             while (one := self._parsed(lambda: next(found, None))) is not None:
                 count += 1
                 yield one.subject, one.predicate, one.object
-            self.partial = _left_out(reply.response.headers, count)
+            self.partial = _note_left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
         """Return whether a pattern has rows; True if the server does not answer in time."""
@@ -119,7 +125,7 @@ class Endpoint:
         """Return the number of rows of a pattern; None if the endpoint does not answer in time."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
-            return None if self.partial or not rows else number_of(rows[0][0])
+            return None if self.partial or not rows else count_in_term(rows[0][0])
         return None
 
     def _parsed(self, step: Any) -> Any:
@@ -131,27 +137,32 @@ class Endpoint:
             ) from None
 
     @contextmanager
-    def _answer(self, query: str, accept: str) -> Iterator[Reply]:
+    def _answer(self, query: str, accept: str) -> Iterator[HttpReply]:
         """Send a query and yield the reply. A busy endpoint is asked a few times."""
         import requests
         import urllib3
 
-        who, wait = self.address.title, min(WAIT, self.limits.seconds)
+        title, wait = self.address.title, min(PIECE_WAIT_SECONDS, self.limits.seconds)
         self.partial, self.overfull = "", False
         try:
-            for attempt in range(TRIES):
-                with Reply(lambda: self._sent(query, accept, wait), self.limits, who) as reply:
+            for attempt in range(MAX_REQUEST_TRIES):
+                with HttpReply(
+                    lambda: self._sent(query, accept, wait), self.limits, title
+                ) as reply:
                     response = reply.response
-                    if response.status_code not in BUSY or attempt == TRIES - 1:
+                    if (
+                        response.status_code not in ENDPOINT_BUSY_STATUSES
+                        or attempt == MAX_REQUEST_TRIES - 1
+                    ):
                         self._check(reply)
                         yield reply
                         return
-                named = retry_after(response.headers)
-                self._wait(2.0**attempt if named is None else named)
+                named_pause = retry_after(response.headers)
+                self._wait(2.0**attempt if named_pause is None else named_pause)
         except (requests.exceptions.SSLError, urllib3.exceptions.SSLError):
-            raise BadInput(f"{who} has no certificate that this computer trusts.") from None
+            raise BadInput(f"{title} has no certificate that this computer trusts.") from None
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
-            raise BadInput(f"{who} did not answer within {wait:g} s.") from None
+            raise BadInput(f"{title} did not answer within {wait:g} s.") from None
         except (
             requests.exceptions.RequestException,
             urllib3.exceptions.HTTPError,
@@ -159,7 +170,7 @@ class Endpoint:
             UnicodeError,
         ):
             raise BadInput(
-                f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
+                f"{title} cannot be reached, or broke off. Is the address right, and does it run?"
             ) from None
 
     def _sent(self, query: str, accept: str, wait: float) -> Any:
@@ -167,56 +178,64 @@ class Endpoint:
             self.address.url,
             data={"query": query},
             headers={"Accept": accept, "Accept-Encoding": "gzip, deflate"},
-            timeout=(CONNECT, wait),
+            timeout=(CONNECT_SECONDS, wait),
             stream=True,
             allow_redirects=False,
         )
 
     def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + min(LONGEST_PAUSE, seconds)
+        until = time.monotonic() + min(MAX_RETRY_PAUSE_SECONDS, seconds)
         while time.monotonic() < until:
             self.limits.took(0, self.address.title)
             time.sleep(0.1)
 
-    def _check(self, reply: Reply) -> None:
+    def _check(self, reply: HttpReply) -> None:
         """Raise BadInput if a reply is no result of a query."""
         response = reply.response
-        who, code = self.address.title, response.status_code
-        check_packing(response, who)
+        title, code = self.address.title, response.status_code
+        check_packing(response, title)
         if code in (401, 403):
             raise BadInput(
-                f"{who} wants a name and password, or refuses those given: "
+                f"{title} wants a name and password, or refuses those given: "
                 f"{self.address.wants_key}."
             )
         if code in (301, 302, 303, 307, 308):
             target = plain_words(response.headers.get("Location", ""), 80)
-            raise BadInput(f"{who} sends to another address: {target}. Use that, if you trust it.")
-        if code in BUSY:
             raise BadInput(
-                f"{who} is busy ({code}), also after {TRIES} tries; try later, or copy less."
+                f"{title} sends to another address: {target}. Use that, if you trust it."
+            )
+        if code in ENDPOINT_BUSY_STATUSES:
+            raise BadInput(
+                f"{title} is busy ({code}), also after {MAX_REQUEST_TRIES} tries; try later, or copy less."
             )
         if code != 200:
-            said = "" if "html" in reply.type else plain_words(reply.start(600), SAID)
-            raise BadInput(f"{who} refuses the query ({code}){': ' + said if said else ''}.")
+            message = (
+                ""
+                if "html" in reply.type
+                else plain_words(reply.start(600), MAX_MESSAGE_CHARACTERS)
+            )
+            raise BadInput(
+                f"{title} refuses the query ({code}){': ' + message if message else ''}."
+            )
         if "html" in reply.type:
             raise BadInput(
-                f"{who} answers with a web page. Is this the address of its SPARQL endpoint?"
+                f"{title} answers with a web page. Is this the address of its SPARQL endpoint?"
             )
 
 
-def number_of(term: Any) -> int | None:
+def count_in_term(term: Any) -> int | None:
     """Return the count that a term holds; None for texts, negative numbers and other terms."""
     text = getattr(term, "value", "")
-    return int(text) if COUNT.fullmatch(text) else None
+    return int(text) if COUNT_DIGITS.fullmatch(text) else None
 
 
-def _left_out(headers: Mapping[str, str], count: int) -> str:
+def _note_left_out(headers: Mapping[str, str], count: int) -> str:
     """Return a sentence if a server's header says that it left out rows, as Virtuoso does."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
-        said = plain_words(headers.get("X-SQL-Message", ""), SAID).rstrip(".")
+        said = plain_words(headers.get("X-SQL-Message", ""), MAX_MESSAGE_CHARACTERS).rstrip(".")
         return f"It gave a part of the rows only{': ' + said if said else ''}."
     most = headers.get("X-SPARQL-MaxRows", "").strip()
-    if COUNT.fullmatch(most) and 0 < int(most) <= count:
+    if COUNT_DIGITS.fullmatch(most) and 0 < int(most) <= count:
         return f"It gives {int(most):,} rows of a query at most, so there may be more."
     return ""
 
@@ -242,12 +261,12 @@ def _authorised(key: str) -> Any:
     return add
 
 
-def form_of(query: str) -> str:
+def query_form(query: str) -> str:
     """Return the form of a query: SELECT, CONSTRUCT or DESCRIBE.
 
     Raises BadInput for any other, such as one that changes data.
     """
-    found = FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
+    found = QUERY_FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
     form = found[1].upper() if found else ""
     if form not in ("SELECT", "CONSTRUCT", "DESCRIBE"):
         raise BadInput(
@@ -257,8 +276,8 @@ def form_of(query: str) -> str:
     return form
 
 
-def copy(
-    endpoint: Endpoint, file: Path, query: str = "", language: str = "", literals: str = ""
+def copy_endpoint(
+    endpoint: SparqlEndpoint, file: Path, query: str = "", language: str = "", literals: str = ""
 ) -> list[str]:
     """Write the statements of an endpoint, or of a query, and labels of things as N-Triples.
 
@@ -280,21 +299,21 @@ def copy(
         are raised too.
     """
     notes: list[str] = []
-    found = Copied(endpoint, file)
+    endpoint_copy = EndpointCopy(endpoint, file)
     with file.open("wb") as out:
         if query:
-            found.own(out, query, notes)
+            endpoint_copy.own(out, query, notes)
         else:
-            found.all(out, NO_LITERALS if literals == LEAVE_OUT else "", notes)
+            endpoint_copy.all(out, NO_LITERALS if literals == LITERALS_LEFT_OUT else "", notes)
         if language != NO_LABELS:
-            found.labels(out, language, notes)
-    if found.labels_missing:
-        notes.append(f"Some labels are missing. {found.labels_missing}")
-    if not found.written:
+            endpoint_copy.labels(out, language, notes)
+    if endpoint_copy.labels_missing:
+        notes.append(f"Some labels are missing. {endpoint_copy.labels_missing}")
+    if not endpoint_copy.written:
         raise BadInput(
             f"{endpoint.address.title} gives no triples{' for this query' if query else ''}."
         )
-    return [found.said(), *notes]
+    return [endpoint_copy.said(), *notes]
 
 
 def labels_pattern(graphs: str, given: str = "") -> str:
@@ -302,22 +321,22 @@ def labels_pattern(graphs: str, given: str = "") -> str:
 
     Parameters
     ----------
-    graphs : `DEFAULT` or `NAMED`.
+    graphs : `DEFAULT_GRAPH_PATTERN` or `NAMED_GRAPHS_PATTERN`.
     given : a pattern that binds ?s or ?o. It is repeated for each relation, as servers look up
     bound
         variables, but read everything to join unbound ones.
     """
     parts = (
-        f"{{ {given} {graphs.replace(DEFAULT, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
-        for one in LABELS
+        f"{{ {given} {graphs.replace(DEFAULT_GRAPH_PATTERN, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
+        for one in LABEL_IRIS
     )
     return " UNION ".join(parts)
 
 
-class Copied:
+class EndpointCopy:
     """The state of a copy from an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, file: Path, graphs: str = DEFAULT):
+    def __init__(self, endpoint: SparqlEndpoint, file: Path, graphs: str = DEFAULT_GRAPH_PATTERN):
         self.endpoint, self.limits, self.file, self.graphs = endpoint, endpoint.limits, file, graphs
         self.written, self.odd, self.cut = 0, 0, False
         self.example = ""  # a text that was no valid term
@@ -329,26 +348,26 @@ class Copied:
 
     def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
         """Copy the rows of a query. A note says if the server returned only some."""
-        rows = self.endpoint.rows if form_of(query) == "SELECT" else self.endpoint.triples
+        rows = self.endpoint.rows if query_form(query) == "SELECT" else self.endpoint.triples
         self.take(out, rows(query))
         if self.endpoint.partial and not self.cut:
-            notes.append(f"Not all is here. {self.endpoint.partial} {ALL_PAGES}")
+            notes.append(f"Not all is here. {self.endpoint.partial} {PAGES_ADVICE}")
 
     def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
         """Copy page by page, until a page is empty."""
-        pattern = DEFAULT + rest
+        pattern = DEFAULT_GRAPH_PATTERN + rest
         variables: tuple[str, ...] = ("s", "p", "o")
         if not self.endpoint.has_rows(pattern):
-            pattern, variables = NAMED + rest, ("s", "p", "o", "g")
+            pattern, variables = NAMED_GRAPHS_PATTERN + rest, ("s", "p", "o", "g")
             notes.append("Its default graph is empty; all its named graphs are read as one.")
         self.there = self.endpoint.count(pattern) or None
         select = f"SELECT {' '.join(f'?{one}' for one in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
         before: set[int] = set()
         while not self.cut and offset != self.there:
-            if pages == MOST_PAGES:
+            if pages == MAX_PAGES:
                 raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
-            most = min(PAGE, self.limits.triples - self.written + 1)
+            most = min(PAGE_ROWS, self.limits.triples - self.written + 1)
             rows = self.endpoint.rows(f"{select} LIMIT {most} OFFSET {offset}", variables)
             page: set[int] = set()
             read = self.take(out, rows, page)
@@ -357,7 +376,7 @@ class Copied:
                 break
             offset, pages = offset + read, pages + 1
             if page <= before:
-                notes.append(REPEATS)
+                notes.append(REPEATED_ROWS_FAULT)
                 break
             before = page
         if pages > 1:
@@ -407,7 +426,7 @@ class Copied:
     def _left_out(self, row: tuple[Any, ...]) -> None:
         """Count a row that is no triple, and keep the first invalid term."""
         self.odd += 1
-        misfits = [term.text for term in row if isinstance(term, Misfit)]
+        misfits = [term.text for term in row if isinstance(term, InvalidTerm)]
         if misfits and not self.example:
             self.example = misfits[0]
 
@@ -417,7 +436,7 @@ class Copied:
 
         row = row[:3]
         self.written += 1
-        if isinstance(row[2], Literal) and row[1].value in LABELS:
+        if isinstance(row[2], Literal) and row[1].value in LABEL_IRIS:
             self._labelled.add(row[0].value)
         self._things.update((term.value, None) for term in row if isinstance(term, NamedNode))
         if not self.written % 1000:
@@ -433,33 +452,35 @@ class Copied:
         language. Things that have none of these get labels in any language. If the endpoint fails,
         a note says so.
         """
-        wanted = dict.fromkeys(
+        unlabelled = dict.fromkeys(
             one
             for thing in self._things
             if thing not in self._labelled
             for one in (_labelled_as(thing),)
             if one
         )
-        asked = [one for one in wanted if one not in self._labelled and IRI.fullmatch(f"<{one}>")][
-            :MOST_NAMED
-        ]
-        if len(wanted) > MOST_NAMED:
+        requested = [
+            one for one in unlabelled if one not in self._labelled and IRI.fullmatch(f"<{one}>")
+        ][:MAX_LABELLED_THINGS]
+        if len(unlabelled) > MAX_LABELLED_THINGS:
             notes.append(
-                f"Labels were asked for of {MOST_NAMED:,} of {len(wanted):,} things without one."
+                f"Labels were asked for of {MAX_LABELLED_THINGS:,} of {len(unlabelled):,} things without one."
             )
         tags = " || ".join(
             f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
         )
         rules = [f'FILTER(LANG(?o) = "" || {tags})', ""]
         for rule in rules:
-            left = [one for one in asked if one not in self._labelled]
-            for at in range(0, len(left), NAMED_AT_ONCE):
-                self.limits.watch.report("Labels", 0.9 + 0.1 * at / len(left))
+            remaining = [one for one in requested if one not in self._labelled]
+            for batch_start in range(0, len(remaining), LABELS_PER_REQUEST):
+                self.limits.watch.report("Labels", 0.9 + 0.1 * batch_start / len(remaining))
                 try:
-                    self._label(out, left[at : at + NAMED_AT_ONCE], rule)
+                    self._label(
+                        out, remaining[batch_start : batch_start + LABELS_PER_REQUEST], rule
+                    )
                 except BadInput as error:
                     notes.append(
-                        f"Labels of {len(left) - at:,} things could not be asked for: {error}"
+                        f"Labels of {len(remaining) - batch_start:,} things could not be asked for: {error}"
                     )
                     return
 
@@ -501,7 +522,7 @@ class Copied:
 
 
 def _key(term: Any) -> str:
-    return f"misfit {term.text}" if isinstance(term, Misfit) else str(term)
+    return f"misfit {term.text}" if isinstance(term, InvalidTerm) else str(term)
 
 
 def _line(row: tuple[Any, ...]) -> bytes:
@@ -521,7 +542,7 @@ def _line(row: tuple[Any, ...]) -> bytes:
     ):
         return b""
     line = f"{subject} {predicate} {object} .\n".encode()
-    return line if len(line) < LONGEST_LINE else b""
+    return line if len(line) < MAX_LINE_BYTES else b""
 
 
 def _labelled_as(iri: str) -> str:
@@ -529,5 +550,5 @@ def _labelled_as(iri: str) -> str:
 
     For a relation of Wikidata this is its property, else the thing itself.
     """
-    found = WIKIDATA.fullmatch(iri)
+    found = WIKIDATA_PROPERTY.fullmatch(iri)
     return f"http://www.wikidata.org/entity/{found[1]}" if found else iri

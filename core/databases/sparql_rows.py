@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.json_pieces import Pieces
+from core.io.json_pieces import JsonPieces
 
 PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-STRING = "http://www.w3.org/2001/XMLSchema#string"
-NO_ROWS = "{who} did not answer with rows."
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+NO_ROWS_FAULT = "{who} did not answer with rows."
 
 
-class Misfit:
+class InvalidTerm:
     """A value that is no valid RDF term, such as an IRI with a blank.
 
     `text` is its text, shortened.
@@ -27,7 +27,7 @@ class Misfit:
         self.text = shorten(text)
 
 
-def rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield the values of each row for some variables.
 
     Parameters
@@ -38,20 +38,20 @@ def rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...
 
     Returns
     -------
-    A term of pyoxigraph for each variable, None if the row has none, or a `Misfit`.
+    A term of pyoxigraph for each variable, None if the row has none, or a `InvalidTerm`.
 
     Raises
     ------
     BadInput
         If the reply is no JSON, holds no rows, or lacks the variables.
     """
-    pieces, variables, found = Pieces(source), None, False
+    pieces, variables, has_results = JsonPieces(source), None, False
     waiting: list[Any] = []  # rows that come before the variables, if these are needed
     for key in pieces.keys():
         if key == "head":
             variables = _variables(who, pieces.value(), names)
-        elif key == "results" and not found:
-            found = True
+        elif key == "results" and not has_results:
+            has_results = True
             for row in _bindings(who, pieces):
                 if variables or names:
                     yield _values(row, variables or names)
@@ -59,8 +59,8 @@ def rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...
                     waiting.append(row)
         else:
             pieces.value()
-    if not found or variables is None:
-        raise BadInput(NO_ROWS.format(who=who))
+    if not has_results or variables is None:
+        raise BadInput(NO_ROWS_FAULT.format(who=who))
     if pieces.next():
         raise BadInput(f"{source.name}: more text follows after its rows have ended.")
     for row in waiting:
@@ -76,10 +76,10 @@ def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
     return wanted
 
 
-def _bindings(who: str, pieces: Pieces) -> Iterator[Any]:
+def _bindings(who: str, pieces: JsonPieces) -> Iterator[Any]:
     """Yield the rows of the object under `results`."""
     if pieces.next() != "{":
-        raise BadInput(NO_ROWS.format(who=who))
+        raise BadInput(NO_ROWS_FAULT.format(who=who))
     for key in pieces.keys():
         if key == "bindings" and pieces.next() == "[":
             for _ in pieces.items():
@@ -90,28 +90,28 @@ def _bindings(who: str, pieces: Pieces) -> Iterator[Any]:
 
 def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
     if not isinstance(row, dict):
-        return tuple(Misfit(row) for _ in names)
-    return tuple(term_of(row[name]) if name in row else None for name in names)
+        return tuple(InvalidTerm(row) for _ in names)
+    return tuple(parse_term(row[name]) if name in row else None for name in names)
 
 
-def term_of(given: Any) -> Any:
-    """Return the term of a row's value, or a `Misfit` if it is none.
+def parse_term(given: Any) -> Any:
+    """Return the term of a row's value, or a `InvalidTerm` if it is none.
 
     Blank nodes get distinct names that N-Triples allows. A triple is a misfit.
 
-    >>> from core.databases.sparql_rows import term_of
-    >>> term_of({"type": "bnode", "value": "nodeID://b1"}).value
+    >>> from core.databases.sparql_rows import parse_term
+    >>> parse_term({"type": "bnode", "value": "nodeID://b1"}).value
     'nodeID_3a__2f__2f_b1'
     """
     from pyoxigraph import BlankNode, NamedNode
 
     if not isinstance(given, Mapping):
-        return Misfit(given)
+        return InvalidTerm(given)
     kind, value = given.get("type"), given.get("value")
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or (kind == "bnode" and not value):
-        return Misfit(value)
+        return InvalidTerm(value)
     try:
         if kind == "bnode" or (kind == "uri" and value.startswith("_:")):
             return BlankNode(_label(value.removeprefix("_:")))
@@ -121,7 +121,7 @@ def term_of(given: Any) -> Any:
             return _literal(value, given)
     except ValueError:
         pass  # the misfit reports it
-    return Misfit(value)
+    return InvalidTerm(value)
 
 
 def _literal(value: str, given: Mapping[str, Any]) -> Any:
@@ -131,7 +131,7 @@ def _literal(value: str, given: Mapping[str, Any]) -> Any:
     value.encode()  # half a surrogate pair is no text and raises here
     if isinstance(language, str) and language:
         return Literal(value, language=language)
-    if isinstance(type, str) and type not in ("", STRING):
+    if isinstance(type, str) and type not in ("", XSD_STRING):
         return Literal(value, datatype=NamedNode(type))
     return Literal(value)
 

@@ -3,19 +3,19 @@
 from core.datasets.catalogue import (
     Dataset,
     dataset_of,
+    dataset_of_set,
     datasets,
-    draw,
-    full_name,
+    draw_from_set,
+    full_set_name,
     graph_for,
     keep_set,
     open_graph,
-    owner,
     question_set,
     questions,
 )
-from core.datasets.own_graphs import add_graph, free_name
+from core.datasets.own_graphs import add_graph, free_graph_name
 from core.datasets.sets import QuestionSet
-from core.questions.reading import read_questions
+from core.questions.question_files import read_questions
 
 __all__ = [
     "Dataset",
@@ -23,13 +23,13 @@ __all__ = [
     "add_graph",
     "dataset_of",
     "datasets",
-    "draw",
-    "free_name",
-    "full_name",
+    "draw_from_set",
+    "free_graph_name",
+    "full_set_name",
     "graph_for",
     "keep_set",
     "open_graph",
-    "owner",
+    "dataset_of_set",
     "question_set",
     "questions",
     "read_questions",

@@ -12,26 +12,26 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from core.databases.live import FILE as LIVE
-from core.databases.live import Settings, open_live
-from core.datasets.own import added_set, added_sets, save_set, sets_folder
-from core.datasets.relations import read_table
+from core.databases.live_database import LIVE_FILE as LIVE
+from core.databases.live_database import LiveSettings, open_live
+from core.datasets.own_sets import added_set, added_sets, save_set, sets_folder
+from core.datasets.relations import read_relation_words
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, HopscopeError, StoreError, nearest, shorten
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
-from core.graph.store import META, Graph
+from core.graph.store import GRAPH_META_FILE, Graph
 from core.io.home import ROOT, graphs_folder
-from core.io.stamps import Remembered, described, tree
+from core.io.stamps import StampedCache, stamp_subfolder_files, stamp_tree
 from core.io.toml_file import read_toml
-from core.sharing import OPERATOR, who
+from core.sharing import LOCAL_ADMINISTRATOR, current_person
 from core.types import Direction, Question
 from core.watch import NO_WATCH, Watch
 
-DATA = ROOT / "data"
-DESCRIPTION = "dataset.toml"
+SHIPPED_DATA = ROOT / "data"
+DATASET_DESCRIPTION = "dataset.toml"
 _opening = threading.Lock()
-_descriptions, _built = Remembered["Dataset"](), Remembered["Dataset | None"]()
+_descriptions, _built = StampedCache["Dataset"](), StampedCache["Dataset | None"]()
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Dataset:
             return _shared(self.folder / LIVE, open_live)
         if self.triples is None:
             return _opened(self.folder)
-        before = _changed(self.folder / META)
+        before = _changed(self.folder / GRAPH_META_FILE)
         with _opening:  # two threads must not build the same graph
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
-        state = (self.folder / META, before)
-        return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
+        state = (self.folder / GRAPH_META_FILE, before)
+        return _open_graphs.setdefault(state, graph) if before == _changed(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """Return the questions of a set, which are read on first use.
@@ -98,10 +98,10 @@ class Dataset:
 
         Raises as `open` does, and BadInput where the question has no graph.
         """
-        known = self._set(set_name)
-        if known.graphs == "union":
+        row_set = self._set(set_name)
+        if row_set.graphs == "union":
             return self.open()
-        return known.own_graph(question.id, self.graph_name(set_name, question), self.direction)
+        return row_set.own_graph(question.id, self.graph_name(set_name, question), self.direction)
 
     def own_graph(self, question_id: str) -> KnowledgeGraph:
         """Return the graph of a question's own row.
@@ -130,12 +130,12 @@ def datasets() -> dict[str, Dataset]:
     Shipped ones come first, then graphs that users built, each sorted by name. The disk is examined
     on each call, and changed files are read again.
     """
-    known = shipped()
+    datasets_by_name = shipped_datasets()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
-            if folder.name not in known and (found := _own(folder)) is not None:
-                known[folder.name] = found
-    return _with_added(known)
+            if folder.name not in datasets_by_name and (own_dataset := _own(folder)) is not None:
+                datasets_by_name[folder.name] = own_dataset
+    return _with_added(datasets_by_name)
 
 
 def _with_added(known: dict[str, Dataset]) -> dict[str, Dataset]:
@@ -151,17 +151,17 @@ def _own(folder: FilePath) -> Dataset | None:
 
     Opening a damaged graph by name tells the fault.
     """
-    files = tree(folder)
+    files = stamp_tree(folder)
     return _built.of(folder, files, partial(_read_own, folder)) if files else None
 
 
 def _read_own(folder: FilePath) -> Dataset | None:
     try:
-        if (folder / META).is_file():
+        if (folder / GRAPH_META_FILE).is_file():
             store = Graph.open(folder)
             return Dataset(folder.name, store.name, "", store.direction, None, folder)
         if (folder / LIVE).is_file():
-            settings = Settings.read(folder / LIVE)
+            settings = LiveSettings.read(folder / LIVE)
             return Dataset(
                 folder.name,
                 f"{folder.name} (live)",
@@ -176,17 +176,17 @@ def _read_own(folder: FilePath) -> Dataset | None:
     return None
 
 
-def shipped() -> dict[str, Dataset]:
+def shipped_datasets() -> dict[str, Dataset]:
     """Return the data sets in `data/` by name."""
     built = graphs_folder()
-    found = (
+    read_datasets = (
         _descriptions.of((path, built), files, partial(_shipped, path))
-        for path, files in described(DATA, DESCRIPTION)
+        for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION)
     )
-    return {dataset.name: dataset for dataset in found}
+    return {dataset.name: dataset for dataset in read_datasets}
 
 
-def unreadable(known: Mapping[str, Dataset]) -> list[str]:
+def unreadable_graphs(known: Mapping[str, Dataset]) -> list[str]:
     """Return the names of users' graphs that cannot be opened.
 
     These are graphs that are not among the `known` ones. Opening one by name tells the fault.
@@ -195,19 +195,20 @@ def unreadable(known: Mapping[str, Dataset]) -> list[str]:
     return [
         folder.name
         for folder in folders
-        if folder.name not in known and any((folder / file).is_file() for file in (META, LIVE))
+        if folder.name not in known
+        and any((folder / file).is_file() for file in (GRAPH_META_FILE, LIVE))
     ]
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
     """Return the data set of a graph, by the graph's name; None where it has none."""
-    known = shipped()
+    shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
-        found = known.get(name) or (
+        dataset = shipped_by_name.get(name) or (
             _own(graphs_folder() / name) if FilePath(name).name == name else None
         )
-        if found is not None:
-            return _with_added({name: found})[name]
+        if dataset is not None:
+            return _with_added({name: dataset})[name]
     return None
 
 
@@ -218,22 +219,22 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
     shared server, folders cannot be named from a browser. Raises BadInput, which names the known
     graphs, or StoreError.
     """
-    known = datasets()
-    if str(name) in known:
-        return known[str(name)].open(watch)
+    known_datasets = datasets()
+    if str(name) in known_datasets:
+        return known_datasets[str(name)].open(watch)
     for folder in (
         (FilePath(name), graphs_folder() / str(name))
-        if who() == OPERATOR
+        if current_person() == LOCAL_ADMINISTRATOR
         else (graphs_folder() / FilePath(name).name,)
     ):
-        if (folder / META).is_file():
+        if (folder / GRAPH_META_FILE).is_file():
             return _opened(folder)
         if (folder / LIVE).is_file():
             return open_live(folder)
     base, colon, question_id = str(name).partition(":")
-    if colon and base in known:
-        return known[base].own_graph(question_id)
-    raise BadInput(_unknown("graph", str(name), known))
+    if colon and base in known_datasets:
+        return known_datasets[base].own_graph(question_id)
+    raise BadInput(_unknown("graph", str(name), known_datasets))
 
 
 def questions(set_or_file: str | FilePath) -> Sequence[Question]:
@@ -251,11 +252,11 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     files cannot be named from a browser. Raises BadInput, which names the known sets.
     """
     name, file = str(set_or_file), FilePath(set_or_file)
-    if who() == OPERATOR and file.is_file() and name not in _owners():
+    if current_person() == LOCAL_ADMINISTRATOR and file.is_file() and name not in _owners():
         return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
     if columns:
         raise BadInput(f"Columns can be named for a file of questions; “{name}” is none.")
-    return owner(name).sets[full_name(name)]
+    return dataset_of_set(name).sets[full_set_name(name)]
 
 
 def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
@@ -285,36 +286,36 @@ def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph
     name, known = str(set_or_file), question_set(set_or_file)
     if FilePath(name).is_file() and name not in _owners():
         return known.own_graph(question.id, f"{known.name}:{question.id}", "both")
-    return owner(name).graph_for(known.name, question)
+    return dataset_of_set(name).graph_for(known.name, question)
 
 
-def draw(set_name: str, seed: int) -> Question:
+def draw_from_set(set_name: str, seed: int) -> Question:
     """Return a random question of a set, the same for the same seed.
 
     Raises BadInput, which names the known sets.
     """
-    return owner(set_name).draw(full_name(set_name), seed)
+    return dataset_of_set(set_name).draw(full_set_name(set_name), seed)
 
 
-def owner(set_name: str) -> Dataset:
+def dataset_of_set(set_name: str) -> Dataset:
     """Return the data set of a question set. Raises BadInput, which names the known sets."""
-    return _owners()[full_name(set_name)]
+    return _owners()[full_set_name(set_name)]
 
 
-def full_name(set_name: str) -> str:
+def full_set_name(set_name: str) -> str:
     """Return the full name of a question set; `metaqa-2hop` stands for `metaqa-2hop-test`.
 
     A name without its part stands for the test part. Raises BadInput, which names the known sets.
     """
-    known = _owners()
-    name = set_name if set_name in known else f"{set_name}-test"
-    if name not in known:
+    set_owners = _owners()
+    name = set_name if set_name in set_owners else f"{set_name}-test"
+    if name not in set_owners:
         if FilePath(set_name).name == set_name and (sets_folder() / set_name).is_dir():
             graph, _ = added_set(set_name)  # raises if the set is damaged
             raise BadInput(
                 f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here."
             )
-        raise BadInput(_unknown("question set", set_name, known))
+        raise BadInput(_unknown("question set", set_name, set_owners))
     return name
 
 
@@ -347,7 +348,7 @@ def _shipped(path: FilePath) -> Dataset:
             sets,
             description.get("source", ""),
             tuple(description.get("examples", ())),
-            read_table(description.get("relations", {})),
+            read_relation_words(description.get("relations", {})),
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
@@ -355,7 +356,7 @@ def _shipped(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-_held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
+_open_graphs: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
 def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
@@ -364,9 +365,9 @@ def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> Knowl
     The object is shared while the file is unchanged and the object is in use.
     """
     state = (mark, _changed(mark))
-    graph = _held.get(state)
+    graph = _open_graphs.get(state)
     if graph is None:
-        graph = _held[state] = load(mark.parent)
+        graph = _open_graphs[state] = load(mark.parent)
     return graph
 
 
@@ -380,6 +381,6 @@ def _changed(file: FilePath) -> int:
 
 def _opened(folder: FilePath) -> KnowledgeGraph:
     """Return the store in a folder, as one object for all callers while it is not rebuilt."""
-    if not (folder / META).exists():
+    if not (folder / GRAPH_META_FILE).exists():
         raise StoreError(f"There is no graph in {folder}.")
-    return _shared(folder / META, Graph.open)
+    return _shared(folder / GRAPH_META_FILE, Graph.open)

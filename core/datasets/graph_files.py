@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.corpus.readers.packed import zipped
+from core.corpus.readers.file_sources import zip_members
 from core.errors import BadInput, HopscopeError
 from core.graph.readers.crag import crag_triples, is_crag
-from core.graph.readers.triple_file import TripleFile, gathered
+from core.graph.readers.triple_file import TripleFile, sort_graph_files
 from core.io.files import size_text
-from core.runtime.subprocess_worker import Ended, Worker
+from core.runtime.subprocess_worker import Worker, WorkerEndedError
 from core.watch import NO_WATCH, Watch
 
-ZIP = ".zip"
+ZIP_SUFFIX = ".zip"
 # Memory and time of the process that reads CRAG's folder.
-MAX_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
+MAX_CRAG_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
 
 
 def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     """Return a reader of some files as one graph.
 
-    The files are sorted by `core.graph.readers.triple_file.gathered`. Zips among them are unpacked
+    The files are sorted by `core.graph.readers.triple_file.sort_graph_files`. Zips among them are unpacked
     into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises BadInput for
     a damaged or empty zip, and where no file holds edges.
     """
     notes: list[str] = []
-    inside = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]
-    file = gathered(inside, **how)
+    files = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]
+    file = sort_graph_files(files, **how)
     file.tally.notes += notes
-    if len(inside) > 1:
+    if len(files) > 1:
         names = [path.name for path in (file.path, *file.more)]
         file.tally.note(f"Edges are read from {', '.join(names)}.")
     return file
@@ -54,10 +54,10 @@ def _crag_lines(path: Path, file: Path) -> list[str]:
     This runs in a separate process, as the folder's pickled files and databases are untrusted.
     """
     try:
-        with Worker(MAX_MEMORY_BYTES) as worker:
+        with Worker(MAX_CRAG_MEMORY_BYTES) as worker:
             work = (path.absolute(), file.absolute())
             return worker.do(_write_crag, *work, watch=NO_WATCH, seconds=MAX_CRAG_SECONDS)
-    except Ended as error:
+    except WorkerEndedError as error:
         raise BadInput(f"Reading {path} ends before its end. {error}") from None
     except HopscopeError as error:
         raise BadInput(str(error)) from None
@@ -71,7 +71,7 @@ def _write_crag(path: Path, file: Path, watch: Watch = NO_WATCH) -> list[str]:
 
 
 def _is_zip(path: Path) -> bool:
-    return path.suffix.lower() == ZIP
+    return path.suffix.lower() == ZIP_SUFFIX
 
 
 def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
@@ -79,24 +79,24 @@ def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> l
 
     Each file keeps the last part of its name. Hidden files are left out.
     """
-    members, said = zipped(path)
-    notes += said
-    wanted = {
+    members, zip_notes = zip_members(path)
+    notes += zip_notes
+    visible_members = {
         name: member
         for name, member in members.items()
         if not any(part.startswith((".", "__")) for part in name.split("/"))
     }
-    if not wanted:
+    if not visible_members:
         raise BadInput(f"{path.name} holds no files.")
-    if most is not None and sum(member.size for member in wanted.values()) > most:
+    if most is not None and sum(member.size for member in visible_members.values()) > most:
         raise BadInput(
             f"{path.name} would unpack to more than {size_text(most)}, so it is not read."
         )
-    found: list[Path] = []
-    for number, (name, member) in enumerate(wanted.items()):
-        place = folder / f"{path.stem}-{number}" / name.rsplit("/", 1)[-1]
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with member.open() as source, open(place, "wb") as out:
+    unpacked_files: list[Path] = []
+    for number, (name, member) in enumerate(visible_members.items()):
+        target = folder / f"{path.stem}-{number}" / name.rsplit("/", 1)[-1]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with member.open() as source, open(target, "wb") as out:
             shutil.copyfileobj(source, out)
-        found.append(place)
-    return found
+        unpacked_files.append(target)
+    return unpacked_files

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.databases.live import Live, Settings, open_live, save_live
-from core.datasets.catalogue import datasets, shipped
-from core.datasets.own import clean_name
+from core.databases.live_database import LiveDatabase, LiveSettings, open_live, save_live
+from core.datasets.catalogue import datasets, shipped_datasets
+from core.datasets.own_sets import clean_name
 from core.errors import BadInput, StoreError, shorten
-from core.graph.building.build import Source, build
+from core.graph.building.build import TripleInput, build
 from core.graph.protocol import KnowledgeGraph
-from core.graph.storage.write import locked
-from core.graph.store import META
-from core.io.folders import remove
+from core.graph.storage.store_files import lock_store
+from core.graph.store import GRAPH_META_FILE
+from core.io.folders import remove_folder
 from core.io.home import graphs_folder
-from core.sharing import check_may_change, forget_owner, made
+from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-OWNED_AS = "graph"
+GRAPH_OWNED_AS = "graph"
 
 
-def free_name(name: str) -> str:
+def free_graph_name(name: str) -> str:
     """Return the cleaned name of a new graph.
 
     Raises BadInput where nothing is left of the name or it is taken.
@@ -35,38 +35,42 @@ def free_name(name: str) -> str:
 
 
 def add_graph(
-    triples: Source, name: str, direction: Direction = "both", watch: Watch = NO_WATCH
+    triples: TripleInput, name: str, direction: Direction = "both", watch: Watch = NO_WATCH
 ) -> KnowledgeGraph:
-    """Build the graph of some triples and keep it under a name that `free_name` returned.
+    """Build the graph of some triples and keep it under a name that `free_graph_name` returned.
 
     The graph belongs to the current user. Raises BadInput where the name has been taken since, and
     as `build` does.
     """
-    if clean_name(name) != name or name in datasets() or (graphs_folder() / name / META).is_file():
+    if (
+        clean_name(name) != name
+        or name in datasets()
+        or (graphs_folder() / name / GRAPH_META_FILE).is_file()
+    ):
         raise BadInput(_taken(name))
     graph = build(triples, graphs_folder() / name, name, direction, watch)
-    made(OWNED_AS, name)
+    record_owner(GRAPH_OWNED_AS, name)
     return graph
 
 
-def add_live(settings: Settings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """Keep the graph of a live database under a name that `free_name` returned.
+def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
+    """Keep the graph of a live database under a name that `free_graph_name` returned.
 
     The database is queried once first. Raises BadInput where the name has been taken since or the
     database does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken(name))
-    Live(name, settings).try_it(watch)
+    LiveDatabase(name, settings).try_it(watch)
     save_live(graphs_folder() / name, settings)
-    made(OWNED_AS, name)
+    record_owner(GRAPH_OWNED_AS, name)
     return open_live(graphs_folder() / name)
 
 
 def own_folder(name: str) -> Path | None:
     """Return the folder of a user's graph, also of a damaged one; None if there is none."""
     folder = graphs_folder() / name
-    if name in shipped() or folder.name != name or name.startswith("."):
+    if name in shipped_datasets() or folder.name != name or name.startswith("."):
         return None
     return folder if folder.is_dir() else None
 
@@ -82,15 +86,15 @@ def remove_graph(name: str) -> None:
     NotAllowed : if it belongs to another user.
     StoreError : if the disk refuses, or another process is building it.
     """
-    if name in shipped():
+    if name in shipped_datasets():
         raise BadInput(f"The graph “{name}” comes with Hopscope and cannot be removed.")
     folder = own_folder(name)
     if folder is None:
         raise BadInput(f"There is no graph “{shorten(name)}” of your own.")
-    check_may_change(OWNED_AS, name)
-    with locked(folder, wait=False):
+    check_may_change(GRAPH_OWNED_AS, name)
+    with lock_store(folder, wait=False):
         try:
-            remove(folder, lambda: forget_owner(OWNED_AS, name))
+            remove_folder(folder, lambda: forget_owner(GRAPH_OWNED_AS, name))
         except OSError as error:
             raise StoreError(
                 f"The graph in {folder} cannot be removed: {error.strerror or error}."

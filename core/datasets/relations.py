@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from core.errors import BadInput
 
-PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
-_PARTS = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+ENDING_PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
+_RELATION_WORD = re.compile(r"[^\W_]+")
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def relation_words(
@@ -27,8 +27,8 @@ def relation_words(
         return table[relation][0 if forward else 1]
     words = [
         word.lower()
-        for word in _PARTS.findall(
-            _CAMEL.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1])
+        for word in _RELATION_WORD.findall(
+            _CAMEL_CASE.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1])
         )
     ]
     text = " ".join(words)
@@ -36,7 +36,7 @@ def relation_words(
         return text or relation
     if words[-1] == "by" and len(words) > 1:
         return " ".join(words[:-1])
-    if words[-1] in PREPOSITIONS:
+    if words[-1] in ENDING_PREPOSITIONS:
         return f"{text}, backwards"
     return (
         " ".join(words[1:] if words[0] in ("has", "have", "is", "in") and len(words) > 1 else words)
@@ -51,12 +51,12 @@ def chain_words(
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
 
-def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+def read_relation_words(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Read the table of a description's `relations`.
 
     Raises BadInput where a relation does not have two texts, one for each direction.
     """
-    found = {}
+    words_by_relation = {}
     for relation, both in table.items():
         if (
             not isinstance(both, list)
@@ -67,5 +67,5 @@ def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
                 f"The words of the relation “{relation}” must be two texts: along the triple, and "
                 "against it."
             )
-        found[relation] = (both[0], both[1])
-    return found
+        words_by_relation[relation] = (both[0], both[1])
+    return words_by_relation

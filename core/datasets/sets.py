@@ -11,27 +11,27 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
-from core.io.recoded import readable
-from core.questions.forms import ANSWERABLE, rows_within
-from core.questions.reading import (
+from core.io.recoded_files import readable
+from core.questions.forms import ANSWERABLE_KEY, question_rows
+from core.questions.question_files import (
     FORMATS,
-    LONGEST_ROW,
-    MAX_BYTES,
+    MAX_QUESTION_FILE_BYTES,
+    MAX_QUESTION_ROW_BYTES,
     QuestionFile,
-    bare_text,
-    read_file,
+    count_rows_with_graphs,
     read_lines,
-    rows_with_graphs,
+    read_question_file,
+    text_without_brackets,
 )
 from core.runtime.row_files import file_rows, is_columnar
 from core.types import Direction, Question
 
-GRAPHS = ("union", "question")
+GRAPH_SCOPES = ("union", "question")
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class QuestionSet:
         """
         kinds = folder / row["kinds"] if "kinds" in row else None
         graphs, format = row.get("graphs", "union"), row.get("format", "auto")
-        if graphs not in GRAPHS:
+        if graphs not in GRAPH_SCOPES:
             raise BadInput(
-                f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}"
+                f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPH_SCOPES)}"
             )
         if format not in ("auto", *FORMATS):
             raise BadInput(
@@ -189,7 +189,7 @@ def _questions(
     columns: str,
     encoding: str,
 ) -> QuestionFile:
-    return read_file(file, name, hops, format, only, columns=columns, encoding=encoding)
+    return read_question_file(file, name, hops, format, only, columns=columns, encoding=encoding)
 
 
 @lru_cache(maxsize=64)
@@ -201,12 +201,12 @@ def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
 def _bare_text(
     file: FilePath, stamp: tuple, format: str, columns: str, encoding: str
 ) -> str | None:
-    return bare_text(file, format, columns, encoding)
+    return text_without_brackets(file, format, columns, encoding)
 
 
 @lru_cache(maxsize=16)
 def _with_graphs(file: FilePath, stamp: tuple) -> int:
-    return rows_with_graphs(file)
+    return count_rows_with_graphs(file)
 
 
 @lru_cache(maxsize=16)
@@ -222,14 +222,14 @@ def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """Return the compressed triples of each row of a set, as a file may hold millions of them."""
-    text = file if is_columnar(file) else readable(file, most=MAX_BYTES)
-    rows = file_rows(text, most=MAX_BYTES, longest=LONGEST_ROW)
+    text = file if is_columnar(file) else readable(file, most=MAX_QUESTION_FILE_BYTES)
+    rows = file_rows(text, most=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
     return tuple(
         zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)
         for where, row in rows
         if not only or row.get(only) is True
-        for one in rows_within(row)
-        if one.get(ANSWERABLE) is not False
+        for one in question_rows(row)
+        if one.get(ANSWERABLE_KEY) is not False
     )
 
 
@@ -242,4 +242,4 @@ def _own_graph(
         raise BadInput(
             f"The question “{question_id}” of “{known.name}” comes without a graph of its own."
         )
-    return in_memory(triples, name, direction)
+    return build_in_memory(triples, name, direction)

@@ -8,31 +8,31 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.datasets.catalogue import DESCRIPTION, shipped
-from core.datasets.relations import read_table
+from core.datasets.catalogue import DATASET_DESCRIPTION, shipped_datasets
+from core.datasets.relations import read_relation_words
 from core.errors import BadInput
 from core.io.home import graphs_folder
 from core.io.toml_file import read_toml
 
 
-def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
+def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
     """Return the relation words of the graph's data set.
 
     For a user's graph they come from the `dataset.toml` in its folder. The table is empty where
     there is none.
     """
     name = graph_name.partition(":")[0]
-    dataset = shipped().get(name)
+    dataset = shipped_datasets().get(name)
     if dataset is not None:
         return dataset.relations
-    file = graphs_folder() / name / DESCRIPTION
+    file = graphs_folder() / name / DATASET_DESCRIPTION
     return _own(file, file.stat().st_mtime_ns) if file.exists() else {}
 
 
 @lru_cache(maxsize=64)
 def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
     try:
-        return read_table(read_toml(file).get("relations", {}))
+        return read_relation_words(read_toml(file).get("relations", {}))
     except OSError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError, BadInput) as error:

@@ -41,7 +41,7 @@ class Cause(StrEnum):
     NOT_SAID = auto()  # it was in the prompt, but the model did not name it
 
 
-BRIEF = {
+CAUSE_LABELS = {
     Cause.NOT_IN_GRAPH: "not in the graph",
     Cause.NOT_SOUGHT: "not sought",
     Cause.NOT_SHOWN: "without anything retrieved",
@@ -72,7 +72,13 @@ BRIEF = {
 """Short labels of the causes, for counts of questions by cause."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
 # Causes of candidates that were seen and then dropped.
-DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)
+DROP_CAUSES = (
+    Cause.NOT_READ,
+    Cause.OUTRANKED,
+    Cause.NOT_CHOSEN,
+    Cause.NOT_HANDED_ON,
+    Cause.NO_ROOM,
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class Fate:
         """The outcome in short: found, seen and dropped, or never reached."""
         if self.cause is Cause.FOUND:
             return "found"
-        if self.cause in DROPPED:
+        if self.cause in DROP_CAUSES:
             return "dropped"
         return "never"
 
@@ -145,14 +151,14 @@ class Loss:
     step: Step | None = None
 
 
-def figure(number: int | None) -> int:
+def required_figure(number: int | None) -> int:
     """Return a figure that a loss of its cause always has."""
     assert number is not None
     return number
 
 
 @dataclass(frozen=True)
-class Phrase:
+class CauseWording:
     """The wording of a cause.
 
     `head` begins a lane's sentence. `one` and `several` are clauses for one lane and for several,
@@ -164,69 +170,75 @@ class Phrase:
     several: str = ""
 
 
-PHRASES = {
-    Cause.NOT_IN_GRAPH: Phrase(
+CAUSE_WORDINGS = {
+    Cause.NOT_IN_GRAPH: CauseWording(
         "Not in the graph",
         "cannot know {what}, which the graph lacks",
         "cannot know {what}, which the graph lacks",
     ),
-    Cause.NOT_SHOWN: Phrase("Not known", "does not know {what}", "do not know {what}"),
-    Cause.NOT_SOUGHT: Phrase("No answer", "gives no answer", "give no answer"),
-    Cause.LEFT_OUT: Phrase(
+    Cause.NOT_SHOWN: CauseWording("Not known", "does not know {what}", "do not know {what}"),
+    Cause.NOT_SOUGHT: CauseWording("No answer", "gives no answer", "give no answer"),
+    Cause.LEFT_OUT: CauseWording(
         "Never in the subgraph",
         "leaves {what} out of its subgraph",
         "leave {what} out of their subgraphs",
     ),
-    Cause.FILTERED: Phrase(
+    Cause.FILTERED: CauseWording(
         "Lost when filtering", "filters out the way to {what}", "filter out the way to {what}"
     ),
-    Cause.EDGE_LEFT_OUT: Phrase("Cut off", "cuts the way to {what}", "cut the way to {what}"),
-    Cause.TOO_FAR: Phrase("Too far", "does not search far enough", "do not search far enough"),
-    Cause.NO_WAY: Phrase("No way there", "finds no way to {what}", "find no way to {what}"),
-    Cause.ONE_WAY: Phrase(
+    Cause.EDGE_LEFT_OUT: CauseWording("Cut off", "cuts the way to {what}", "cut the way to {what}"),
+    Cause.TOO_FAR: CauseWording(
+        "Too far", "does not search far enough", "do not search far enough"
+    ),
+    Cause.NO_WAY: CauseWording("No way there", "finds no way to {what}", "find no way to {what}"),
+    Cause.ONE_WAY: CauseWording(
         "Against the arrows", "follows edges one way only", "follow edges one way only"
     ),
-    Cause.BEAM: Phrase(
+    Cause.BEAM: CauseWording(
         "Lost at hop {hop}", "loses {what} at hop {hop}", "lose {what} at hop {hop}"
     ),
-    Cause.NOT_TRIED: Phrase(
+    Cause.NOT_TRIED: CauseWording(
         "Not tried at hop {hop}",
         "does not try the step at hop {hop}",
         "do not try the step at hop {hop}",
     ),
-    Cause.OTHER_RELATIONS: Phrase(
+    Cause.OTHER_RELATIONS: CauseWording(
         "Followed other relations", "follows other relations", "follow other relations"
     ),
-    Cause.NOT_READ: Phrase(
+    Cause.NOT_READ: CauseWording(
         "Not read when ranking",
         "does not read the paths to {what}",
         "do not read the paths to {what}",
     ),
-    Cause.OUTRANKED: Phrase("Lost when ranking", "ranks {what} too low", "rank {what} too low"),
-    Cause.NOT_DRAWN: Phrase("Lost by lot", "does not draw {what}", "do not draw {what}"),
-    Cause.NOT_CHOSEN: Phrase("Not chosen", "does not choose {what}", "do not choose {what}"),
-    Cause.NOT_HANDED_ON: Phrase("Not handed on", "hands nothing on", "hand nothing on"),
-    Cause.NO_ROOM: Phrase("Found too late", "finds {what} too late", "find {what} too late"),
-    Cause.NOT_FOLLOWED: Phrase(
+    Cause.OUTRANKED: CauseWording(
+        "Lost when ranking", "ranks {what} too low", "rank {what} too low"
+    ),
+    Cause.NOT_DRAWN: CauseWording("Lost by lot", "does not draw {what}", "do not draw {what}"),
+    Cause.NOT_CHOSEN: CauseWording("Not chosen", "does not choose {what}", "do not choose {what}"),
+    Cause.NOT_HANDED_ON: CauseWording("Not handed on", "hands nothing on", "hand nothing on"),
+    Cause.NO_ROOM: CauseWording("Found too late", "finds {what} too late", "find {what} too late"),
+    Cause.NOT_FOLLOWED: CauseWording(
         "Read another relation", "reads another relation", "read another relation"
     ),
-    Cause.ON_THE_WAY: Phrase("Passed by", "passes by {what}", "pass by {what}"),
-    Cause.NOT_NAMED: Phrase("Not named", "does not name {what}", "do not name {what}"),
-    Cause.NOT_SAID: Phrase(
+    Cause.ON_THE_WAY: CauseWording("Passed by", "passes by {what}", "pass by {what}"),
+    Cause.NOT_NAMED: CauseWording("Not named", "does not name {what}", "do not name {what}"),
+    Cause.NOT_SAID: CauseWording(
         "Lost in the answer",
         "has {what} in the prompt, but the model does not say so",
         "have {what} in the prompt, but the model does not say so",
     ),
-    Cause.NOT_REACHED: Phrase("Never reached", "does not reach {what}", "do not reach {what}"),
+    Cause.NOT_REACHED: CauseWording(
+        "Never reached", "does not reach {what}", "do not reach {what}"
+    ),
 }
 
 
-def place_words(loss: Loss) -> str:
+def rank_words(loss: Loss) -> str:
     """Return the rank of a loss in a few words, or its cause where it has no rank.
 
-    >>> from core.diagnosis.causes import Cause, Loss, place_words
-    >>> (place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),
-    ...  place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY)))
+    >>> from core.diagnosis.causes import Cause, Loss, rank_words
+    >>> (rank_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),
+    ...  rank_words(Loss("Don Cheadle", "paths", Cause.NO_WAY)))
     ('place 41 of 1,317', 'no way there')
     """
     if loss.place is not None:
@@ -237,5 +249,5 @@ def place_words(loss: Loss) -> str:
         else:
             behind = ""
         return f"place {loss.place:,}{behind}"
-    head = PHRASES[loss.cause].head.format(hop=loss.hop)
+    head = CAUSE_WORDINGS[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.funnel import gold_nodes
-from core.diagnosis.left_out import MOST_EDGES, pagerank_places
-from core.diagnosis.losses import best_place
+from core.diagnosis.losses import best_rank
+from core.diagnosis.pagerank_ranks import MAX_RANKED_EDGES, pagerank_ranks
 from core.diagnosis.passages import chunk_rows
 from core.diagnosis.step_outcomes import targets_of
 from core.diagnosis.targets import Target
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.neighbourhood import nearest
 from core.graph.algorithms.paths import shortest_paths
-from core.graph.texts import leaves
+from core.graph.texts import chunk_nodes
 from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.operators.extract import EgoNetwork
@@ -27,10 +27,10 @@ from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.parameters import Parameter, parameters
 from core.types import Ranking, State
 
-HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
-FROM, POINTS = 1, 10  # the smallest value of a cut, and the most values of a curve
+CURVE_HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
+MIN_CUT, MAX_CURVE_VALUES = 1, 10  # the smallest value of a cut, and the most values of a curve
 # The rank of each target, from 1; None for one that no value is known to bring in.
-Places = dict[Target, int | None]
+TargetRanks = dict[Target, int | None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Curve:
     next: int | None
 
 
-def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve]:
+def curves(comparison: MethodComparison, lane: MethodLane, place: int) -> Mapping[str, Curve]:
     """Return the curves of an operator's parameters by name.
 
     `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
@@ -70,15 +70,15 @@ def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve
         return {}
     operator, state = line.operators[place], lane.states[place]
     before = lane.states[place - 1] if place else None
-    found = {
+    ranks_by_name = {
         "keep": _cut_places(lane, state, targets),
         "hops": _hops(lane, operator, state, before, targets),
     }
-    known = {one.name: one for one in parameters(type(operator)) if one.type is int}
+    int_parameters = {one.name: one for one in parameters(type(operator)) if one.type is int}
     return {
-        name: curve(known[name], getattr(operator, name), places.values())
-        for name, places in found.items()
-        if places is not None and name in known
+        name: curve(int_parameters[name], getattr(operator, name), places.values())
+        for name, places in ranks_by_name.items()
+        if places is not None and name in int_parameters
     }
 
 
@@ -94,33 +94,38 @@ def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Cur
     >>> one.values, one.alive, one.of, one.next
     ((1, 2, 4, 8, 16, 32, 41, 64), (0, 0, 1, 1, 1, 1, 2, 2), 3, 41)
     """
-    placed = list(places)
-    known = sorted(place for place in placed if place is not None)
-    low, high = int(parameter.low or 0), int(parameter.high or max([value, *known]))
-    coming = next((place for place in known if value < place <= high), None)
+    ranks = list(places)
+    known_ranks = sorted(place for place in ranks if place is not None)
+    low, high = int(parameter.low or 0), int(parameter.high or max([value, *known_ranks]))
+    next_rank = next((place for place in known_ranks if value < place <= high), None)
     if parameter.name == "hops":
-        grid = {one for one in HOPS if low <= one <= high}
+        grid = {one for one in CURVE_HOPS if low <= one <= high}
     else:
-        last = max([value, *(place for place in known if place <= high)])
-        grid = {1 << power for power in range(FROM - 1, last.bit_length() + 1)}
-    wanted = sorted(
-        {one for one in grid if low <= one <= high} | {value} | ({coming} if coming else set())
+        last = max([value, *(place for place in known_ranks if place <= high)])
+        grid = {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
+    curve_values = sorted(
+        {one for one in grid if low <= one <= high}
+        | {value}
+        | ({next_rank} if next_rank else set())
     )
-    while len(wanted) > POINTS:  # the smallest values tell least
-        wanted.remove(next(one for one in wanted if one not in (value, coming)))
-    alive = tuple(sum(place <= one for place in known) for one in wanted)
-    return Curve(parameter.name, value, tuple(wanted), alive, len(placed), coming)
+    while len(curve_values) > MAX_CURVE_VALUES:  # the smallest values tell least
+        curve_values.remove(next(one for one in curve_values if one not in (value, next_rank)))
+    alive = tuple(sum(place <= one for place in known_ranks) for one in curve_values)
+    return Curve(parameter.name, value, tuple(curve_values), alive, len(ranks), next_rank)
 
 
-def _cut_places(lane: Lane, state: State, targets: Sequence[Target]) -> Places | None:
+def _cut_places(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
     """Return the rank of each target in the order that the last operator cut.
 
     The result is None where there is no such order.
     """
-    nodes = pagerank_places(lane.graph, state)
-    if nodes is not None:
+    node_ranks = pagerank_ranks(lane.graph, state)
+    if node_ranks is not None:
         return {
-            one: min((int(nodes[node]) for node in _nodes(lane, one) if nodes[node]), default=None)
+            one: min(
+                (int(node_ranks[node]) for node in _nodes(lane, one) if node_ranks[node]),
+                default=None,
+            )
             for one in targets
         }
     order = state.trace[-1].before_cut
@@ -135,7 +140,7 @@ def _is_head(state: State, order: Ranking) -> bool:
     return after is not None and after.items == order.items[: len(after)]
 
 
-def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
+def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> bool:
     """Return whether the items of an order can hold the targets.
 
     Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. Words of an
@@ -143,34 +148,40 @@ def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
     """
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (
-            order.kind == "node" and bool(leaves(lane.graph, order.items))
+            order.kind == "node" and bool(chunk_nodes(lane.graph, order.items))
         )
     return not lane.graph.columns.of_texts and order.kind in ("path", "node")
 
 
-def _place(lane: Lane, order: Ranking, target: Target) -> int | None:
+def _place(lane: MethodLane, order: Ranking, target: Target) -> int | None:
     """Return the rank, from 1, of the first item that holds a target."""
     if order.kind == "path":
-        return best_place(order, set(_nodes(lane, target)))
-    own: Mapping[Any, int] = (
-        leaves(lane.graph, order.items) if target.kind == "passage" and order.kind == "node" else {}
+        return best_rank(order, set(_nodes(lane, target)))
+    chunk_of_node: Mapping[Any, int] = (
+        chunk_nodes(lane.graph, order.items)
+        if target.kind == "passage" and order.kind == "node"
+        else {}
     )
-    wanted = (
+    target_items = (
         chunk_rows(lane.graph, target.name)
         if target.kind == "passage"
         else set(_nodes(lane, target))
     )
-    items = (own.get(item) for item in order.items) if own else order.items
-    return next((place for place, item in enumerate(items, 1) if item in wanted), None)
+    items = (chunk_of_node.get(item) for item in order.items) if chunk_of_node else order.items
+    return next((place for place, item in enumerate(items, 1) if item in target_items), None)
 
 
-def _nodes(lane: Lane, target: Target) -> tuple[int, ...]:
+def _nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
     return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
 
 
 def _hops(
-    lane: Lane, operator: Operator, state: State, before: State | None, targets: Sequence[Target]
-) -> Places | None:
+    lane: MethodLane,
+    operator: Operator,
+    state: State,
+    before: State | None,
+    targets: Sequence[Target],
+) -> TargetRanks | None:
     """Return the hops from the seeds to each target.
 
     They are counted in the graph for a neighbourhood, and in the subgraph for operators that find
@@ -179,26 +190,30 @@ def _hops(
     """
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
         return None
-    if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MOST_EDGES:
-        nodes, hops = nearest(lane.graph, state.seeds, HOPS[-1], operator.direction, operator.keep)
-        away = dict(zip(nodes.tolist(), hops.tolist()))
+    if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MAX_RANKED_EDGES:
+        nodes, hops = nearest(
+            lane.graph, state.seeds, CURVE_HOPS[-1], operator.direction, operator.keep
+        )
+        hops_by_node = dict(zip(nodes.tolist(), hops.tolist()))
     elif (
         isinstance(operator, ShortestPaths | SimplePaths)
         and before is not None
         and before.subgraph is not None
     ):
-        local, away = Local(lane.graph, before.subgraph, operator.direction), {}
+        local, hops_by_node = LocalAdjacency(lane.graph, before.subgraph, operator.direction), {}
         for seed in dict.fromkeys(state.seeds):
             for path in (
-                shortest_paths(local, seed, HOPS[-1], parallel=False)[0]
+                shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]
                 if seed in before.subgraph
                 else ()
             ):
-                away[path.end] = min(len(path), away.get(path.end, len(path)))
-                away.setdefault(seed, 1)  # the seed lies on every path
+                hops_by_node[path.end] = min(len(path), hops_by_node.get(path.end, len(path)))
+                hops_by_node.setdefault(seed, 1)  # the seed lies on every path
     else:
         return None
     return {
-        one: min((away[node] for node in _nodes(lane, one) if node in away), default=None)
+        one: min(
+            (hops_by_node[node] for node in _nodes(lane, one) if node in hops_by_node), default=None
+        )
         for one in targets
     }

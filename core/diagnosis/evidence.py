@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.languages.spelling import fold, fold_with_places, place_behind
+from core.languages.spelling import end_place, fold, fold_with_places
 from core.types import Path, State
 
-MOST = 50  # names of one lane
-SHORT = 3  # characters; shorter names must match in their own spelling
+MAX_EVIDENCE_NAMES = 50  # names of one lane
+MIN_FOLDED_CHARACTERS = 3  # characters; shorter names must match in their own spelling
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Evidence:
     lines: tuple[int, ...]
 
 
-def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
+def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
     """Return the evidence for the names of the graph reader and in a language model's `answer`.
 
     The answer may be incomplete. Only nodes of the kept paths count, and question entities do not.
@@ -47,10 +47,10 @@ def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
     named = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
     words = [(named[node], node) for node in state.reader or () if node in named]
     words += _in_text(answer, named)
-    words = list(dict.fromkeys(words))[:MOST]
+    words = list(dict.fromkeys(words))[:MAX_EVIDENCE_NAMES]
     routes, lines = _routes(state.paths.items, {node for _, node in words}), _lines(state)
     return tuple(
-        Evidence(text, node, routes.get(node, ()), _holding(lines, named[node]))
+        Evidence(text, node, routes.get(node, ()), _lines_with(lines, named[node]))
         for text, node in words
     )
 
@@ -61,21 +61,21 @@ def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:
     Longer names take precedence where names overlap.
     """
     folded, places = fold_with_places(answer)
-    found, taken = list[tuple[int, str, int]](), [False] * len(answer)
+    matches, taken = list[tuple[int, str, int]](), [False] * len(answer)
     for node, name in sorted(named.items(), key=lambda pair: -len(pair[1])):
-        wanted = fold(name)
-        if not wanted.strip() or wanted not in folded:
+        folded_name = fold(name)
+        if not folded_name.strip() or folded_name not in folded:
             continue
-        for match in re.finditer(_whole(wanted), folded):
-            start, end = places[match.start()], place_behind(places, match.end())
-            own = len(name) >= SHORT or answer[start:end] == name
-            if own and not any(taken[start:end]):
+        for match in re.finditer(_whole_word(folded_name), folded):
+            start, end = places[match.start()], end_place(places, match.end())
+            is_match = len(name) >= MIN_FOLDED_CHARACTERS or answer[start:end] == name
+            if is_match and not any(taken[start:end]):
                 taken[start:end] = [True] * (end - start)
-                found.append((start, answer[start:end], node))
-    return [(text, node) for _, text, node in sorted(found)]
+                matches.append((start, answer[start:end], node))
+    return [(text, node) for _, text, node in sorted(matches)]
 
 
-def _whole(name: str) -> str:
+def _whole_word(name: str) -> str:
     """Return a pattern of a name as a whole word.
 
     No letter or digit may continue a name that begins or ends with one.
@@ -104,6 +104,6 @@ def _lines(state: State) -> list[tuple[int, str]]:
     return list(enumerate(last, first))
 
 
-def _holding(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:
-    whole = re.compile(_whole(" ".join(name.split()))) if name.strip() else None
-    return tuple(place for place, line in lines if whole is not None and whole.search(line))
+def _lines_with(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:
+    pattern = re.compile(_whole_word(" ".join(name.split()))) if name.strip() else None
+    return tuple(place for place, line in lines if pattern is not None and pattern.search(line))

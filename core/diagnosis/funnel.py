@@ -34,15 +34,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.comparison.lane import Lane
-from core.diagnosis.held_words import in_corpus, in_graph
-from core.diagnosis.matching import BARE, match, says
-from core.diagnosis.passages import chunk_rows, described, retrieved_chunks, shown_chunks
+from core.comparison.lane import MethodLane
+from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_answer
+from core.diagnosis.name_lookup import is_in_corpus, is_in_graph
+from core.diagnosis.passages import chunk_rows, chunks_with_nodes, retrieved_chunks, shown_chunks
 from core.diagnosis.targets import Target, answers_of, passages_of
-from core.graph.names.lookup import names as names_of
+from core.graph.names.lookup import name_lookup as names_of
 from core.graph.texts import hit_names, hit_texts
 from core.languages.spelling import normalize
-from core.sources import Source
+from core.sources import AnswerSource
 from core.types import Path, State
 
 SavedAlive = Mapping[str, tuple[str, ...]] | None
@@ -51,7 +51,7 @@ Tests = list[tuple[str, Callable[[Target], bool]]]
 
 
 @dataclass(frozen=True)
-class Stage:
+class FunnelStage:
     """One stage of the funnel, with the targets alive in it and those lost at it.
 
     A target is lost at the stage after the last one in which it is alive, so each is lost once. A
@@ -66,13 +66,13 @@ class Stage:
 
 
 def funnel(
-    source: Source,
+    source: AnswerSource,
     graph,
     state: State,
     targets: Sequence[Target],
     by_model: bool | None = None,
     saved: SavedAlive = None,
-) -> tuple[Stage, ...]:
+) -> tuple[FunnelStage, ...]:
     """Return the stages that a run has reached, for targets of one kind; empty without targets.
 
     Parameters
@@ -102,72 +102,78 @@ def funnel(
 
 def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
     nodes = {target: gold_nodes(graph, *target.names) for target in targets}
-    found: Tests = [("graph", lambda target: bool(nodes[target]))]
-    subgraph, said, read = state.subgraph, state.answer, state.reader
+    tests: Tests = [("graph", lambda target: bool(nodes[target]))]
+    subgraph, answer, reader_nodes = state.subgraph, state.answer, state.reader
     if subgraph is not None:
-        found.append(("subgraph", lambda target: any(node in subgraph for node in nodes[target])))
+        tests.append(("subgraph", lambda target: any(node in subgraph for node in nodes[target])))
     if state.paths is not None:
         paths = state.paths.items
         on_paths = _on(paths)
-        found.append(("paths", lambda target: not on_paths.isdisjoint(nodes[target])))
+        tests.append(("paths", lambda target: not on_paths.isdisjoint(nodes[target])))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
             reported = lambda target: any(
-                match(text, name) for text in report_texts for name in target.names
+                contains_answer(text, name) for text in report_texts for name in target.names
             )
-            found.append(
+            tests.append(
                 (
                     "prompt",
                     lambda target: not on_prompt.isdisjoint(nodes[target]) or reported(target),
                 )
             )
-    if by_model and said is not None:
-        found.append(("answer", lambda target: any(match(said, name) for name in target.names)))
-    elif read is not None:
-        found.append(("answer", lambda target: not set(read).isdisjoint(nodes[target])))
-    return found
+    if by_model and answer is not None:
+        tests.append(
+            ("answer", lambda target: any(contains_answer(answer, name) for name in target.names))
+        )
+    elif reader_nodes is not None:
+        tests.append(("answer", lambda target: not set(reader_nodes).isdisjoint(nodes[target])))
+    return tests
 
 
-def _passages(source: Source, graph, state: State, saved: SavedAlive) -> Tests:
-    found: Tests = [
+def _passages(source: AnswerSource, graph, state: State, saved: SavedAlive) -> Tests:
+    tests: Tests = [
         ("corpus", lambda target: target.name in (saved["corpus"] if saved else source)),
         (
             "graph",
             lambda target: (
                 target.name in saved["graph"]
                 if saved
-                else bool(described(graph, chunk_rows(graph, target.name)))
+                else bool(chunks_with_nodes(graph, chunk_rows(graph, target.name)))
             ),
         ),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
-        found.append(
+        tests.append(
             ("retrieved", lambda target: not chunk_rows(graph, target.name).isdisjoint(hits))
         )
         if shown is not None:
-            found.append(
+            tests.append(
                 ("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown))
             )
-    return found
+    return tests
 
 
 def _words(
-    source: Source, graph, state: State, targets: Sequence[Target], saved: SavedAlive
+    source: AnswerSource, graph, state: State, targets: Sequence[Target], saved: SavedAlive
 ) -> Tests:
-    said = (
+    answer = (
         state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
     )
-    if all(normalize(target.name) in BARE for target in targets):
-        return [("answer", lambda target: says(said, target.name))] if said is not None else []
-    found: Tests = [
+    if all(normalize(target.name) in YES_NO_ANSWERS for target in targets):
+        return (
+            [("answer", lambda target: gives_answer(answer, target.name))]
+            if answer is not None
+            else []
+        )
+    tests: Tests = [
         (
             "corpus",
             lambda target: (
                 target.name in saved["corpus"]
                 if saved
-                else any(in_corpus(source, graph, name) for name in target.names)
+                else any(is_in_corpus(source, graph, name) for name in target.names)
             ),
         ),
         (
@@ -175,22 +181,24 @@ def _words(
             lambda target: (
                 target.name in saved["graph"]
                 if saved
-                else any(in_graph(graph, name) for name in target.names)
+                else any(is_in_graph(graph, name) for name in target.names)
             ),
         ),
     ]
     if state.hits:
-        listed = [hits.listed for hits in state.hits]
+        hit_lists = [hits.listed for hits in state.hits]
         texts = [
             text
-            for hits in listed
+            for hits in hit_lists
             for of in (hit_names, hit_texts)
             for text in of(graph, hits.kind, hits.items)
         ]
-        found.append(
+        tests.append(
             (
                 "retrieved",
-                lambda target: any(match(text, name) for text in texts for name in target.names),
+                lambda target: any(
+                    contains_answer(text, name) for text in texts for name in target.names
+                ),
             )
         )
     if state.prompt is not None and state.hits:
@@ -198,13 +206,17 @@ def _words(
             message["content"] for message in state.prompt.messages if message["role"] == "user"
         )
         context = prompt.replace(state.question.text, " ")
-        found.append(("prompt", lambda target: any(match(context, name) for name in target.names)))
-    if said is not None:
-        found.append(("answer", lambda target: any(says(said, name) for name in target.names)))
-    return found
+        tests.append(
+            ("prompt", lambda target: any(contains_answer(context, name) for name in target.names))
+        )
+    if answer is not None:
+        tests.append(
+            ("answer", lambda target: any(gives_answer(answer, name) for name in target.names))
+        )
+    return tests
 
 
-def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[Stage, ...]:
+def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[FunnelStage, ...]:
     """Return the stages, each with the targets alive in it and those lost at it."""
     alive_at = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
@@ -219,12 +231,12 @@ def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[
         if last + 1 < len(counted):
             lost_at[counted[last + 1]].append(target.name)
     return tuple(
-        Stage(name, alive, tuple(lost_at[name]), len(targets), bypassed=name == bypassed)
+        FunnelStage(name, alive, tuple(lost_at[name]), len(targets), bypassed=name == bypassed)
         for name, alive in alive_at.items()
     )
 
 
-def saved_alive(lane: Lane) -> SavedAlive:
+def saved_alive(lane: MethodLane) -> SavedAlive:
     """Return the known answers and passages in the corpus and in the lane's graph.
 
     They are saved with a comparison, which is saved without its corpus and graph.
@@ -232,9 +244,9 @@ def saved_alive(lane: Lane) -> SavedAlive:
     ask = lane.ask
     if not ask.source.is_corpus or lane.saved_alive is not None:
         return lane.saved_alive
-    begun = State(ask.question)
+    first_state = State(ask.question)
     answers, passages = (
-        funnel(ask.source, lane.graph, begun, wanted(ask.question))
+        funnel(ask.source, lane.graph, first_state, wanted(ask.question))
         for wanted in (answers_of, passages_of)
     )
     alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
@@ -244,7 +256,7 @@ def saved_alive(lane: Lane) -> SavedAlive:
     }
 
 
-def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
+def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
     """Return how many known answers the graph reader or the language model gives.
 
     The result is None where it gave no answer or no answer is known.
@@ -254,16 +266,19 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
         return None
     names = state.question.names
     if reader:
-        read = state.reader
-        if read is None:
+        reader_nodes = state.reader
+        if reader_nodes is None:
             return None
         return sum(
-            not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
+            not set(reader_nodes).isdisjoint(gold_nodes(graph, *names(answer)))
+            for answer in answers
         )
-    said = state.answer
-    if said is None:
+    answer_text = state.answer
+    if answer_text is None:
         return None
-    return sum(any(match(said, name) for name in names(answer)) for answer in answers)
+    return sum(
+        any(contains_answer(answer_text, name) for name in names(answer)) for answer in answers
+    )
 
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:

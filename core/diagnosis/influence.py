@@ -18,48 +18,57 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, comb, log2
 
-from core.comparison.lane import Lane
-from core.comparison.run import retrieving
-from core.diagnosis.matching import says
+from core.comparison.lane import MethodLane
+from core.comparison.lane_run import retrieval_operators
+from core.diagnosis.answer_match import gives_answer
 from core.diagnosis.passages import chunk_rows
-from core.diagnosis.prompt_items import Item, item_at, items_of, read, shown, without
-from core.diagnosis.wording import counted, joined
+from core.diagnosis.prompt_items import (
+    Item,
+    item_at,
+    items_of,
+    only_read_items,
+    only_shown_items,
+    without_items,
+)
+from core.diagnosis.wording import count_noun, join_words
 from core.environment import Environment
 from core.errors import BadInput, shorten
-from core.graph.texts import leaves
+from core.graph.texts import chunk_nodes
 from core.languages.spelling import normalize
 from core.operators.base import Context, Operator
-from core.operators.generate import about_tokens
-from core.types import Influence, State, Weight
+from core.operators.generate import estimate_prompt_tokens
+from core.types import Influence, ItemInfluence, State
 from core.watch import NO_WATCH, Watch
 
-HALF = 0.5  # share of a text's words, by F1, below which it is another answer
+SAME_ANSWER_F1 = 0.5  # share of a text's words, by F1, below which it is another answer
 # For a reader, the most items that are left out, and the most sets of them that are tried.
-READ_ITEMS, READ_SETS = (200, 2_000)
-ASKED_ITEMS, ASKED_SETS = 32, 16  # the same two bounds for a language model
-PUT_BACK = 8  # items that are put back one by one, to see if a model's answer needs them
-LONGEST = 60  # characters of a name that are quoted
-NOUNS = {
+MAX_READER_ITEMS, MAX_READER_SETS = (200, 2_000)
+MAX_MODEL_ITEMS, MAX_MODEL_SETS = 32, 16  # the same two bounds for a language model
+MAX_ITEMS_PUT_BACK = 8  # items that are put back one by one, to see if a model's answer needs them
+MAX_LOST_NAME_CHARACTERS = 60  # characters of a name that are quoted
+ITEM_NOUNS = {
     "path": "path",
     "chunk": "passage",
     "node": "entity",
     "triple": "relation",
     "community": "report",
 }
-POINTS = (
+ANSWERED_FROM_POINTS = (
     "Its model noted points on what it read, and answered from these: no passage can be left out "
     "of its prompt."
 )
-NOTHING = "Nothing that it read can be left out: its prompt shows no path and no passage."
-WITHIN = "Its answer is made within another step, which cannot be run alone."
-OTHERWISE = "Its answers are the retriever's own, and the reader would give others."
-SILENT = "It gave no answer."
+NOTHING_TO_LEAVE_OUT = (
+    "Nothing that it read can be left out: its prompt shows no path and no passage."
+)
+ANSWERED_WITHIN_STEP = "Its answer is made within another step, which cannot be run alone."
+ANSWERED_BY_RETRIEVER = "Its answers are the retriever's own, and the reader would give others."
+NO_ANSWER_GIVEN = "It gave no answer."
 
-Parts = tuple[str, ...]  # the names or words of an answer
+AnswerParts = tuple[str, ...]  # the names or words of an answer
 
 
 @dataclass(frozen=True)
-class Price:
+class InfluenceCost:
     """The most that a measurement costs.
 
     It is the calls of the language model, the tokens of their prompts, and the seconds. The seconds
@@ -78,12 +87,12 @@ class Price:
             span = []
         else:
             span = [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
-        return joined(
-            [f"up to {counted(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
+        return join_words(
+            [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
         )
 
 
-def price(lane: Lane) -> Price:
+def influence_cost(lane: MethodLane) -> InfluenceCost:
     """Return the cost of measuring the influence on the answer of a lane's language model.
 
     Raises BadInput where it cannot be measured.
@@ -91,15 +100,15 @@ def price(lane: Lane) -> Price:
     items, state = _checked(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
     tokens = step.usage.tokens_in or (
-        about_tokens(state.prompt.messages) if state.prompt is not None else 0
+        estimate_prompt_tokens(state.prompt.messages) if state.prompt is not None else 0
     )
-    times, seconds = _most(min(len(items), ASKED_ITEMS)), step.seconds + step.saved
-    return Price(
+    times, seconds = _most(min(len(items), MAX_MODEL_ITEMS)), step.seconds + step.saved
+    return InfluenceCost(
         times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
     )
 
 
-def measurable(lane: Lane, by_model: bool) -> str:
+def influence_fault(lane: MethodLane, by_model: bool) -> str:
     """Return why the influence on an answer cannot be measured, in a sentence; else empty."""
     try:
         _checked(lane, by_model)
@@ -108,41 +117,51 @@ def measurable(lane: Lane, by_model: bool) -> str:
     return ""
 
 
-def influence(
-    lane: Lane, environment: Environment, by_model: bool, watch: Watch = NO_WATCH
+def measure_influence(
+    lane: MethodLane, environment: Environment, by_model: bool, watch: Watch = NO_WATCH
 ) -> Influence:
     """Measure the influence of the items on an answer of a lane.
 
     The answer is that of its language model, or else of its reader. Only the first items are left
-    out: at most 200, or 32 for a language model. `smallest` tells how sets of them are tried.
+    out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
     Raises BadInput where it cannot be measured, Cancelled, and what the language model raises.
     """
-    every = _checked(lane, by_model)
-    items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
+    all_items = _checked(lane, by_model)
+    items = all_items[: MAX_MODEL_ITEMS if by_model else MAX_READER_ITEMS]
     context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
     answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
-        raise BadInput(OTHERWISE)
+        raise BadInput(ANSWERED_BY_RETRIEVER)
     weights = []
     for at, (kind, place) in enumerate(items):
-        alone = frozenset((at,))
+        one_item = frozenset((at,))
         weights.append(
-            Weight(
+            ItemInfluence(
                 kind,
                 place,
-                round(distance(answers.before, answers.without(alone)), 6),
-                answers.changes(alone),
+                round(answer_distance(answers.before, answers.without(one_item)), 6),
+                answers.changes(one_item),
             )
         )
     order = sorted(
         range(len(items)),
         key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at),
     )
-    sets, back = (max(ASKED_SETS, len(items)), PUT_BACK) if by_model else (READ_SETS, READ_ITEMS)
-    found, exact = smallest(order, answers.changes, sets, back)
-    lost = answers.lost(frozenset(found)) if found else ""
+    sets, back = (
+        (max(MAX_MODEL_SETS, len(items)), MAX_ITEMS_PUT_BACK)
+        if by_model
+        else (MAX_READER_SETS, MAX_READER_ITEMS)
+    )
+    smallest_items, exact = smallest_set(order, answers.changes, sets, back)
+    lost = answers.lost(frozenset(smallest_items)) if smallest_items else ""
     return Influence(
-        by_model, tuple(weights), found, exact, len(every) - len(items), answers.unusable, lost
+        by_model,
+        tuple(weights),
+        smallest_items,
+        exact,
+        len(all_items) - len(items),
+        answers.unusable,
+        lost,
     )
 
 
@@ -152,7 +171,7 @@ def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influenc
     return tuple(sorted([*others, new], key=lambda one: one.by_model))
 
 
-def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
+def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int] | None:
     """Return the indices in `one.weights` of items that are gold passages.
 
     The result is None where no gold passage is known, or no item is a passage.
@@ -166,7 +185,7 @@ def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | No
         if weight.kind == "chunk":
             own = {item: item}
         elif weight.kind == "node":
-            own = leaves(lane.graph, [item])
+            own = chunk_nodes(lane.graph, [item])
         else:
             own = {}
         if item in own:
@@ -174,25 +193,25 @@ def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | No
     return {at for at, row in chunks.items() if row in rows} if rows and chunks else None
 
 
-def distance(before: Sequence[str], now: Sequence[str]) -> float:
+def answer_distance(before: Sequence[str], now: Sequence[str]) -> float:
     """Return how different two answers are: one minus the F1 of their parts.
 
     It is 0 for the same parts in any order, and 1 where they share none.
 
-    >>> from core.diagnosis.influence import distance
-    >>> (distance(("ann", "bea"), ("bea", "ann")), distance(("ann", "bea", "cid"), ("ann",)),
-    ...  distance(("ann",), ()))
+    >>> from core.diagnosis.influence import answer_distance
+    >>> (answer_distance(("ann", "bea"), ("bea", "ann")), answer_distance(("ann", "bea", "cid"), ("ann",)),
+    ...  answer_distance(("ann",), ()))
     (0.0, 0.5, 1.0)
     """
-    both = sum((Counter(before) & Counter(now)).values())
-    return 1 - 2 * both / (len(before) + len(now)) if before or now else 0.0
+    shared = sum((Counter(before) & Counter(now)).values())
+    return 1 - 2 * shared / (len(before) + len(now)) if before or now else 0.0
 
 
-def smallest(
+def smallest_set(
     order: Sequence[int],
     changes: Callable[[frozenset[int]], bool],
     sets: int,
-    back: int = READ_ITEMS,
+    back: int = MAX_READER_ITEMS,
 ) -> tuple[tuple[int, ...], bool]:
     """Return the fewest items without which something changes, and True if no fewer do.
 
@@ -206,18 +225,20 @@ def smallest(
     order : the items, those most likely to matter first.
     changes : returns whether something changes without a set of items.
 
-    >>> from core.diagnosis.influence import smallest
-    >>> smallest((2, 0, 1), lambda without: {0, 1} <= without, 10)
+    >>> from core.diagnosis.influence import smallest_set
+    >>> smallest_set((2, 0, 1), lambda without_items: {0, 1} <= without_items, 10)
     ((0, 1), True)
     """
     if not order or not changes(frozenset(order)):
         return (), True
-    size, tried = 1, 0
-    while size < len(order) and tried + comb(len(order), size) <= sets:
-        found = next((one for one in combinations(order, size) if changes(frozenset(one))), None)
-        if found is not None:
-            return tuple(sorted(found)), True
-        tried, size = tried + comb(len(order), size), size + 1
+    size, tried_sets = 1, 0
+    while size < len(order) and tried_sets + comb(len(order), size) <= sets:
+        found_items = next(
+            (one for one in combinations(order, size) if changes(frozenset(one))), None
+        )
+        if found_items is not None:
+            return tuple(sorted(found_items)), True
+        tried_sets, size = tried_sets + comb(len(order), size), size + 1
     low, high = size, len(order)
     while low < high:
         middle = (low + high) // 2
@@ -236,9 +257,7 @@ def influence_text(one: Influence) -> str:
     """
     text, others = _rests_on(one), one.others
     if others and one.smallest:
-        text += (
-            f" {_many(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
-        )
+        text += f" {_counted_noun(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
     if one.unusable:
         text += (
             f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank "
@@ -249,39 +268,43 @@ def influence_text(one: Influence) -> str:
 
 def _rests_on(one: Influence) -> str:
     count, size, noun = len(one.weights), len(one.smallest), _noun(one)
-    change = f"no longer says “{shorten(one.lost, LONGEST)}”" if one.lost else "says something else"
-    alone = sum(weight.changes for weight in one.weights)
+    change = (
+        f"no longer says “{shorten(one.lost, MAX_LOST_NAME_CHARACTERS)}”"
+        if one.lost
+        else "says something else"
+    )
+    changing_alone = sum(weight.changes for weight in one.weights)
     if not size and one.others:
         return (
-            f"Says the same without the first {count:,} of {_many(count + one.others, noun)}: it "
+            f"Says the same without the first {count:,} of {_counted_noun(count + one.others, noun)}: it "
             "does not rest on these."
         )
     if not size:
         return (
             "Says the same without "
-            f"{f'any of {_many(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on "
+            f"{f'any of {_counted_noun(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on "
             "none."
         )
-    if alone > 1:
+    if changing_alone > 1:
         return (
-            f"Rests on each of {_many(alone, noun)} of {count:,}: without any one of them it "
+            f"Rests on each of {_counted_noun(changing_alone, noun)} of {count:,}: without any one of them it "
             f"{change}."
         )
     if size == 1:
         return f"Rests on one {noun} of {count:,}: without it, it {change}."
     if one.exact:
         return (
-            f"Rests on {_many(size, noun)} of {count:,} together: without these, and no fewer, it "
+            f"Rests on {_counted_noun(size, noun)} of {count:,} together: without these, and no fewer, it "
             f"{change}."
         )
     return (
-        f"Without {size:,} of {_many(count, noun)} together it {change}; fewer may do, as not "
+        f"Without {size:,} of {_counted_noun(count, noun)} together it {change}; fewer may do, as not "
         "every set was tried."
     )
 
 
 def _noun(one: Influence) -> str:
-    nouns = {NOUNS[weight.kind] for weight in one.weights}
+    nouns = {ITEM_NOUNS[weight.kind] for weight in one.weights}
     return nouns.pop() if len(nouns) == 1 else "item"
 
 
@@ -290,7 +313,7 @@ class _Answers:
 
     def __init__(
         self,
-        lane: Lane,
+        lane: MethodLane,
         by_model: bool,
         items: Sequence[Item],
         context: Context,
@@ -303,12 +326,16 @@ class _Answers:
             if not by_model and lane.state.excerpt is None and lane.state.reader
             else ()
         )
-        self._state = shown(lane.state, self._operator) if by_model else read(lane.state)
-        self._known: dict[frozenset[int], tuple[Parts, str]] = {}
+        self._state = (
+            only_shown_items(lane.state, self._operator)
+            if by_model
+            else only_read_items(lane.state)
+        )
+        self._known: dict[frozenset[int], tuple[AnswerParts, str]] = {}
         self._right = self._answers_in(self._text(lane.state))
         self.before, self.unusable = self._parts(lane.state), 0
 
-    def without(self, left_out: frozenset[int]) -> Parts:
+    def without(self, left_out: frozenset[int]) -> AnswerParts:
         """Return the answer's parts without some items."""
         return self._made(left_out)[0]
 
@@ -319,7 +346,7 @@ class _Answers:
             return self.before[0] not in parts
         if self._right:
             return self._answers_in(text) != self._right
-        return distance(self.before, parts) > HALF
+        return answer_distance(self.before, parts) > SAME_ANSWER_F1
 
     def lost(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
@@ -335,17 +362,17 @@ class _Answers:
         kind, place = self._items[item]
         return kind == "path" and self._state.ranked["path"].items[place].end in self._first
 
-    def _made(self, left_out: frozenset[int]) -> tuple[Parts, str]:
+    def _made(self, left_out: frozenset[int]) -> tuple[AnswerParts, str]:
         if left_out not in self._known:
             if self._by_model:
                 time, most = len(self._known) + 1, _most(len(self._items))
                 self._watch.report(
-                    f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most "
+                    f"Asking without {count_noun(len(left_out), 'item')}: {time:,} of at most "
                     f"{most:,}",
                     time / most,
                 )
             state = self._operator(
-                without(self._state, [self._items[at] for at in left_out], self._operator),
+                without_items(self._state, [self._items[at] for at in left_out], self._operator),
                 self._context,
             )
             self.unusable += bool(state.trace[-1].fault)
@@ -358,7 +385,7 @@ class _Answers:
         return {
             answer
             for answer in question.answers
-            if any(says(text, name) for name in question.names(answer))
+            if any(gives_answer(text, name) for name in question.names(answer))
         }
 
     def _text(self, state: State) -> str:
@@ -366,7 +393,7 @@ class _Answers:
             return state.answer or ""
         return state.excerpt.text if state.excerpt is not None else ""
 
-    def _parts(self, state: State) -> Parts:
+    def _parts(self, state: State) -> AnswerParts:
         if self._first:
             return tuple(
                 normalize(name) or name for name in self._lane.graph.names(state.reader or ())
@@ -374,41 +401,47 @@ class _Answers:
         return tuple(normalize(self._text(state)).split())
 
 
-def _checked(lane: Lane, by_model: bool) -> list[Item]:
+def _checked(lane: MethodLane, by_model: bool) -> list[Item]:
     """Return the items of a lane's answer.
 
     Raises BadInput where the influence of items cannot be measured.
     """
     state = lane.state
-    said = (state.answer or "").strip() if by_model else state.reader or state.excerpt
-    if not said or not lane.retrieved or lane.error is not None:
-        raise BadInput(SILENT)
+    answer = (state.answer or "").strip() if by_model else state.reader or state.excerpt
+    if not answer or not lane.retrieved or lane.error is not None:
+        raise BadInput(NO_ANSWER_GIVEN)
     if by_model and state.points is not None:
-        raise BadInput(POINTS)
+        raise BadInput(ANSWERED_FROM_POINTS)
     items = items_of(state, by_model)
     if not items:
-        raise BadInput(NOTHING)
+        raise BadInput(NOTHING_TO_LEAVE_OUT)
     _operator(lane, by_model)
     return items
 
 
-def _operator(lane: Lane, by_model: bool) -> Operator:
+def _operator(lane: MethodLane, by_model: bool) -> Operator:
     """Return the operator that gave the answer. Raises BadInput where it is part of another one."""
     operators: Sequence[Operator] = (
-        lane.line.operators if by_model else retrieving(lane.ask, lane.line)
+        lane.line.operators if by_model else retrieval_operators(lane.ask, lane.line)
     )
-    found = [one for one in operators if one.stage == ("generate" if by_model else "read")]
-    if not found:
-        raise BadInput(WITHIN)
-    return found[-1]
+    stage_operators = [
+        one for one in operators if one.stage == ("generate" if by_model else "read")
+    ]
+    if not stage_operators:
+        raise BadInput(ANSWERED_WITHIN_STEP)
+    return stage_operators[-1]
 
 
 def _most(items: int) -> int:
     """Return the most calls of a language model if so many items can be left out."""
-    return min(1 + max(ASKED_SETS, items) + ceil(log2(items + 1)) + PUT_BACK, 2**items - 1)
+    return min(
+        1 + max(MAX_MODEL_SETS, items) + ceil(log2(items + 1)) + MAX_ITEMS_PUT_BACK, 2**items - 1
+    )
 
 
-def _many(count: int, noun: str) -> str:
+def _counted_noun(count: int, noun: str) -> str:
     return (
-        f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and count != 1 else counted(count, noun)
+        f"{count:,} {noun[:-1]}ies"
+        if noun.endswith("y") and count != 1
+        else count_noun(count, noun)
     )

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.diagnosis.causes import Cause, Chain, Fate, Loss, figure
+from core.diagnosis.answer_match import contains_answer
+from core.diagnosis.causes import Cause, Chain, Fate, Loss, required_figure
 from core.diagnosis.funnel import gold_nodes
-from core.diagnosis.left_out import place_beyond
-from core.diagnosis.matching import match
-from core.diagnosis.path_outcome import fate
-from core.graph.algorithms.local import Local
+from core.diagnosis.pagerank_ranks import rank_beyond_cut
+from core.diagnosis.path_outcome import path_fate
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
 from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step, Subgraph
 
-FAR = 8  # hops searched to find the distance of an answer
+MAX_DISTANCE_HOPS = 8  # hops searched to find the distance of an answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,8 @@ class LaneStages:
         """Return whether the answer that counts contains one of a known answer's names."""
         if self.by_model:
             return any(
-                match(self.state.answer or "", name) for name in self.state.question.names(answer)
+                contains_answer(self.state.answer or "", name)
+                for name in self.state.question.names(answer)
             )
         return not set(self.state.reader or ()).isdisjoint(self.nodes(answer))
 
@@ -79,7 +80,7 @@ def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) ->
     )
 
 
-def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
+def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
     """Return the rank, from 1, of the first path that passes one of the nodes."""
     items = ranking.items if ranking is not None else ()
     return next(
@@ -93,7 +94,7 @@ def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
         return Loss(answer, "graph", Cause.NOT_IN_GRAPH)
     if state.paths is None and state.subgraph is None:
         return Loss(answer, "answer", Cause.NOT_SHOWN)
-    place = best_place(state.paths, nodes)
+    place = best_rank(state.paths, nodes)
     if place is not None:
         return _unanswered(run, answer, nodes, place)
     if state.paths is None:
@@ -118,11 +119,11 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
         return Loss(answer, "answer", Cause.NOT_SAID, place, shown)
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or place) - 1]
-    instead = run.chain(run.chosen) if run.chosen is not None else ()
+    followed_chain = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # empty if no path ends at the answer
     if not ending:
         cause = Cause.ON_THE_WAY
-    elif instead and chain != instead:
+    elif followed_chain and chain != followed_chain:
         cause = Cause.NOT_FOLLOWED
     else:
         cause = Cause.NOT_NAMED
@@ -134,16 +135,16 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
         of,
         len(state.reader or ()),
         chain=chain,
-        instead=instead,
+        instead=followed_chain,
     )
 
 
 def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
     """Return a loss by the last operator that saw a path to the answer and dropped it."""
-    handed = [None, *(state.paths for state in run.states)]
-    for before, after in zip(reversed(handed[:-1]), reversed(run.states)):
-        step, place = after.trace[-1], best_place(after.trace[-1].before_cut, nodes)
-        if after.paths is None or best_place(after.paths, nodes) is not None:
+    operator_inputs = [None, *(state.paths for state in run.states)]
+    for before, after in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
+        step, place = after.trace[-1], best_rank(after.trace[-1].before_cut, nodes)
+        if after.paths is None or best_rank(after.paths, nodes) is not None:
             continue
         if place is not None and len(after.paths):
             assert step.before_cut is not None  # the answer has a rank in it
@@ -156,10 +157,10 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
                 len(after.paths),
                 step=step,
             )
-        if place is not None or best_place(before, nodes) is not None:
-            seen = before if before is not None else step.before_cut
-            assert seen is not None  # it held a path to the answer
-            of = len(seen)
+        if place is not None or best_rank(before, nodes) is not None:
+            seen_paths = before if before is not None else step.before_cut
+            assert seen_paths is not None  # it held a path to the answer
+            of = len(seen_paths)
             if step.before_cut is not None and reads_part(step.parameters) and after.paths:
                 return Loss(
                     answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step
@@ -178,49 +179,54 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 
 def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:
     """Return a loss before any path to the answer was seen, by a path known from elsewhere."""
-    end, search = fate(run.graph, run.states, way, run.by_model), run.searched()
-    inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
-    stage = "paths" if inside else "subgraph"
-    if end.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _follows(end.step):
+    outcome, search = path_fate(run.graph, run.states, way, run.by_model), run.searched()
+    is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
+    stage = "paths" if is_inside else "subgraph"
+    if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _follows(outcome.step):
         paths = run.state.paths
-        instead = run.chain(paths.items[0]) if paths else ()
-        if instead != run.chain(way):
+        walked_chain = run.chain(paths.items[0]) if paths else ()
+        if walked_chain != run.chain(way):
             return Loss(
                 answer,
                 stage,
                 Cause.OTHER_RELATIONS,
                 chain=run.chain(way),
-                instead=instead,
-                step=end.step,
+                instead=walked_chain,
+                step=outcome.step,
             )
-    if end.cause is Cause.LEFT_OUT:
+    if outcome.cause is Cause.LEFT_OUT:
         return Loss(
             answer,
             stage,
             Cause.LEFT_OUT,
-            end.place,
-            retained=end.retained,
-            what=end.what,
-            step=end.step,
+            outcome.place,
+            retained=outcome.retained,
+            what=outcome.what,
+            step=outcome.step,
         )
-    if end.cause is Cause.EDGE_LEFT_OUT:
+    if outcome.cause is Cause.EDGE_LEFT_OUT:
         return Loss(
-            answer, stage, Cause.EDGE_LEFT_OUT, retained=end.retained, what=end.what, step=end.step
+            answer,
+            stage,
+            Cause.EDGE_LEFT_OUT,
+            retained=outcome.retained,
+            what=outcome.what,
+            step=outcome.step,
         )
-    if end.cause in (Cause.BEAM, Cause.NOT_TRIED):
-        return _beam(run, answer, way, end)
-    if end.cause is Cause.TOO_FAR:
+    if outcome.cause in (Cause.BEAM, Cause.NOT_TRIED):
+        return _beam(run, answer, way, outcome)
+    if outcome.cause is Cause.TOO_FAR:
         return _without_a_way(run, answer, nodes)
     return Loss(
         answer,
         stage,
-        Cause.ONE_WAY if end.cause is Cause.ONE_WAY else Cause.NOT_REACHED,
+        Cause.ONE_WAY if outcome.cause is Cause.ONE_WAY else Cause.NOT_REACHED,
         step=search,
     )
 
 
 def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
-    hop = figure(end.hop)
+    hop = required_figure(end.hop)
     beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
     start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
     chain = run.chain(beginning)
@@ -248,14 +254,17 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     if subgraph is None or not any(node in subgraph for node in nodes):
         return _outside(run, answer, nodes)
     hops = search.parameters.get("hops") if search is not None else None
-    away = distance(
+    away = hops_inside(
         run.graph,
         subgraph,
         run.state.seeds,
         nodes,
         search.parameters.get("direction", "graph") if search else "graph",
     )
-    if away is None and distance(run.graph, subgraph, run.state.seeds, nodes, "both") is not None:
+    if (
+        away is None
+        and hops_inside(run.graph, subgraph, run.state.seeds, nodes, "both") is not None
+    ):
         return Loss(answer, "paths", Cause.ONE_WAY, step=search)
     if away is None:
         return Loss(answer, "paths", Cause.NO_WAY, step=search)
@@ -277,7 +286,7 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
             if _follows(step):
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
-            place = place_beyond(run.graph, state, nodes)
+            place = rank_beyond_cut(run.graph, state, nodes)
             return Loss(
                 answer,
                 "subgraph",
@@ -301,18 +310,18 @@ def _follows(step: Step | None) -> bool:
     )
 
 
-def distance(
+def hops_inside(
     graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str
 ) -> int | None:
     """Return the hops from the nearest seed to the nearest of some nodes inside the subgraph.
 
     The result is None where it is more than eight.
     """
-    local = Local(graph, subgraph, direction)
-    found = [
+    local = LocalAdjacency(graph, subgraph, direction)
+    distances = [
         len(path)
         for seed in dict.fromkeys(seeds)
-        for path in shortest_paths(local, seed, FAR)[0]
+        for path in shortest_paths(local, seed, MAX_DISTANCE_HOPS)[0]
         if path.end in nodes
     ]
-    return min(found, default=None)
+    return min(distances, default=None)

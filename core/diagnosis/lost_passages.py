@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.comparison.lane import Lane
-from core.comparison.run import LaneRun
+from core.comparison.lane import MethodLane
+from core.comparison.lane_run import LaneRun
 from core.diagnosis.causes import Cause, Fate, Loss
-from core.diagnosis.funnel import Stage
+from core.diagnosis.funnel import FunnelStage
 from core.diagnosis.passages import chunk_rows, fates, retained_by
-from core.diagnosis.path_outcome import title
-from core.diagnosis.wording import are
+from core.diagnosis.path_outcome import step_title
+from core.diagnosis.wording import is_or_are
 
 
-def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, ...]:
+def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> tuple[Loss, ...]:
     """Return the passages that were lost in `stages`, those of the earliest stage first.
 
     `stages` are the result of `core.diagnosis.funnel.funnel` for the run's gold passages.
     """
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
-    found = fates(run.graph, run.states, [document for _, document in lost])
+    outcomes = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
         Loss(
             _title(run.graph, fate),
@@ -30,7 +30,7 @@ def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, .
             fate.retained,
             step=fate.step,
         )
-        for (stage, _), fate in zip(lost, found)
+        for (stage, _), fate in zip(lost, outcomes)
     )
 
 
@@ -54,7 +54,7 @@ def title_of_chunk(graph, row: int) -> str:
     ) or table.text("document", row)
 
 
-def why(lost: Loss) -> str:
+def loss_reason(lost: Loss) -> str:
     """Return why a passage was not read, as a clause without a full stop."""
     retained = retained_by(lost.step) if lost.step is not None else None
     if lost.stage == "corpus":
@@ -71,6 +71,6 @@ def why(lost: Loss) -> str:
     if lost.cause is Cause.BATCH:
         return f"the first search had it at place {lost.place:,}, and no batch came upon it"
     if retained is not None:
-        return f"only {retained:,} {are(retained)} kept, it was place {lost.place:,}"
-    by = title(lost.step) if lost.step is not None else "the ranking"
+        return f"only {retained:,} {is_or_are(retained)} kept, it was place {lost.place:,}"
+    by = step_title(lost.step) if lost.step is not None else "the ranking"
     return f"it was place {lost.place:,} of {lost.of:,} and cut by {by}"

@@ -5,12 +5,12 @@ The choice holds for all statements on a comparison.
 
 from __future__ import annotations
 
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import MethodComparison, MethodLane
 
-READER, MODEL, PROMPT = "by the graph reader", "by the language model", "in the prompt"
+BY_READER, BY_MODEL, IN_PROMPT = "by the graph reader", "by the language model", "in the prompt"
 
 
-def by_model(comparison: Comparison) -> bool:
+def counts_by_model(comparison: MethodComparison) -> bool:
     """Return whether the language model's answers count.
 
     They do if every lane that has retrieved and did not fail has one. Else the reader's count.
@@ -19,27 +19,33 @@ def by_model(comparison: Comparison) -> bool:
     return bool(lanes) and all(lane.state.answer is not None for lane in lanes)
 
 
-def lane_by_model(comparison: Comparison, lane: Lane) -> bool:
+def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool:
     """Return whether a lane is counted by its language model.
 
     It is if all lanes are, or if it has no graph reader.
     """
-    return by_model(comparison) or (lane.state.reader is None and lane.state.answer is not None)
+    return counts_by_model(comparison) or (
+        lane.state.reader is None and lane.state.answer is not None
+    )
 
 
-def two_measures(comparison: Comparison) -> bool:
+def has_two_measures(comparison: MethodComparison) -> bool:
     """Return whether both give answers on this question, so that a count must name its source."""
     return comparison.ask.model and any(lane.state.reader is not None for lane in comparison.lanes)
 
 
-def counted_by(comparison: Comparison) -> str:
+def measure_words(comparison: MethodComparison) -> str:
     """Return words on whose answers count; empty where only one of the two was asked.
 
-    >>> from core.comparison.lane import Comparison
-    >>> from core.sources import Ask, GraphSource
-    >>> from core.diagnosis.measure import counted_by
+    >>> from core.comparison.lane import MethodComparison
+    >>> from core.sources import SourceQuestion, GraphSource
+    >>> from core.diagnosis.measure import measure_words
     >>> from core.types import Question
-    >>> counted_by(Comparison(Ask(GraphSource(""), Question("who"), (), model=False)))
+    >>> measure_words(MethodComparison(SourceQuestion(GraphSource(""), Question("who"), (), model=False)))
     ''
     """
-    return (MODEL if by_model(comparison) else READER) if two_measures(comparison) else ""
+    return (
+        (BY_MODEL if counts_by_model(comparison) else BY_READER)
+        if has_two_measures(comparison)
+        else ""
+    )

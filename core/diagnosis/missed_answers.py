@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.diagnosis.funnel import gold_nodes
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths
 from core.types import Path, Question, Ranking, State, Subgraph
 
-HOPS = 4
+MAX_LOST_PATH_HOPS = 4
 
 
 def lost_paths(
@@ -36,19 +36,23 @@ def lost_paths(
     goals = {
         answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)
     }
-    known: dict[str, Path] = {}
+    paths_by_answer: dict[str, Path] = {}
     for answer, nodes in goals.items():
-        path = _chosen(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
+        path = (
+            _path_from_ranking(runs, nodes)
+            or _path_from_steps(runs, nodes)
+            or _shortest(graph, runs, nodes)
+        )
         if path is not None:
-            known[answer] = path
-    counted = zip(runs, by_model or [True] * len(runs))
+            paths_by_answer[answer] = path
+    measured_runs = zip(runs, by_model or [True] * len(runs))
     return [
         [
             (answer, path)
-            for answer, path in known.items()
+            for answer, path in paths_by_answer.items()
             if not _ends(states, goals[answer], model)
         ]
-        for states, model in counted
+        for states, model in measured_runs
     ]
 
 
@@ -73,25 +77,27 @@ def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
     return any(not nodes.isdisjoint(path.nodes) for path in read_paths(last, by_model))
 
 
-def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
+def _first_path_to(ranking: Ranking | None, nodes: set[int]) -> Path | None:
     if ranking is not None:
         return next((path for path in ranking.items if path.end in nodes), None)
     return None
 
 
-def _chosen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    reading = sorted(
+def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    by_reader = sorted(
         (states for states in runs if states),
         key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
     )
-    found = (_first(states[-1].paths, nodes) for states in reading)
-    return next((path for path in found if path is not None), None)
+    candidate_paths = (_first_path_to(states[-1].paths, nodes) for states in by_reader)
+    return next((path for path in candidate_paths if path is not None), None)
 
 
-def _seen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
     for states in runs:
         for state in states:
-            path = _first(state.trace[-1].before_cut, nodes) or _first(state.paths, nodes)
+            path = _first_path_to(state.trace[-1].before_cut, nodes) or _first_path_to(
+                state.paths, nodes
+            )
             if path is not None:
                 return path
     return None
@@ -109,10 +115,10 @@ def _shortest(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path |
     subgraph, seeds = max(extracted, key=lambda pair: len(pair[0].edges))
     if not any(node in subgraph for node in nodes):
         return None
-    local = Local(graph, Subgraph(subgraph.nodes, subgraph.edges), "graph")
+    local = LocalAdjacency(graph, Subgraph(subgraph.nodes, subgraph.edges), "graph")
     for seed in seeds:
         if seed in subgraph:
-            for path in shortest_paths(local, seed, HOPS)[0]:
+            for path in shortest_paths(local, seed, MAX_LOST_PATH_HOPS)[0]:
                 if path.end in nodes:
                     return path
     return None

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.corpus.quoted import halves, holds, parts_of
+from core.corpus.quotations import holds_quotation, quotation_halves, split_passage_name
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.wording import are
+from core.diagnosis.wording import is_or_are
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunks_of, hit_names, hit_texts, leaves, node_chunks
+from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, hit_names, hit_texts
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.types import ContextTable, Ranking, State, Step
 
-QUOTED = 1024  # passages with a quotation whose chunks are cached
+MAX_CACHED_QUOTATIONS = 1024  # passages with a quotation whose chunks are cached
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
@@ -35,7 +35,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
     last = states[-1] if states else None
     if last is None or not rows:
         return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
-    handed_on, named = (
+    handed_on, chunk_name = (
         handed_on_chunks(graph, last),
         lambda row: hit_names(graph, "chunk", [row])[0],
     )
@@ -56,36 +56,44 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
                     if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None
                 )
                 cause, retained, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
-                text = too_late(place, retained)
+                text = too_late_text(place, retained)
             elif rows.isdisjoint(shown_chunks(graph, last) or rows):
                 cause, text = Cause.NO_ROOM, f"place {place:,}, no room in the prompt"
-            return Fate(cause, text, place, of, retained, step=step, chunk=named(order[place - 1]))
-    walked = any(in_batches(step) for step in last.trace)
+            return Fate(
+                cause, text, place, of, retained, step=step, chunk=chunk_name(order[place - 1])
+            )
+    in_loop = any(found_in_batches(step) for step in last.trace)
     for step in reversed(last.trace):
         order = _as_chunks(graph, step.before_cut)
         place = _place(order, rows)
         if place is not None:
             retained = retained_by(step)
-            if walked:
+            if in_loop:
                 text = f"never reached: place {place:,} of the first search"
             else:
-                text = too_late(place, retained)
-            cause = Cause.BATCH if walked else Cause.OUTRANKED
+                text = too_late_text(place, retained)
+            cause = Cause.BATCH if in_loop else Cause.OUTRANKED
             return Fate(
-                cause, text, place, len(order), retained, step=step, chunk=named(order[place - 1])
+                cause,
+                text,
+                place,
+                len(order),
+                retained,
+                step=step,
+                chunk=chunk_name(order[place - 1]),
             )
-    return Fate(Cause.NOT_REACHED, "never reached", chunk=named(min(rows)))
+    return Fate(Cause.NOT_REACHED, "never reached", chunk=chunk_name(min(rows)))
 
 
-def too_late(place: int, retained: int | None) -> str:
+def too_late_text(place: int, retained: int | None) -> str:
     """Return words for an item that was ranked behind the kept ones.
 
-    >>> from core.diagnosis.passages import too_late
-    >>> too_late(12, 1), too_late(1200, None)
+    >>> from core.diagnosis.passages import too_late_text
+    >>> too_late_text(12, 1), too_late_text(1200, None)
     ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
     """
     return f"found too late: place {place:,}" + (
-        f", {retained:,} {are(retained)} kept" if retained else ""
+        f", {retained:,} {is_or_are(retained)} kept" if retained else ""
     )
 
 
@@ -94,12 +102,12 @@ def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
 
     The result is None where the lane keeps all that were found.
     """
-    if state.chunks is None or state.nodes is None or not leaves(graph, state.nodes.items):
+    if state.chunks is None or state.nodes is None or not chunk_nodes(graph, state.nodes.items):
         return None
     return frozenset(state.chunks.items)
 
 
-def in_batches(step: Step) -> bool:
+def found_in_batches(step: Step) -> bool:
     """Return whether an operator found nodes in several batches."""
     return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
@@ -119,11 +127,11 @@ def retained_by(step: Step) -> int | None:
 def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
     """Return the rows of a passage's chunks.
 
-    The passage is a document, or a document and a quotation (`core.corpus.quoted`). For a
+    The passage is a document, or a document and a quotation (`core.corpus.quotations`). For a
     quotation, the rows are the chunks that contain it. If none contains all of it, because it was
     split, they are the chunks that contain half of its words.
     """
-    document, quote = parts_of(passage)
+    document, quote = split_passage_name(passage)
     rows = _by_document(graph).get(document, frozenset())
     if not quote or not rows:
         return rows
@@ -131,11 +139,11 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
     def make() -> frozenset[int]:
         texts = dict(zip(sorted(rows), hit_texts(graph, "chunk", sorted(rows))))
         holding = lambda *quotes: frozenset(
-            row for row, text in texts.items() if any(holds(text, one) for one in quotes)
+            row for row, text in texts.items() if any(holds_quotation(text, one) for one in quotes)
         )
-        return holding(quote) or holding(*filter(None, halves(quote)))
+        return holding(quote) or holding(*filter(None, quotation_halves(quote)))
 
-    return graph.derived.once("chunks by quotation", passage, make, QUOTED)
+    return graph.derived.once("chunks by quotation", passage, make, MAX_CACHED_QUOTATIONS)
 
 
 def gold_rows(graph: KnowledgeGraph, gold: Iterable[str]) -> frozenset[int]:
@@ -170,7 +178,7 @@ def chunk_order(
 
     Where that order is unknown, both are the same. The result is None where no chunks were sought.
     """
-    if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
+    if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None
     retained = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
     for step in reversed(state.trace):
@@ -202,7 +210,7 @@ def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...
         return ()
     if ranking.kind == "chunk":
         return ranking.items
-    own = leaves(graph, ranking.items)
+    own = chunk_nodes(graph, ranking.items)
     return tuple(own[node] for node in ranking.items if node in own)
 
 
@@ -210,7 +218,7 @@ def _place(order: Sequence[int], rows: frozenset[int]) -> int | None:
     return next((place for place, row in enumerate(order, 1) if row in rows), None)
 
 
-def described(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
+def chunks_with_nodes(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
     """Return the chunks from which a node of the graph was made.
 
     In a graph without nodes all chunks are returned.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.left_out import place_beyond
+from core.diagnosis.pagerank_ranks import rank_beyond_cut
 from core.graph.texts import relation_names
 from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step
 
-HOP = "hop"  # first word of the frames' titles in a search hop by hop
+HOP_FRAME_TITLE = "hop"  # first word of the frames' titles in a search hop by hop
 
 
-def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
+def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
     """Return the outcome of a path in a run.
 
     Parameters
@@ -40,40 +40,42 @@ def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> F
     return _dropped(states, path) or _never(graph, states, path)
 
 
-def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
+def path_fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
     """Return the outcome, in a run on `graph`, of a path of the graph `known`.
 
     The path is followed in `graph` by the names of its nodes and relations.
     """
     if states and all(state.paths is None for state in states) and graph is not known:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
-    same = path if graph is known else in_graph(known, path, graph)
+    same = path if graph is known else translate_path(known, path, graph)
     if same is not None:
-        return fate(graph, states, same, by_model)
+        return path_fate(graph, states, same, by_model)
     return Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
 
 
-def in_graph(graph, path: Path, other) -> Path | None:
+def translate_path(graph, path: Path, other) -> Path | None:
     """Return the path of `other` with the same names of nodes and relations.
 
     Of parallel edges the first is taken. The result is None where there is no such path. In a graph
     with a single relation the relation carries no meaning, and it matches that of another such
     graph.
     """
-    found = [other.nodes_named(name) for name in graph.names(path.nodes)]
-    if not all(found):
+    node_lists = [other.nodes_named(name) for name in graph.names(path.nodes)]
+    if not all(node_lists):
         return None
-    same = Path((found[0][0],))
+    path_there = Path((node_lists[0][0],))
     for (node, *_), relation, forward in zip(
-        found[1:], relation_names(graph, path.edges), path.forward
+        node_lists[1:], relation_names(graph, path.edges), path.forward
     ):
-        near, edges, along = other.steps(same.end, "both")
-        steps = zip(near.tolist(), relation_names(other, edges), along.tolist(), edges.tolist())
+        neighbours, edges, along = other.steps(path_there.end, "both")
+        steps = zip(
+            neighbours.tolist(), relation_names(other, edges), along.tolist(), edges.tolist()
+        )
         step = next((edge for *one, edge in steps if one == [node, relation, forward]), None)
         if step is None:
             return None
-        same = same.extended(node, step, forward)
-    return same
+        path_there = path_there.extended(node, step, forward)
+    return path_there
 
 
 def prompt_paths(state: State) -> int | None:
@@ -87,8 +89,8 @@ def prompt_paths(state: State) -> int | None:
 
 def _dropped(states: Sequence[State], path: Path) -> Fate | None:
     """Return the outcome by the last operator that saw the path and did not keep it."""
-    handed = [None, *(state.paths for state in states)]  # the input of each operator
-    for before, after in zip(reversed(handed[:-1]), reversed(states)):
+    operator_inputs = [None, *(state.paths for state in states)]  # the input of each operator
+    for before, after in zip(reversed(operator_inputs[:-1]), reversed(states)):
         step = after.trace[-1]
         place = _position(step.before_cut, path)
         if place is None and _position(before, path) is None:
@@ -109,7 +111,7 @@ def _cut_at(step: Step, place: int, retained: int) -> Fate:
     assert step.before_cut is not None  # the path has a rank in it
     of = len(step.before_cut)
     if retained == 0:
-        text = f"found, but {title(step)} handed nothing on"
+        text = f"found, but {step_title(step)} handed nothing on"
         return Fate(Cause.NOT_HANDED_ON, text, place + 1, of, 0, step=step)
     late = (
         f"found too late: place {place + 1:,} of {of:,}, {retained:,} "
@@ -122,18 +124,18 @@ def _passed_over(step: Step, of: int, retained: int) -> Fate:
     """Return the outcome of one of `of` paths that a step did not read or did not choose."""
     if step.before_cut is not None and reads_part(step.parameters):
         read = len(step.before_cut)
-        text = f"not read by {title(step)}, which read {read:,} of {of:,}"
+        text = f"not read by {step_title(step)}, which read {read:,} of {of:,}"
         return Fate(Cause.NOT_READ, text, None, of, read, step=step)
-    text = f"dropped by {title(step)}: one of {of:,} not chosen"
+    text = f"dropped by {step_title(step)}: one of {of:,} not chosen"
     return Fate(Cause.NOT_CHOSEN, text, None, of, retained, step=step)
 
 
 def _never(graph, states: Sequence[State], path: Path) -> Fate:
-    lost = _left_out(graph, states, path)
-    if lost:
-        return lost
+    outcome = _left_out(graph, states, path)
+    if outcome:
+        return outcome
     step = next(state.trace[-1] for state in states if state.paths is not None)
-    if step.frames and step.frames[0].title.startswith(HOP):
+    if step.frames and step.frames[0].title.startswith(HOP_FRAME_TITLE):
         return _left_by_beam(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
@@ -143,8 +145,10 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
             retained=hops,
             step=step,
         )
-    way = graph.resolve(step.parameters.get("direction", "graph"))
-    if way != "both" and any(forward != (way == "out") for forward in path.forward):
+    edge_direction = graph.resolve(step.parameters.get("direction", "graph"))
+    if edge_direction != "both" and any(
+        forward != (edge_direction == "out") for forward in path.forward
+    ):
         return Fate(
             Cause.ONE_WAY,
             "never reached: edges are followed one way only, and it needs the other",
@@ -154,7 +158,7 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
         return Fate(
             Cause.TIE, "never reached: another path to its end is as short or shorter", step=step
         )
-    return Fate(Cause.NOT_REACHED, f"never reached by {title(step)}", step=step)
+    return Fate(Cause.NOT_REACHED, f"never reached by {step_title(step)}", step=step)
 
 
 def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
@@ -166,14 +170,14 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
         for node in path.nodes:
             if node not in state.subgraph:
                 name = graph.node_name(node)
-                place = place_beyond(graph, state, (node,))
+                place = rank_beyond_cut(graph, state, (node,))
                 at = f": place {place:,}, {size:,} {_are(size)} kept" if place else ""
-                text = f"never reached: “{name}” was left out by {title(step)}{at}"
+                text = f"never reached: “{name}” was left out by {step_title(step)}{at}"
                 return Fate(Cause.LEFT_OUT, text, place, retained=size, what=name, step=step)
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
-                text = f"never reached: a “{name}” edge was left out by {title(step)}"
+                text = f"never reached: a “{name}” edge was left out by {step_title(step)}"
                 return Fate(
                     Cause.EDGE_LEFT_OUT,
                     text,
@@ -225,7 +229,7 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
     )
 
 
-def title(step: Step) -> str:
+def step_title(step: Step) -> str:
     """Return the title of a step's operator."""
     return OPERATORS[step.operator].title if step.operator in OPERATORS else step.operator
 

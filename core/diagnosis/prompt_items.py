@@ -10,7 +10,7 @@ from core.operators.base import Operator
 from core.types import ContextTable, Kind, Ranking, State
 
 # Fields of a state by kind of item.
-FIELDS = {
+STATE_FIELDS = {
     "path": "paths",
     "node": "nodes",
     "triple": "relations",
@@ -32,7 +32,7 @@ def items_of(state: State, by_model: bool) -> list[Item]:
             for table in state.tables
             for place in range(min(len(table.items), counts.get(table.kind, 0)))
         ]
-    ranked = (shown(state) if by_model else read(state)).ranked
+    ranked = (only_shown_items(state) if by_model else only_read_items(state)).ranked
     return [(kind, place) for kind, ranking in ranked.items() for place in range(len(ranking))]
 
 
@@ -48,19 +48,19 @@ def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
     return items[kind][place]
 
 
-def shown(state: State, operator: Operator | None = None) -> State:
+def only_shown_items(state: State, operator: Operator | None = None) -> State:
     """Return the state with nothing but the items that its prompt shows.
 
     The reports that `operator` reads, or that belong to the shown paths, stay.
     """
     prompt = state.prompt
     only = _only(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
-    if prompt is None or operator is None or not one_report_a_path(state, operator):
+    if prompt is None or operator is None or not has_report_per_path(state, operator):
         return only
     return replace(only, reports=(state.reports or ())[: prompt.paths])
 
 
-def read(state: State) -> State:
+def only_read_items(state: State) -> State:
     """Return the state with nothing but the items that a reader read.
 
     These are paths, or passages, or nodes where there are no passages.
@@ -73,25 +73,25 @@ def read(state: State) -> State:
     )
 
 
-def without(state: State, left_out: Iterable[Item], operator: Operator) -> State:
+def without_items(state: State, left_out: Iterable[Item], operator: Operator) -> State:
     """Return the state without some items, and without the reports of removed paths."""
-    places: dict[Kind, set[int]] = {}
+    left_out_places: dict[Kind, set[int]] = {}
     for kind, place in left_out:
-        places.setdefault(kind, set()).add(place)
-    left = lambda values, kind: tuple(
-        value for place, value in enumerate(values) if place not in places.get(kind, ())
+        left_out_places.setdefault(kind, set()).add(place)
+    keep_others = lambda values, kind: tuple(
+        value for place, value in enumerate(values) if place not in left_out_places.get(kind, ())
     )
-    changes: dict[str, Any] = {"tables": _tables(state, left)}
+    changes: dict[str, Any] = {"tables": _tables(state, keep_others)}
     for kind, ranking in state.ranked.items():
-        if kind in places:
-            scores = None if ranking.scores is None else left(ranking.scores, kind)
-            changes[FIELDS[kind]] = Ranking(kind, left(ranking.items, kind), scores)
-    if one_report_a_path(state, operator):
-        changes["reports"] = left(state.reports, "path")
+        if kind in left_out_places:
+            scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
+            changes[STATE_FIELDS[kind]] = Ranking(kind, keep_others(ranking.items, kind), scores)
+    if has_report_per_path(state, operator):
+        changes["reports"] = keep_others(state.reports, "path")
     return replace(state, **changes)
 
 
-def one_report_a_path(state: State, operator: Operator) -> bool:
+def has_report_per_path(state: State, operator: Operator) -> bool:
     """Return whether each report belongs to one path, as where walks were verbalised."""
     reports, paths = state.reports, state.paths
     return (
@@ -105,7 +105,8 @@ def one_report_a_path(state: State, operator: Operator) -> bool:
 def _only(state: State, counts: Mapping[str, int]) -> State:
     """Return the state with only the first items of each kind."""
     heads: dict[str, Any] = {
-        FIELDS[kind]: ranking.head(counts.get(kind, 0)) for kind, ranking in state.ranked.items()
+        STATE_FIELDS[kind]: ranking.head(counts.get(kind, 0))
+        for kind, ranking in state.ranked.items()
     }
     return replace(
         state, tables=_tables(state, lambda values, kind: values[: counts.get(kind, 0)]), **heads

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.mending import by_spelling
-from core.corpus.mends import Mends
+from core.builds.merge_suggestions import suggest_by_spelling
+from core.corpus.entity_merges import EntityMerges
+from core.diagnosis.answer_match import YES_NO_ANSWERS
 from core.diagnosis.funnel import gold_nodes
-from core.diagnosis.matching import BARE
 from core.diagnosis.passages import chunk_rows
 from core.graph.algorithms.neighbourhood import component_labels
 from core.graph.store import Graph
@@ -23,7 +23,7 @@ from core.types import Question
 
 
 @dataclass(frozen=True)
-class Quality:
+class GraphQuality:
     """Counts of a graph of texts, and of the answers and passages of some questions.
 
     Entities are counted if the nodes are not texts themselves. Chunks and gold passages are counted
@@ -42,8 +42,8 @@ class Quality:
     lost : gold passages without a chunk.
     unmentioned : gold passages whose chunks have no entity.
 
-    >>> from core.diagnosis.quality import Quality
-    >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
+    >>> from core.diagnosis.quality import GraphQuality
+    >>> print("\\n".join(GraphQuality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
     ...     unmentioned=1).sentences()))
     5 entities with 4 relations; 1 of them (20 %) without any.
     2 components; the largest has 80 % of the entities.
@@ -68,74 +68,77 @@ class Quality:
 
     def sentences(self) -> list[str]:
         """Return the counts in words, with their meaning for answers."""
-        found = []
+        lines = []
         if self.entities:
-            found.append(
+            lines.append(
                 f"{self.entities:,} entities with {self.relations:,} relations; "
                 f"{_of(self.isolated, self.entities)} without any."
             )
-            found.append(
+            lines.append(
                 f"{self.components:,} components; the largest has "
                 f"{_share(self.largest, self.entities)} of the entities."
             )
             if self.alike:
-                found.append(
+                lines.append(
                     f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus "
                     "mend” lists them."
                 )
         if self.chunks and self.entities:
             bare = f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
-            found.append(f"{bare} have no entity: no search over the graph comes to them.")
+            lines.append(f"{bare} have no entity: no search over the graph comes to them.")
         if self.answers:
             unnamed = (
                 f"{self.unnamed:,} of {self.answers:,} known answers "
                 f"({_share(self.unnamed, self.answers)})"
             )
-            found.append(f"{unnamed} are in no entity's name.")
+            lines.append(f"{unnamed} are in no entity's name.")
         if self.golds:
             lost, unmentioned = (
                 f"{count:,} ({_share(count, self.golds)})"
                 for count in (self.lost, self.unmentioned)
             )
-            found.append(
+            lines.append(
                 f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} "
                 "have no entity."
             )
-        return found
+        return lines
 
 
-def quality(
-    graph: Graph, questions: Iterable[Question] = (), mends: Mends | None = None
-) -> Quality:
+def measure_quality(
+    graph: Graph, questions: Iterable[Question] = (), mends: EntityMerges | None = None
+) -> GraphQuality:
     """Count a graph of texts, and the known answers and gold passages of some questions.
 
     Repeated answers and passages are counted once. In-depth Analysis of Graph-based RAG names the
     quality of a graph before its use as an open problem.
     """
     table, chunks = graph.columns.nodes, graph.columns.chunks
-    texts = table is not None and table.has("level")  # nodes are passages or summaries
-    n = 0 if texts else graph.n_nodes
+    is_tree = table is not None and table.has("level")  # nodes are passages or summaries
+    n = 0 if is_tree else graph.n_nodes
     nodes = np.arange(n)
     count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)
     if n and table is not None and table.has("chunks"):
         mentioned = np.unique(table.lists("chunks").ids)
     else:
         mentioned = np.empty(0, np.int64)
-    asked = list(questions)
+    question_list = list(questions)
     answers = {
-        answer: one for one in asked for answer in one.answers if normalize(answer) not in BARE
+        answer: one
+        for one in question_list
+        for answer in one.answers
+        if normalize(answer) not in YES_NO_ANSWERS
     }
     golds = {}
     if chunks is not None:
-        golds = dict.fromkeys(passage for one in asked for passage in one.gold)
+        golds = dict.fromkeys(passage for one in question_list for passage in one.gold)
     rows = [chunk_rows(graph, passage) for passage in golds]
-    return Quality(
+    return GraphQuality(
         entities=n,
         relations=graph.n_edges if n else 0,
         isolated=int((graph.degrees(nodes) == 0).sum()) if n else 0,
         components=int(count),
         largest=int(np.bincount(labels).max()) if n else 0,
-        alike=len(by_spelling(graph, mends or Mends())),
+        alike=len(suggest_by_spelling(graph, mends or EntityMerges())),
         chunks=0 if chunks is None else len(chunks),
         bare=0 if chunks is None or not n else len(chunks) - len(mentioned),
         answers=len(answers) if n else 0,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.funnel import funnel
 from core.diagnosis.losses import LaneStages
-from core.diagnosis.measure import lane_by_model
+from core.diagnosis.measure import lane_counts_by_model
 from core.diagnosis.targets import Target
 from core.diagnosis.verdict.explainers import explainer_of
 from core.types import State, Step, Usage
@@ -41,7 +41,7 @@ class StepOutcome:
     saved: float = 0.0
 
 
-def targets_of(comparison: Comparison) -> tuple[Target, ...]:
+def targets_of(comparison: MethodComparison) -> tuple[Target, ...]:
     """Return the targets of a comparison's lanes.
 
     They are the gold passages of a question to a corpus, if it has some, else the known answers.
@@ -49,22 +49,26 @@ def targets_of(comparison: Comparison) -> tuple[Target, ...]:
     return explainer_of(comparison.ask.source).targets(comparison.ask.question)
 
 
-def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]:
+def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepOutcome, ...]:
     """Return the outcome of each operator that the lane has run so far, in order.
 
     A reader that was added to the line is included.
     """
-    states, targets, by_model = lane.states, targets_of(comparison), lane_by_model(comparison, lane)
+    states, targets, by_model = (
+        lane.states,
+        targets_of(comparison),
+        lane_counts_by_model(comparison, lane),
+    )
     where: dict[str, str] = {}
     if lane.retrieved:
         run = LaneStages(lane.graph, states, by_model)
         where = explainer_of(comparison.ask.source).places(run, targets)
-    found, before, trace = list[StepOutcome](), tuple(target.name for target in targets), 0
+    outcomes, alive_before, trace = list[StepOutcome](), tuple(target.name for target in targets), 0
     for state in states:
         steps, trace = state.trace[trace:], len(state.trace)
         alive = _alive(comparison, lane, state, targets, by_model)
-        lost = () if alive is None else tuple(name for name in before if name not in alive)
-        found.append(
+        lost = () if alive is None else tuple(name for name in alive_before if name not in alive)
+        outcomes.append(
             _outcome(
                 steps,
                 alive,
@@ -72,8 +76,10 @@ def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]
                 next((f"{name}: {where[name]}" for name in _nearest(lost, where)), ""),
             )
         )
-        before = before if alive is None else tuple(name for name in before if name in alive)
-    return tuple(found)
+        alive_before = (
+            alive_before if alive is None else tuple(name for name in alive_before if name in alive)
+        )
+    return tuple(outcomes)
 
 
 def _outcome(
@@ -90,7 +96,11 @@ def _outcome(
 
 
 def _alive(
-    comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool
+    comparison: MethodComparison,
+    lane: MethodLane,
+    state: State,
+    targets: tuple[Target, ...],
+    by_model: bool,
 ) -> tuple[str, ...] | None:
     """Return the targets alive in the last stage that a state has reached."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)

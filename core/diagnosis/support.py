@@ -9,24 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus.sentences import sentences
-from core.diagnosis.matching import BARE
+from core.corpus.sentences import sentence_spans
+from core.diagnosis.answer_match import YES_NO_ANSWERS
 from core.diagnosis.passages import retrieved_chunks, shown_chunks
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text, hit_names
-from core.languages.spelling import fold, fold_with_places, normalize, place_behind
+from core.languages.spelling import end_place, fold, fold_with_places, normalize
 from core.models.base import Encoder
-from core.types import Rest, State
+from core.types import State, SupportingSentence
 from core.watch import NO_WATCH, Watch
 
-MOST = 400  # sentences of chunks that are compared
-ALIKE, MAYBE = 0.6, 0.4  # cosines from which a sentence likely, or perhaps, rests on another
-Span = tuple[int, int]
-Place = tuple[int, Span]  # a chunk's row and a sentence of it
+MAX_COMPARED_SENTENCES = 400  # sentences of chunks that are compared
+LIKELY_COSINE, POSSIBLE_COSINE = (
+    0.6,
+    0.4,
+)  # cosines from which a sentence likely, or perhaps, rests on another
+TextSpan = tuple[int, int]
+ChunkSentence = tuple[int, TextSpan]  # a chunk's row and a sentence of it
 # Scripts without spaces between words, in which each letter counts as a word.
-UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-ARTICLES = ("a", "an", "the")
+UNSPACED_SCRIPT_LETTERS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+ANSWER_WORD = re.compile(rf"[{UNSPACED_SCRIPT_LETTERS}]|[^\W_{UNSPACED_SCRIPT_LETTERS}]+")
+SKIPPED_ARTICLES = ("a", "an", "the")
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,11 @@ class Support:
     start: int
     end: int
     chunk: int
-    place: Span
+    place: TextSpan
     score: float
 
 
-def supports(
+def find_supports(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[Support, ...]:
     """Return, for each sentence of the answer, the most similar sentence of the chunks.
@@ -53,43 +56,43 @@ def supports(
     vectors. Ties go to the first sentence of the first chunk. The result is empty where there is no
     answer or no chunk. It tells what is similar, not what the model used.
     """
-    found = []
+    supports_found = []
     for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
         best = int(cosines.argmax())
-        found.append(Support(start, end, *places[best], float(cosines[best])))
-    return tuple(found)
+        supports_found.append(Support(start, end, *places[best], float(cosines[best])))
+    return tuple(supports_found)
 
 
-def rests(
+def find_rests(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
-) -> tuple[Rest, ...]:
+) -> tuple[SupportingSentence, ...]:
     """Return, for each sentence of the answer, the sentence that it most likely rests on.
 
-    It works as `supports`, with ids of chunks. Sentences that contain all words of the answer's
+    It works as `find_supports`, with ids of chunks. Sentences that contain all words of the answer's
     sentence come before all others. Short answers such as a name or a year are similar to no whole
     sentence. A bare yes or no is contained in none.
 
-    >>> from core.diagnosis.support import rests
+    >>> from core.diagnosis.support import find_rests
     >>> from core.types import Question, Ranking, State
     >>> from tests.films import Bag
     >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)),
     ...     answer="Tiny Tim.")
-    >>> [(one.chunk, one.words) for one in rests(story, state, Bag())]
+    >>> [(one.chunk, one.words) for one in find_rests(story, state, Bag())]
     [('carol#2', True)]
     """
-    found, answer = [], state.answer or ""
+    rests_found, answer = [], state.answer or ""
     for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
-        said = answer[start:end]
-        sought = [said] if normalize(said) not in BARE else []
+        sentence_text = answer[start:end]
+        names = [sentence_text] if normalize(sentence_text) not in YES_NO_ANSWERS else []
         holds = [
             place
             for place, (row, (at, to)) in enumerate(places)
-            if marks(chunk_text(graph, row)[at:to], sought)
+            if name_spans(chunk_text(graph, row)[at:to], names)
         ]
         best = max(holds or range(len(places)), key=lambda place: (cosines[place], -place))
         row, span = places[best]
-        found.append(
-            Rest(
+        rests_found.append(
+            SupportingSentence(
                 start,
                 end,
                 hit_names(graph, "chunk", [row])[0],
@@ -98,26 +101,26 @@ def rests(
                 bool(holds),
             )
         )
-    return tuple(found)
+    return tuple(rests_found)
 
 
-def sureness(rest: Rest) -> str:
+def support_level(rest: SupportingSentence) -> str:
     """Return how sure a support is: `words`, `alike`, `maybe` or `none`.
 
     `words` means that the chunk contains the words. The others are by the cosine.
     """
     if rest.words:
         return "words"
-    if rest.score >= ALIKE:
+    if rest.score >= LIKELY_COSINE:
         return "alike"
-    if rest.score >= MAYBE:
+    if rest.score >= POSSIBLE_COSINE:
         return "maybe"
     return "none"
 
 
 def _likeness(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
-) -> Iterator[tuple[Span, list[Place], Any]]:
+) -> Iterator[tuple[TextSpan, list[ChunkSentence], Any]]:
     """Yield, for each sentence of the answer, the chunks' sentences and their cosines.
 
     The chunks are those in the prompt, else those found.
@@ -126,44 +129,50 @@ def _likeness(
         state.answer or "",
         sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ()),
     )
-    said = sentences(answer)
+    answer_sentences = sentence_spans(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
-    found = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
-    if not said or not found:
+    chunk_sentences = [(row, span) for row, text in texts.items() for span in sentence_spans(text)][
+        :MAX_COMPARED_SENTENCES
+    ]
+    if not answer_sentences or not chunk_sentences:
         return
-    known = encoder.encode([texts[row][start:end] for row, (start, end) in found], watch)
-    asked = encoder.encode([answer[start:end] for start, end in said], watch)
+    chunk_vectors = encoder.encode(
+        [texts[row][start:end] for row, (start, end) in chunk_sentences], watch
+    )
+    answer_vectors = encoder.encode([answer[start:end] for start, end in answer_sentences], watch)
     yield from zip(
-        said,
-        [found] * len(said),
-        np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6),
+        answer_sentences,
+        [chunk_sentences] * len(answer_sentences),
+        np.round(answer_vectors.astype(np.float64) @ chunk_vectors.T.astype(np.float64), 6),
     )
 
 
-def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
+def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
     """Return the spans in which a text contains the words of one of the names.
 
     They are ascending, none inside another. Case, typography, punctuation and articles are ignored.
 
-    >>> from core.diagnosis.support import marks
+    >>> from core.diagnosis.support import name_spans
     >>> text = "Scrooge, the miser, met Tim. Tiny Tim!"
-    >>> [text[start:end] for start, end in marks(text, ["tiny tim", "Tim", "a miser"])]
+    >>> [text[start:end] for start, end in name_spans(text, ["tiny tim", "Tim", "a miser"])]
     ['miser', 'Tim', 'Tiny Tim']
     """
     folded, places = fold_with_places(text)
     words = [
-        (places[match.start()], place_behind(places, match.end()), match.group())
-        for match in WORD.finditer(folded)
+        (places[match.start()], end_place(places, match.end()), match.group())
+        for match in ANSWER_WORD.finditer(folded)
     ]
-    plain = [word for word in words if word[2] not in ARTICLES]
-    found: list[Span] = []
+    text_words = [word for word in words if word[2] not in SKIPPED_ARTICLES]
+    spans_found: list[TextSpan] = []
     for name in names:
-        wanted = [word for word in WORD.findall(fold(name)) if word not in ARTICLES]
-        for at in range(len(plain) - len(wanted) + 1) if wanted else ():
-            if [word for _, _, word in plain[at : at + len(wanted)]] == wanted:
-                found.append((plain[at][0], plain[at + len(wanted) - 1][1]))
-    retained: list[Span] = []
-    for span in sorted(found, key=lambda span: (span[0], -span[1])):
-        if not retained or span[0] >= retained[-1][1]:
-            retained.append(span)
-    return tuple(retained)
+        name_words = [
+            word for word in ANSWER_WORD.findall(fold(name)) if word not in SKIPPED_ARTICLES
+        ]
+        for at in range(len(text_words) - len(name_words) + 1) if name_words else ():
+            if [word for _, _, word in text_words[at : at + len(name_words)]] == name_words:
+                spans_found.append((text_words[at][0], text_words[at + len(name_words) - 1][1]))
+    spans: list[TextSpan] = []
+    for span in sorted(spans_found, key=lambda span: (span[0], -span[1])):
+        if not spans or span[0] >= spans[-1][1]:
+            spans.append(span)
+    return tuple(spans)

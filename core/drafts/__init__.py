@@ -4,9 +4,9 @@ A draft has bricks, checks of what fits where, and typed edits.
 """
 
 from core.drafts.draft import Draft
-from core.drafts.edits import History, change_of, edit
-from core.drafts.fits import faults
+from core.drafts.draft_faults import brick_faults
+from core.drafts.edits import History, change_of, edit_draft
 from core.drafts.slots import Slot, slots
 from core.lines.brick import Brick
 
-__all__ = ["Brick", "Draft", "History", "Slot", "change_of", "edit", "faults", "slots"]
+__all__ = ["Brick", "Draft", "History", "Slot", "change_of", "edit_draft", "brick_faults", "slots"]

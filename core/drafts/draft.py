@@ -8,12 +8,20 @@ from itertools import count
 from typing import Any
 
 from core.builds.base import BuildLine
-from core.builds.registry import BUILDING
+from core.builds.registry import BUILD_GRAMMAR
 from core.errors import BadParameter
 from core.lines import Grammar, OperatorLine
-from core.lines.brick import Brick, Bricks, brick_of, bricks_of, bricks_text, operators_of, usual
-from core.operators.branch import DECIDES, OTHERWISE, Branch
-from core.operators.text import RETRIEVAL
+from core.lines.brick import (
+    Brick,
+    Bricks,
+    brick_of,
+    bricks_of,
+    bricks_text,
+    default_operator,
+    operators_of,
+)
+from core.operators.branch import BRANCH_FIELDS, OTHERWISE_ARM, Branch
+from core.operators.text import RETRIEVAL_GRAMMAR
 
 
 @dataclass(frozen=True)
@@ -22,14 +30,16 @@ class Draft:
 
     bricks: Bricks = ()
     following: int = 1
-    grammar: Grammar[Any] = RETRIEVAL
+    grammar: Grammar[Any] = RETRIEVAL_GRAMMAR
 
     @classmethod
     def of(cls, line: Iterable[Any]) -> Draft:
         """Return a line as a draft."""
         keys = count(1)
         bricks = bricks_of(line, keys)
-        return cls(bricks, next(keys), BUILDING if isinstance(line, BuildLine) else RETRIEVAL)
+        return cls(
+            bricks, next(keys), BUILD_GRAMMAR if isinstance(line, BuildLine) else RETRIEVAL_GRAMMAR
+        )
 
     def each(self) -> Iterator[Brick]:
         """Yield every brick, including those inside others."""
@@ -62,7 +72,7 @@ class Draft:
             return None
 
 
-def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL) -> Draft:
+def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL_GRAMMAR) -> Draft:
     """Return the draft with this `text`, a line that need not be runnable.
 
     Raises BadParameter if the text is no line at all.
@@ -79,5 +89,5 @@ def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL) -> Draft:
 def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
     """Return a brick of an operator with its defaults; a branch gets two empty rows."""
     if issubclass(cls, Branch):
-        return Brick(next(keys), Branch, {"on": DECIDES[0]}, {"1": (), OTHERWISE: ()})
-    return brick_of(usual(cls), keys)
+        return Brick(next(keys), Branch, {"on": BRANCH_FIELDS[0]}, {"1": (), OTHERWISE_ARM: ()})
+    return brick_of(default_operator(cls), keys)

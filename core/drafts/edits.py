@@ -1,4 +1,4 @@
-"""Edits of a draft: each is a value, and `edit` returns the draft after it."""
+"""Edits of a draft: each is a value, and `edit_draft` returns the draft after it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from core.drafts.draft import Draft, new_brick
 from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
 from core.errors import BadParameter
-from core.lines.brick import Brick, recounted
-from core.operators.branch import OTHERWISE, Branch
-from core.parameters import check_names, make
+from core.lines.brick import Brick, renumber_brick
+from core.operators.branch import OTHERWISE_ARM, Branch
+from core.parameters import check_names, make_operator
 
-MOST_BRICKS = 60  # bricks of a draft, including those inside others
-STEPS_BACK = 100  # changes that can be undone
+MAX_BRICKS = 60  # bricks of a draft, including those inside others
+MAX_UNDO_STEPS = 100  # changes that can be undone
 
 
 @dataclass(frozen=True)
-class Insert:
+class BrickInsertion:
     """A new operator in a slot."""
 
     slot: Slot
@@ -27,7 +27,7 @@ class Insert:
 
 
 @dataclass(frozen=True)
-class Replace:
+class BrickReplacement:
     """Another operator in place of a brick; a branch takes the brick into each of its arms."""
 
     key: int
@@ -35,7 +35,7 @@ class Replace:
 
 
 @dataclass(frozen=True)
-class Move:
+class BrickMove:
     """A move of a brick to another slot of the draft before the move."""
 
     key: int
@@ -43,21 +43,21 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Remove:
+class BrickRemoval:
     """The removal of a brick and all bricks inside it."""
 
     key: int
 
 
 @dataclass(frozen=True)
-class Duplicate:
+class BrickCopy:
     """A copy of a brick after the brick."""
 
     key: int
 
 
 @dataclass(frozen=True)
-class Set:
+class ValueChange:
     """A new value for a parameter of a brick."""
 
     key: int
@@ -66,14 +66,14 @@ class Set:
 
 
 @dataclass(frozen=True)
-class AddArm:
+class ArmAddition:
     """A further arm of a branch, for the next number of hops."""
 
     key: int
 
 
 @dataclass(frozen=True)
-class RemoveArm:
+class ArmRemoval:
     """The removal of an arm of a branch, with all bricks in it.
 
     The last arm for a number is not removed.
@@ -83,114 +83,131 @@ class RemoveArm:
     arm: str
 
 
-Change = Insert | Replace | Move | Remove | Duplicate | Set | AddArm | RemoveArm
+DraftChange = (
+    BrickInsertion
+    | BrickReplacement
+    | BrickMove
+    | BrickRemoval
+    | BrickCopy
+    | ValueChange
+    | ArmAddition
+    | ArmRemoval
+)
 
 
-def edit(draft: Draft, change: Change) -> Draft:
+def edit_draft(draft: Draft, change: DraftChange) -> Draft:
     """Return the draft after a change.
 
     If the brick or slot does not exist, the same draft is returned. Raises BadParameter for an
     unknown operator or parameter, for a bad value, and for too many bricks.
     """
-    if isinstance(change, Insert):
+    if isinstance(change, BrickInsertion):
         keys = count(draft.following)
-        return _counted(
-            _put(draft, change.slot, new_brick(draft.grammar.any_class(change.name), keys)), keys
-        )
-    place, brick = place_of(draft, change.key), draft.find(change.key)
-    if place is None or brick is None:
-        return draft
-    if isinstance(change, Remove):
-        return with_row(
-            draft, place, lambda row: tuple(one for one in row if one.key != change.key)
-        )
-    if isinstance(change, Duplicate):
-        keys = count(draft.following)
-        return _counted(_put(draft, replace(place, at=place.at + 1), recounted(brick, keys)), keys)
-    if isinstance(change, Move):
-        return _moved(draft, brick, place, change.slot)
-    if isinstance(change, Replace):
-        keys = count(draft.following)
-        return _counted(
-            _instead(
-                draft, place, brick, _replaced(brick, draft.grammar.any_class(change.name), keys)
+        return _with_next_key(
+            _insert_brick(
+                draft, change.slot, new_brick(draft.grammar.any_class(change.name), keys)
             ),
             keys,
         )
-    return _instead(
+    slot, brick = place_of(draft, change.key), draft.find(change.key)
+    if slot is None or brick is None:
+        return draft
+    if isinstance(change, BrickRemoval):
+        return with_row(draft, slot, lambda row: tuple(one for one in row if one.key != change.key))
+    if isinstance(change, BrickCopy):
+        keys = count(draft.following)
+        return _with_next_key(
+            _insert_brick(draft, replace(slot, at=slot.at + 1), renumber_brick(brick, keys)), keys
+        )
+    if isinstance(change, BrickMove):
+        return _move_brick(draft, brick, slot, change.slot)
+    if isinstance(change, BrickReplacement):
+        keys = count(draft.following)
+        return _with_next_key(
+            _replace_brick(
+                draft,
+                slot,
+                brick,
+                _new_operator_brick(brick, draft.grammar.any_class(change.name), keys),
+            ),
+            keys,
+        )
+    return _replace_brick(
         draft,
-        place,
+        slot,
         brick,
         _with_arm(brick, change)
-        if isinstance(change, AddArm | RemoveArm)
+        if isinstance(change, ArmAddition | ArmRemoval)
         else _with_value(brick, change),
     )
 
 
-def _put(draft: Draft, slot: Slot, brick: Brick) -> Draft:
+def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
     if row_at(draft, slot) is None:
         return draft
     return with_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
 
 
-def _counted(draft: Draft, keys: Iterator[int]) -> Draft:
+def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
     """Return the draft with the key that comes next.
 
     Raises BadParameter if the draft has become too large.
     """
-    if sum(1 for _ in draft.each()) > MOST_BRICKS:
-        raise BadParameter(f"A line has at most {MOST_BRICKS} steps.")
+    if sum(1 for _ in draft.each()) > MAX_BRICKS:
+        raise BadParameter(f"A line has at most {MAX_BRICKS} steps.")
     return replace(draft, following=next(keys))
 
 
-def _instead(draft: Draft, place: Slot, brick: Brick, other: Brick) -> Draft:
+def _replace_brick(draft: Draft, place: Slot, brick: Brick, other: Brick) -> Draft:
     return with_row(
         draft, place, lambda row: tuple(other if one.key == brick.key else one for one in row)
     )
 
 
-def _moved(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
+def _move_brick(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
     same_row = (place.owner, place.arm) == (to.owner, to.arm)
     into_itself = to.owner in {one.key for one in brick.each()}
     if into_itself or row_at(draft, to) is None or (same_row and to.at in (place.at, place.at + 1)):
         return draft
     without = with_row(draft, place, lambda row: tuple(one for one in row if one.key != brick.key))
-    return _put(without, replace(to, at=to.at - 1) if same_row and to.at > place.at else to, brick)
+    return _insert_brick(
+        without, replace(to, at=to.at - 1) if same_row and to.at > place.at else to, brick
+    )
 
 
-def _replaced(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
+def _new_operator_brick(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
     if cls is brick.cls:
         return brick
     new = new_brick(cls, keys)
     if cls is Branch and not brick.arms:
-        new = replace(new, arms={name: (recounted(brick, keys),) for name in new.arms})
+        new = replace(new, arms={name: (renumber_brick(brick, keys),) for name in new.arms})
     return replace(new, key=brick.key)
 
 
-def _with_value(brick: Brick, change: Set) -> Brick:
+def _with_value(brick: Brick, change: ValueChange) -> Brick:
     check_names(brick.cls, {change.name: change.value}, brick.cls.__name__)
-    given = {**brick.given, change.name: change.value}
+    settings = {**brick.given, change.name: change.value}
     if brick.arms:
-        changed = replace(brick, given=given)
+        changed = replace(brick, given=settings)
         if changed.operator is None and brick.operator is not None:
             raise BadParameter(changed.lacks)
         return changed
-    make(brick.cls, given)
-    return replace(brick, given=given)
+    make_operator(brick.cls, settings)
+    return replace(brick, given=settings)
 
 
-def _with_arm(brick: Brick, change: AddArm | RemoveArm) -> Brick:
+def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
     if brick.cls is not Branch:
         return brick
-    numbered = {name: row for name, row in brick.arms.items() if name != OTHERWISE}
-    if isinstance(change, AddArm):
+    numbered = {name: row for name, row in brick.arms.items() if name != OTHERWISE_ARM}
+    if isinstance(change, ArmAddition):
         numbered[str(max(map(int, numbered), default=0) + 1)] = ()
     elif len(numbered) > 1:
         numbered.pop(change.arm, None)
-    return replace(brick, arms={**numbered, OTHERWISE: brick.arms[OTHERWISE]})
+    return replace(brick, arms={**numbered, OTHERWISE_ARM: brick.arms[OTHERWISE_ARM]})
 
 
-def change_of(message: Mapping[str, Any]) -> Change:
+def change_of(message: Mapping[str, Any]) -> DraftChange:
     """Return the change that a message from a browser asks for.
 
     Raises BadParameter if it asks for none.
@@ -199,22 +216,22 @@ def change_of(message: Mapping[str, Any]) -> Change:
     place = message.get("slot")
     slot = slot_of(place) if isinstance(place, str) else None
     if do == "insert" and slot is not None and isinstance(name, str):
-        return Insert(slot, name)
+        return BrickInsertion(slot, name)
     if type(key) is int:
         if do == "move" and slot is not None:
-            return Move(key, slot)
+            return BrickMove(key, slot)
         if do == "replace" and isinstance(name, str):
-            return Replace(key, name)
+            return BrickReplacement(key, name)
         if do == "set" and isinstance(name, str):
-            return Set(key, name, message.get("value"))
+            return ValueChange(key, name, message.get("value"))
         if do == "remove-arm" and isinstance(name, str):
-            return RemoveArm(key, name)
+            return ArmRemoval(key, name)
         if do == "remove":
-            return Remove(key)
+            return BrickRemoval(key)
         if do == "duplicate":
-            return Duplicate(key)
+            return BrickCopy(key)
         if do == "add-arm":
-            return AddArm(key)
+            return ArmAddition(key)
     raise BadParameter("This is no change of a line.")
 
 
@@ -228,7 +245,11 @@ class History:
 
     def then(self, draft: Draft) -> History:
         """Return the history with a new draft, or itself if nothing changed."""
-        return self if draft == self.now else History(draft, (*self.before, self.now)[-STEPS_BACK:])
+        return (
+            self
+            if draft == self.now
+            else History(draft, (*self.before, self.now)[-MAX_UNDO_STEPS:])
+        )
 
     def undo(self) -> History:
         """Return the history one change back, or itself at its beginning."""

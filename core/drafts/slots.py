@@ -12,7 +12,7 @@ from core.drafts.draft import Draft
 from core.errors import BadParameter
 from core.lines.brick import Brick, Bricks
 
-LINE = 0  # owner of the draft's own row; no brick has this key
+LINE_OWNER = 0  # owner of the draft's own row; no brick has this key
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Slot:
     """
 
     at: int
-    owner: int = LINE
+    owner: int = LINE_OWNER
     arm: str = ""
 
     def __str__(self) -> str:
-        return f"{self.at}" if self.owner == LINE else f"{self.owner}.{self.arm}.{self.at}"
+        return f"{self.at}" if self.owner == LINE_OWNER else f"{self.owner}.{self.arm}.{self.at}"
 
 
 def slot_of(text: str) -> Slot:
@@ -39,7 +39,7 @@ def slot_of(text: str) -> Slot:
     """
     owner, _, rest = text.partition(".")
     arm, _, at = rest.rpartition(".")
-    numbers = (at, owner) if rest else (owner, str(LINE))
+    numbers = (at, owner) if rest else (owner, str(LINE_OWNER))
     if not all(number.isdecimal() and len(number) < 10 for number in numbers):
         raise BadParameter("There is no such place in the line.")
     return Slot(int(numbers[0]), int(numbers[1]), arm)
@@ -47,7 +47,7 @@ def slot_of(text: str) -> Slot:
 
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
     """Yield every row of bricks with its owner and name, the draft's own first."""
-    yield LINE, "", draft.bricks
+    yield LINE_OWNER, "", draft.bricks
     for brick in draft.each():
         for arm, row in brick.arms.items():
             yield brick.key, arm, row
@@ -62,10 +62,10 @@ def slots(draft: Draft) -> tuple[Slot, ...]:
 
 def row_at(draft: Draft, slot: Slot) -> Bricks | None:
     """Return the row of a slot, or None if there is none or it is shorter."""
-    found = next(
+    row_of_slot = next(
         (row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None
     )
-    return found if found is not None and slot.at <= len(found) else None
+    return row_of_slot if row_of_slot is not None and slot.at <= len(row_of_slot) else None
 
 
 def place_of(draft: Draft, key: int) -> Slot | None:
@@ -97,5 +97,5 @@ def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Dr
         return replace(brick, arms=arms)
 
     return replace(
-        draft, bricks=change(draft.bricks) if slot.owner == LINE else inside(draft.bricks)
+        draft, bricks=change(draft.bricks) if slot.owner == LINE_OWNER else inside(draft.bricks)
     )

@@ -5,55 +5,60 @@ They come from the description of the operator or from the instances that use it
 
 from __future__ import annotations
 
-LEGO, ANALYSIS, FAST, WALK = "LEGO-GraphRAG", "In-depth Analysis", "FastInsight", "Walk&Retrieve"
+LEGO_GRAPHRAG, INDEPTH_ANALYSIS, FASTINSIGHT, WALK_AND_RETRIEVE = (
+    "LEGO-GraphRAG",
+    "In-depth Analysis",
+    "FastInsight",
+    "Walk&Retrieve",
+)
 
 TERMS = {
-    "EmbedQuery": f"{ANALYSIS}: vector",
+    "EmbedQuery": f"{INDEPTH_ANALYSIS}: vector",
     "Hypothesise": "HyDE",
-    "NamesInQuestion": f"{ANALYSIS}: entities",
+    "NamesInQuestion": f"{INDEPTH_ANALYSIS}: entities",
     "ExtractKeywords": "LightRAG: keywords",
-    "PersonalizedPageRank": f"{LEGO}: SBE-PPR",
-    "PageRank": f"{LEGO} v1: PageRank",
-    "RandomWalks": f"{LEGO} v1: RWR",
-    "EgoNetwork": f"{LEGO}: KSE, Ego",
-    "VectorSearch": f"{LEGO}: B.7",
-    "FilterSubgraph": f"{LEGO}: SAE",
-    "ShortestPaths": f"{LEGO}: SBR-SPR",
-    "SimplePaths": f"{LEGO} v1: complete paths",
-    "BeamSearch": f"{LEGO}: ISAR",
-    "TreePaths": f"{LEGO} v1: beam",
+    "PersonalizedPageRank": f"{LEGO_GRAPHRAG}: SBE-PPR",
+    "PageRank": f"{LEGO_GRAPHRAG} v1: PageRank",
+    "RandomWalks": f"{LEGO_GRAPHRAG} v1: RWR",
+    "EgoNetwork": f"{LEGO_GRAPHRAG}: KSE, Ego",
+    "VectorSearch": f"{LEGO_GRAPHRAG}: B.7",
+    "FilterSubgraph": f"{LEGO_GRAPHRAG}: SAE",
+    "ShortestPaths": f"{LEGO_GRAPHRAG}: SBR-SPR",
+    "SimplePaths": f"{LEGO_GRAPHRAG} v1: complete paths",
+    "BeamSearch": f"{LEGO_GRAPHRAG}: ISAR",
+    "TreePaths": f"{LEGO_GRAPHRAG} v1: beam",
     "ChainRanking": "Retrieve-Rewrite-Answer",
     "ChainIntersection": "2i, ip and pi queries",
     "ChainVotes": "after ColBERT",
     "CaseMemory": "after CBR-KBQA",
     "ThinkOnGraph": "Think-on-Graph",
     "RelationPlans": "RoG",
-    "NodesThenWalks": WALK,
-    "DrawnTriples": f"{WALK}: Vanilla RAG",
-    "NearestTriples": f"{WALK}: Vanilla RAG",
+    "NodesThenWalks": WALK_AND_RETRIEVE,
+    "DrawnTriples": f"{WALK_AND_RETRIEVE}: Vanilla RAG",
+    "NearestTriples": f"{WALK_AND_RETRIEVE}: Vanilla RAG",
     "ScoredTriples": "SubgraphRAG",
-    "LinkNames": f"{ANALYSIS}: node Link",
-    "VectorNodes": f"{ANALYSIS}: node VDB",
-    "VectorRelations": f"{ANALYSIS}: relationship VDB",
-    "VectorChunks": f"{ANALYSIS}: chunk VDB",
-    "VectorCommunities": f"{ANALYSIS}: community VDB",
-    "SparseNodes": f"{ANALYSIS}: node TF-IDF",
+    "LinkNames": f"{INDEPTH_ANALYSIS}: node Link",
+    "VectorNodes": f"{INDEPTH_ANALYSIS}: node VDB",
+    "VectorRelations": f"{INDEPTH_ANALYSIS}: relationship VDB",
+    "VectorChunks": f"{INDEPTH_ANALYSIS}: chunk VDB",
+    "VectorCommunities": f"{INDEPTH_ANALYSIS}: community VDB",
+    "SparseNodes": f"{INDEPTH_ANALYSIS}: node TF-IDF",
     "SparseChunks": "BM25, TF-IDF",
-    "NeighbourNodes": f"{ANALYSIS}: node Onehop",
-    "EndpointNodes": f"{ANALYSIS}: node RelNode",
-    "PageRankNodes": f"{ANALYSIS}: node PPR",
-    "IncidentRelations": f"{ANALYSIS}: relationship Onehop",
-    "RelationsFromNodes": f"{ANALYSIS}: relationship Aggregator",
-    "ChunksFromRelations": f"{ANALYSIS}: chunk Aggregator",
-    "ChunksOfRelations": f"{ANALYSIS}: chunk FromRel",
-    "ChunksByOccurrence": f"{ANALYSIS}: chunk Occurrence",
+    "NeighbourNodes": f"{INDEPTH_ANALYSIS}: node Onehop",
+    "EndpointNodes": f"{INDEPTH_ANALYSIS}: node RelNode",
+    "PageRankNodes": f"{INDEPTH_ANALYSIS}: node PPR",
+    "IncidentRelations": f"{INDEPTH_ANALYSIS}: relationship Onehop",
+    "RelationsFromNodes": f"{INDEPTH_ANALYSIS}: relationship Aggregator",
+    "ChunksFromRelations": f"{INDEPTH_ANALYSIS}: chunk Aggregator",
+    "ChunksOfRelations": f"{INDEPTH_ANALYSIS}: chunk FromRel",
+    "ChunksByOccurrence": f"{INDEPTH_ANALYSIS}: chunk Occurrence",
     "ChunksOfHits": "LightRAG 1.5",
     "PassagesOfFacts": "HippoRAG 2",
-    "CommunitiesOfNodes": f"{ANALYSIS}: community Entity",
-    "CommunitiesAtLevel": f"{ANALYSIS}: community Layer",
+    "CommunitiesOfNodes": f"{INDEPTH_ANALYSIS}: community Entity",
+    "CommunitiesAtLevel": f"{INDEPTH_ANALYSIS}: community Layer",
     "SteinerSubgraph": "G-Retriever: Steiner",
-    "ExpandNodes": f"{FAST}: STeX",
-    "Loop": f"{FAST}: algorithm 1",
+    "ExpandNodes": f"{FASTINSIGHT}: STeX",
+    "Loop": f"{FASTINSIGHT}: algorithm 1",
     "LearnedSparseNodes": "SPLADE",
     "SimilarPageRank": "HippoRAG 2",
     "PairPaths": "PathRAG",
@@ -62,10 +67,10 @@ TERMS = {
     "NeighbourRelations": "DALK: neighbour evidence",
     "MissingEvidence": "KGP",
     "NextThought": "HippoRAG with IRCoT",
-    "Rank": f"{LEGO}: OSAR",
-    "GraphRerank": f"{FAST}: GRanker",
+    "Rank": f"{LEGO_GRAPHRAG}: OSAR",
+    "GraphRerank": f"{FASTINSIGHT}: GRanker",
     "AdaptiveRerank": "GAR",
-    "RandomSelect": f"{LEGO} v1: random",
+    "RandomSelect": f"{LEGO_GRAPHRAG} v1: random",
     "RewritePaths": "Retrieve-Rewrite-Answer",
     "SetAside": "LightRAG: hybrid",
     "Merge": "LightRAG: hybrid",
@@ -76,22 +81,22 @@ TERMS = {
     "ChooseRelations": "DALK: rerank",
     "Points": "GGraphRAG: map",
     "DecodedPaths": "GCR",
-    "CommunityReports": f"{LEGO}: B.10",
-    "Answer": f"{LEGO}: generation",
+    "CommunityReports": f"{LEGO_GRAPHRAG}: B.10",
+    "Answer": f"{LEGO_GRAPHRAG}: generation",
     "AnswerFromTables": "nano-graphrag: local search",
     "AnswerFromPassages": "RAPTOR, KGP, HippoRAG",
     "AnswerFromEvidence": "DALK",
     "AnswerFromPoints": "GGraphRAG: reduce",
 }
 """By the name of the operator; those without one are Hopscope's own."""
-OWN = "Hopscope's own"
+OWN_TERM = "Hopscope's own"
 
 
-def term(name: str) -> str:
+def paper_term(name: str) -> str:
     """Return what a paper calls an operator.
 
-    >>> from core.drafts.terms import term
-    >>> term("PersonalizedPageRank"), term("GraphReader")
+    >>> from core.drafts.terms import paper_term
+    >>> paper_term("PersonalizedPageRank"), paper_term("GraphReader")
     ('LEGO-GraphRAG: SBE-PPR', "Hopscope's own")
     """
-    return TERMS.get(name, OWN)
+    return TERMS.get(name, OWN_TERM)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.finetune.data import Example
+from core.finetune.training_examples import TrainingExample
 from core.models.base import Messages, Task
-from core.models.llm_chooser import prompt
+from core.models.llm_chooser import choosing_messages
 from core.operators.retrieve import plans
 
-PLAN = "plan"
+PLAN_TASK = "plan"
 # Choices by unit, as in v1's No. 20, 14 and 7, and plans, as in Reasoning on Graphs.
-TASKS = ("path", "triple", "relation", PLAN)
-PLANS, PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the instances with plans
+DIALOGUE_TASKS = ("path", "triple", "relation", PLAN_TASK)
+PLAN_COUNT, MAX_PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the instances with plans
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,11 @@ class Dialogue:
     shown: int = 0
 
 
-def dialogues(
-    examples: Sequence[Example], shown: int, seed: int, tasks: Sequence[str] = TASKS
+def training_dialogues(
+    examples: Sequence[TrainingExample],
+    shown: int,
+    seed: int,
+    tasks: Sequence[str] = DIALOGUE_TASKS,
 ) -> list[Dialogue]:
     """Return a dialogue for each example and task, in the examples' order.
 
@@ -43,13 +46,15 @@ def dialogues(
     """
     rng = np.random.default_rng(seed)
     return [
-        plan(one, rng) if task == PLAN else choice(one, task, shown, rng)
+        plan_dialogue(one, rng) if task == PLAN_TASK else choice_dialogue(one, task, shown, rng)
         for one in examples
         for task in tasks
     ]
 
 
-def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) -> Dialogue:
+def choice_dialogue(
+    example: TrainingExample, unit: str, shown: int, rng: np.random.Generator
+) -> Dialogue:
     """Return a dialogue that chooses from a numbered list in random order.
 
     At most half of the list is right. The reply names the right numbers, best first. The prompt is
@@ -61,19 +66,19 @@ def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) ->
     texts = [*good, *part.negatives[: shown - len(good)]]
     listed = [texts[int(i)] for i in rng.permutation(len(texts))]
     numbers = [listed.index(text) + 1 for text in good]
-    messages = prompt(Task(example.question, unit), listed, len(listed))
+    messages = choosing_messages(Task(example.question, unit), listed, len(listed))
     return Dialogue(
         unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(listed)
     )
 
 
-def plan(example: Example, rng: np.random.Generator) -> Dialogue:
+def plan_dialogue(example: TrainingExample, rng: np.random.Generator) -> Dialogue:
     """Return a dialogue that plans a chain from a list of relations in random order.
 
     The reply names the chain that leads to the answers.
     """
     part = example.part("relation")
-    known = [*part.positives, *part.negatives]
-    listed = [known[int(i)] for i in rng.permutation(len(known))]
-    asked = plans.prompt(example.question, example.entities, listed, PLANS, PLAN_HOPS)
-    return Dialogue(PLAN, asked, json.dumps({"plans": [list(example.plan)]}))
+    all_relations = [*part.positives, *part.negatives]
+    listed = [all_relations[int(i)] for i in rng.permutation(len(all_relations))]
+    asked = plans.plan_prompt(example.question, example.entities, listed, PLAN_COUNT, MAX_PLAN_HOPS)
+    return Dialogue(PLAN_TASK, asked, json.dumps({"plans": [list(example.plan)]}))

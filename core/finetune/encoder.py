@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import BadInput
-from core.finetune.data import UNITS, Example
-from core.finetune.loop import Schedule, Training, TrainingState, drawn
+from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.finetune.training_examples import CANDIDATE_UNITS, TrainingExample
 from core.models.device import device
-from core.models.threads import threads
+from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SCALE = 20.0  # factor of cosines, as in sentence-transformers' loss
-MAX_TOKENS = 256  # tokens of a text, as many as the served encoder reads
+COSINE_SCALE = 20.0  # factor of cosines, as in sentence-transformers' loss
+MAX_TRAINING_TOKENS = 256  # tokens of a text, as many as the served encoder reads
 # Tokens with padding: of one pass through the model, and of the largest batch that is not divided.
-PART, DIRECT = (1_536, 4_096)
-WEIGHTS = "model.safetensors"
+PASS_TOKENS, UNDIVIDED_TOKENS = (1_536, 4_096)
+ENCODER_WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class EncoderSettings:
     warmup: float = 0.1
     negatives: int = 3
     positives: str = "drawn"
-    units: tuple[str, ...] = UNITS
+    units: tuple[str, ...] = CANDIDATE_UNITS
     seed: int = 0
     measure: int = 30
     patience: int = 3
     margin: float = 0.0
 
 
-PRESETS = {
+ENCODER_PRESETS = {
     "cpu": EncoderSettings(),
     "paper": EncoderSettings(
         batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5
@@ -72,7 +72,7 @@ batches are smaller, and hard negatives make up for that.
 
 
 @dataclass(frozen=True)
-class Pair:
+class ContrastiveRow:
     """A row of a batch: a question, a right text, wrong texts, and all right texts."""
 
     question: str
@@ -81,28 +81,34 @@ class Pair:
     known: frozenset[str]
 
 
-def batches(examples: Sequence[Example], settings: EncoderSettings, epoch: int) -> list[list[Pair]]:
+def batches(
+    examples: Sequence[TrainingExample], settings: EncoderSettings, epoch: int
+) -> list[list[ContrastiveRow]]:
     """Return the batches of an epoch, each of one unit.
 
     Order and draws depend on the seed and the epoch alone. Every example gives a row of each unit.
     A batch of one row without negatives is left out, as it has nothing to contrast with.
     """
     rng = np.random.default_rng([settings.seed, epoch])
-    found: list[list[Pair]] = []
+    found_batches: list[list[ContrastiveRow]] = []
     for unit in settings.units:
         rows = [
             _pair(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))
         ]
-        found += [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
-    found = [rows for rows in found if len(rows) > 1 or rows[0].negatives]
-    return [found[int(i)] for i in rng.permutation(len(found))]
+        found_batches += [
+            rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)
+        ]
+    found_batches = [rows for rows in found_batches if len(rows) > 1 or rows[0].negatives]
+    return [found_batches[int(i)] for i in rng.permutation(len(found_batches))]
 
 
-def _pair(example: Example, unit: str, settings: EncoderSettings, rng: np.random.Generator) -> Pair:
+def _pair(
+    example: TrainingExample, unit: str, settings: EncoderSettings, rng: np.random.Generator
+) -> ContrastiveRow:
     part = example.part(unit)
     place = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
     negatives = rng.permutation(len(part.negatives))[: settings.negatives]
-    return Pair(
+    return ContrastiveRow(
         example.question,
         part.positives[place],
         tuple(part.negatives[int(i)] for i in negatives),
@@ -124,7 +130,7 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
     """
     import torch
 
-    scores = SCALE * questions @ texts.T
+    scores = COSINE_SCALE * questions @ texts.T
     own = torch.eye(len(questions), len(texts), dtype=torch.bool)
     scores = scores.masked_fill(~(wrong | own).to(scores.device), float("-inf"))
     return torch.nn.functional.cross_entropy(
@@ -155,7 +161,7 @@ class TrainableEncoder:
         import transformers
         from tokenizers import Tokenizer
 
-        torch.set_num_threads(threads())
+        torch.set_num_threads(thread_count())
         transformers.utils.logging.set_verbosity_error()  # loading would print a table
         transformers.utils.logging.disable_progress_bar()
         self._torch, self.device = torch, device()
@@ -165,7 +171,7 @@ class TrainableEncoder:
         self.net.to(self.device)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer.enable_truncation(MAX_TRAINING_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> Tensor:
         """Return unit vectors [n, d] without gradients, the same as those of the served encoder."""
@@ -182,7 +188,7 @@ class TrainableEncoder:
         """
         self.net.train()
         parts = self._parts(texts)
-        if sum(ids.size for _, ids in parts) <= DIRECT:
+        if sum(ids.size for _, ids in parts) <= UNDIVIDED_TOKENS:
             value = loss(self._forward(parts, len(texts), seed))
             value.backward()
             return float(value.detach())
@@ -204,37 +210,37 @@ class TrainableEncoder:
         """Write the weights into `folder`, with the other files of the base folder."""
         from safetensors.torch import save_file
 
-        other = shutil.ignore_patterns(
+        ignored_files = shutil.ignore_patterns(
             "*.safetensors", "*.bin", "*.onnx", "README.md", ".*", "training.json"
         )
-        shutil.copytree(base, folder, ignore=other, dirs_exist_ok=True)
+        shutil.copytree(base, folder, ignore=ignored_files, dirs_exist_ok=True)
         save_file(
             {
                 name: value.detach().cpu().contiguous()
                 for name, value in self.net.state_dict().items()
             },
-            folder / WEIGHTS,
+            folder / ENCODER_WEIGHTS,
         )
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the texts, shortest first, in parts of at most `PART` tokens.
+        """Return the texts, shortest first, in parts of at most `PASS_TOKENS` tokens.
 
         A part is (indices, ids padded with -1).
         """
         codes = [code.ids for code in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(codes)), key=lambda i: (len(codes[i]), i))
-        cut: list[list[int]] = []
+        rows_by_pass: list[list[int]] = []
         for place in order:
-            if not cut or (len(cut[-1]) + 1) * len(codes[place]) > PART:
-                cut.append([])
-            cut[-1].append(place)
+            if not rows_by_pass or (len(rows_by_pass[-1]) + 1) * len(codes[place]) > PASS_TOKENS:
+                rows_by_pass.append([])
+            rows_by_pass[-1].append(place)
         padded = [
             np.array(
                 [codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64
             )
-            for rows in cut
+            for rows in rows_by_pass
         ]
-        return [(np.array(rows), ids) for rows, ids in zip(cut, padded)]
+        return [(np.array(rows), ids) for rows, ids in zip(rows_by_pass, padded)]
 
     def _forward(
         self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None
@@ -259,10 +265,10 @@ class TrainableEncoder:
         return self._torch.nn.functional.normalize(mean, dim=1)
 
 
-def train(
+def train_encoder(
     base: Path,
-    examples: Sequence[Example],
-    held: Sequence[Example],
+    examples: Sequence[TrainingExample],
+    held: Sequence[TrainingExample],
     settings: EncoderSettings,
     work: Path,
     key: str,
@@ -289,7 +295,7 @@ def train(
     watch.report("Loading the encoder")
     model = TrainableEncoder(base)
     sizes = len(batches(examples, settings, 0))
-    epoch: dict[int, list[list[Pair]]] = {}
+    epoch: dict[int, list[list[ContrastiveRow]]] = {}
 
     def step(number: int) -> float:
         turn = number // sizes
@@ -297,7 +303,7 @@ def train(
             epoch.clear()
             epoch[turn] = batches(examples, settings, turn)
         return _step(
-            model, epoch[turn][number % sizes], drawn(settings.seed, number), settings.margin
+            model, epoch[turn][number % sizes], step_seed(settings.seed, number), settings.margin
         )
 
     schedule = Schedule(
@@ -317,7 +323,9 @@ def train(
     return model, training.run(settings.seed)
 
 
-def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: float) -> float:
+def _step(
+    model: TrainableEncoder, rows: Sequence[ContrastiveRow], seed: int, margin: float
+) -> float:
     import torch
 
     questions = [row.question for row in rows]
@@ -333,17 +341,17 @@ def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: floa
 
 
 def reciprocal_rank(
-    model: TrainableEncoder, held: Sequence[Example], watch: Watch = NO_WATCH
+    model: TrainableEncoder, held: Sequence[TrainingExample], watch: Watch = NO_WATCH
 ) -> float:
     """Return the mean reciprocal rank of the first positive path among its question's negatives.
 
     In a tie it comes last.
     """
-    found = []
+    ranks = []
     for one in held:
         watch.check()
         part = one.part("path")
         vectors = model.encode([one.question, part.positives[0], *part.negatives])
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()
-        found.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
-    return float(np.mean(found))
+        ranks.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
+    return float(np.mean(ranks))

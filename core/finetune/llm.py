@@ -15,22 +15,22 @@ import numpy as np
 
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
-from core.finetune.loop import Schedule, Training, TrainingState, drawn
-from core.models.chat.thoughts import separated
+from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.models.chat.thoughts import separate_thought
 from core.models.device import device
-from core.models.llm_chooser import parse
-from core.models.threads import threads
+from core.models.llm_chooser import parse_numbers
+from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-LONGEST_REPLY = 64  # tokens of a reply when choices are measured
-NEEDED = """Name a causal language model to begin from with --base: a folder with config.json, \
+MAX_CHOICE_TOKENS = 64  # tokens of a reply when choices are measured
+BASE_MODEL_NEEDED = """Name a causal language model to begin from with --base: a folder with config.json, \
 its weights as safetensors and a tokenizer that has a chat template, or a name on the model hub, \
 such as Qwen/Qwen2.5-7B-Instruct (15 GB, and a graphics card of 24 GB). None comes \
 with Hopscope: its embedded models are 4-bit files, which cannot be trained."""
-FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
+HUB_FILE_PATTERNS = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
 
 
 @dataclass(frozen=True)
@@ -57,31 +57,31 @@ class LLMSettings:
     save_memory: bool = False
 
 
-def base_folder(base: str, watch: Watch = NO_WATCH) -> Path:
+def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
     """Return the folder of a base model; a name on the hub is fetched.
 
     Raises BadInput, ModelUnavailable.
     """
     if not base:
-        raise BadInput(NEEDED)
+        raise BadInput(BASE_MODEL_NEEDED)
     folder = Path(base).expanduser()
     if folder.is_dir():
         for name in ("config.json", "tokenizer_config.json"):
             if not (folder / name).is_file():
-                raise BadInput(f"{folder} holds no {name}. {NEEDED}")
+                raise BadInput(f"{folder} holds no {name}. {BASE_MODEL_NEEDED}")
         return folder
     if base.count("/") != 1 or base.startswith((".", "/", "~")):
-        raise BadInput(f"There is no folder {base}. {NEEDED}")
+        raise BadInput(f"There is no folder {base}. {BASE_MODEL_NEEDED}")
     import huggingface_hub
 
     watch.report(f"Fetching {base} from the model hub")
     try:
-        return Path(huggingface_hub.snapshot_download(base, allow_patterns=FILES))
+        return Path(huggingface_hub.snapshot_download(base, allow_patterns=HUB_FILE_PATTERNS))
     # The hub's client raises many kinds of errors, for unknown names and for lost connections.
     except Exception as error:
         raise ModelUnavailable(
             f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} "
-            f"{NEEDED}"
+            f"{BASE_MODEL_NEEDED}"
         ) from error
 
 
@@ -96,7 +96,7 @@ class TrainableLLM:
         import torch
         import transformers
 
-        torch.set_num_threads(threads())
+        torch.set_num_threads(thread_count())
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self._torch, self.device = torch, device()
@@ -117,7 +117,7 @@ class TrainableLLM:
                 f"The tokenizer in {folder} has no chat template; an instruction-tuned model is "
                 "needed."
             )
-        torch.manual_seed(drawn(settings.seed, 0))  # adapters are initialised at random
+        torch.manual_seed(step_seed(settings.seed, 0))  # adapters are initialised at random
         lora = peft.LoraConfig(
             r=settings.rank,
             lora_alpha=settings.alpha,
@@ -143,23 +143,23 @@ class TrainableLLM:
         """
         from jinja2 import TemplateError
 
-        whole = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
+        turns = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
         try:
-            asked = self.tokenizer.apply_chat_template(
-                whole[:-1], tokenize=False, add_generation_prompt=True
+            prompt_text = self.tokenizer.apply_chat_template(
+                turns[:-1], tokenize=False, add_generation_prompt=True
             )
-            text = self.tokenizer.apply_chat_template(whole, tokenize=False)
+            text = self.tokenizer.apply_chat_template(turns, tokenize=False)
         except TemplateError as error:
             raise BadInput(
                 f"The base model's chat template does not take these messages: {error}"
             ) from error
-        assert isinstance(asked, str) and isinstance(text, str)  # since tokenize is False
-        if text.startswith(asked):
-            reply = text[len(asked) :]
+        assert isinstance(prompt_text, str) and isinstance(text, str)  # since tokenize is False
+        if text.startswith(prompt_text):
+            reply = text[len(prompt_text) :]
         else:
             reply = one.reply + (self.tokenizer.eos_token or "")
         plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
-        return plain(asked), plain(reply)
+        return plain(prompt_text), plain(reply)
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
         """Return the summed cross-entropy of the reply's tokens, given all tokens before."""
@@ -205,7 +205,7 @@ class TrainableLLM:
             output = self.net.generate(
                 input_ids=ids,
                 attention_mask=self._torch.ones_like(ids),
-                max_new_tokens=LONGEST_REPLY,
+                max_new_tokens=MAX_CHOICE_TOKENS,
                 do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
             )
@@ -230,7 +230,7 @@ class TrainableLLM:
         self.tokenizer.save_pretrained(str(folder))
 
 
-def train(
+def train_llm(
     model: TrainableLLM,
     examples: Sequence[Dialogue],
     held: Sequence[Dialogue],
@@ -245,8 +245,11 @@ def train(
     `work` is the folder of the intermediate state, and `key` a digest of everything that the result
     depends on. Raises BadInput, Cancelled, StoreError.
     """
-    codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
-    if not codes or not looked_at:
+    codes, held_codes = (
+        fitting_tokens(model, examples, settings.cut),
+        fitting_tokens(model, held, settings.cut),
+    )
+    if not codes or not held_codes:
         raise BadInput(
             "No question to train on, or none held out, has a path to a known answer and a "
             f"prompt of at most {settings.cut} tokens."
@@ -268,11 +271,17 @@ def train(
         settings.looks + 1,
     )
     return Training(
-        model.adapters, schedule, step, lambda: -model.mean_loss(looked_at, watch), work, key, watch
+        model.adapters,
+        schedule,
+        step,
+        lambda: -model.mean_loss(held_codes, watch),
+        work,
+        key,
+        watch,
     ).run(settings.seed)
 
 
-def fitting(
+def fitting_tokens(
     model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int
 ) -> list[tuple[list[int], list[int]]]:
     """Return the tokens of the dialogues that have at most `cut` tokens."""
@@ -281,7 +290,7 @@ def fitting(
     ]
 
 
-def figures(
+def unseen_figures(
     model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, watch: Watch = NO_WATCH
 ) -> list[dict[str, Any]]:
     """Return figures before and after the training on dialogues of unseen questions, by task.
@@ -294,7 +303,7 @@ def figures(
         with model.plain() if when == "before" else nullcontext():
             for task in dict.fromkeys(one.task for one in unseen):
                 part = [one for one in unseen if one.task == task]
-                codes = fitting(model, part, settings.cut)
+                codes = fitting_tokens(model, part, settings.cut)
                 hits = []
                 for place, one in enumerate(part if part[0].shown else ()):
                     watch.check()
@@ -302,7 +311,9 @@ def figures(
                         f"Unseen questions, {task}s, {when}: {place} of {len(part)}",
                         place / len(part),
                     )
-                    numbers, _ = parse(separated(model.reply(one))[1], [""] * one.shown)
+                    numbers, _ = parse_numbers(
+                        separate_thought(model.reply(one))[1], [""] * one.shown
+                    )
                     hits.append(bool(numbers and numbers[0] in one.right))
                 hit = float(np.mean(hits)) if hits else None
                 rows.append(

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import Cancelled, StoreError
-from core.indexes.place import keep
-from core.io.durable import write_whole
-from core.io.durations import span
+from core.errors import RunCancelled, StoreError
+from core.indexes.index_storage import write_atomically
+from core.io.durable_files import write_whole
+from core.io.durations import duration_text
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # constants of glibc's malloc.h
-STATE, MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
-LONGEST_GRADIENT = 1.0  # norm to which gradients are clipped
+STATE_FILE, OPTIMIZER_MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
+MAX_GRADIENT_NORM = 1.0  # norm to which gradients are clipped
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Schedule:
         )
 
 
-def drawn(seed: int, number: int) -> int:
+def step_seed(seed: int, number: int) -> int:
     """Return a seed for one step, of 48 bits, so that consecutive seeds may follow it."""
     import numpy as np
 
@@ -146,7 +146,7 @@ class Training:
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
             try:
                 self.watch.check()
-            except Cancelled:
+            except RunCancelled:
                 self._keep(state)
                 raise
             first = state.step if first is None else first
@@ -156,9 +156,9 @@ class Training:
             )
             for group in self._optimizer.param_groups:
                 group["lr"] = self.schedule.at(state.step)
-            torch.manual_seed(drawn(seed, state.step))
+            torch.manual_seed(step_seed(seed, state.step))
             state.losses.append(self.step(state.step))
-            torch.nn.utils.clip_grad_norm_(list(self.weights.values()), LONGEST_GRADIENT)
+            torch.nn.utils.clip_grad_norm_(list(self.weights.values()), MAX_GRADIENT_NORM)
             self._optimizer.step()
             self._optimizer.zero_grad()
             state.step += 1
@@ -192,7 +192,11 @@ class Training:
             )
 
     def _tell(self, state: TrainingState, pace: float | None) -> None:
-        left = f", about {span(pace * (self.schedule.steps - state.step))} left" if pace else ""
+        left = (
+            f", about {duration_text(pace * (self.schedule.steps - state.step))} left"
+            if pace
+            else ""
+        )
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
         self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}",
@@ -206,13 +210,13 @@ class Training:
         """
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():
-            for moment in MOMENTS:
+            for moment in OPTIMIZER_MOMENTS:
                 if weight in self._optimizer.state:
                     tensors[f"{moment}.{name}"] = self._optimizer.state[weight][moment]
         self._write(f"step-{state.step}", tensors)
         record = {"key": self.key, **vars(state)}
-        keep(
-            self.folder / STATE,
+        write_atomically(
+            self.folder / STATE_FILE,
             lambda stream: stream.write(json.dumps(record, indent=1).encode("utf-8")),
         )
         for file in self.folder.glob("*-*.safetensors"):
@@ -226,10 +230,10 @@ class Training:
         """
         import torch
 
-        if not (self.folder / STATE).exists():
+        if not (self.folder / STATE_FILE).exists():
             return None
         try:
-            record: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
+            record: dict[str, Any] = json.loads((self.folder / STATE_FILE).read_text("utf-8"))
             if record.pop("key") != self.key:
                 return None
             state = TrainingState(**{**record, "looks": [tuple(look) for look in record["looks"]]})
@@ -248,9 +252,10 @@ class Training:
             }
         )
         for name, weight in self.weights.items():
-            if f"{MOMENTS[0]}.{name}" in tensors:
+            if f"{OPTIMIZER_MOMENTS[0]}.{name}" in tensors:
                 moments = {
-                    moment: tensors[f"{moment}.{name}"].to(weight.device) for moment in MOMENTS
+                    moment: tensors[f"{moment}.{name}"].to(weight.device)
+                    for moment in OPTIMIZER_MOMENTS
                 }
                 self._optimizer.state[weight] = {"step": torch.tensor(float(state.step)), **moments}
         return state

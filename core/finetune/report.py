@@ -7,20 +7,20 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.export import aligned
-from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.reports.export import align_columns
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.store import Run, Store, StoredRow
-from core.finetune.split import Split
-from core.instances.catalogue import catalogue, find
+from core.finetune.split import QuestionSplit
+from core.instances.catalogue import catalogue, find_instance
 from core.runtime.jobs import Job
 
 # Methods that rank the same paths once, by the plain encoder and by encoder-finetuned.
-BEFORE, AFTER = ("lego-v1-16", "lego-v1-18")
-SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
+PLAIN_METHOD, TRAINED_METHOD = ("lego-v1-16", "lego-v1-18")
+COMPARED_METRICS = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
-def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
+def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterator[Job]:
     """Yield the jobs that evaluate first the plain encoder, then the trained one.
 
     Each asks `size` unseen questions of every test set. The runs are separate and kept question by
@@ -28,21 +28,21 @@ def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
     job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
     """
     known = catalogue()
-    for name in (BEFORE, AFTER):
-        yield evaluate(engine, store, split.plan([find(name, known)], size, engine.graph))
+    for name in (PLAIN_METHOD, TRAINED_METHOD):
+        yield evaluate(engine, store, split.plan([find_instance(name, known)], size, engine.graph))
 
 
-def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:
+def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSummary:
     """Return one summary of several runs over the same questions, each with one instance."""
     first = runs[0][0]
     instances = [instance for run, _ in runs for instance in run.spec["instances"]]
-    return Summary(
+    return RunSummary(
         replace(first, spec={**first.spec, "instances": instances}),
         [row for _, rows in runs for row in rows],
     )
 
 
-def table(summary: Summary) -> list[dict[str, Any]]:
+def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
     """Return a row for each hop count and metric.
 
     `before` and `after` have 95 % intervals. `change` has its interval and p-value. The change is
@@ -51,9 +51,9 @@ def table(summary: Summary) -> list[dict[str, Any]]:
     first, second = summary.instances
     rows = []
     for hops, part in summary.by_hops().items():
-        figures = part.table(SHOWN)
-        tests = {test.metric: test for test in part.compared([(second, first)], SHOWN)}
-        for name in SHOWN:
+        figures = part.table(COMPARED_METRICS)
+        tests = {test.metric: test for test in part.compared([(second, first)], COMPARED_METRICS)}
+        for name in COMPARED_METRICS:
             change = asdict(tests[name]) if name in tests else {}
             rows.append(
                 {
@@ -71,10 +71,10 @@ def table(summary: Summary) -> list[dict[str, Any]]:
     return rows
 
 
-def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the table as text: a line for each row, and lines on metrics that did not improve."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
-    text = aligned([head, *map(_cells, rows)], left=0)
+    text = align_columns([head, *map(_cells, rows)], left=0)
     worse = [
         f"{row['metric']} at {_hops(row)} hops"
         for row in rows
@@ -94,12 +94,12 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     change, n = row["change"], str(row["after"]["n"])
-    both = [Estimate(**row[side]).text("{:.3f}".format) for side in ("before", "after")]
-    found = ("–", "–")
+    estimates = [Estimate(**row[side]).text("{:.3f}".format) for side in ("before", "after")]
+    change_cells = ("–", "–")
     if change:
         difference = Estimate(change["difference"], change["low"], change["high"], change["n"])
-        found = (difference.text("{:+.3f}".format), f"{change['p']:.2g}")
-    return _hops(row), n, row["metric"], *both, *found
+        change_cells = (difference.text("{:+.3f}".format), f"{change['p']:.2g}")
+    return _hops(row), n, row["metric"], *estimates, *change_cells
 
 
 def _hops(row: dict[str, Any]) -> str:

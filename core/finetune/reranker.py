@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import BadInput
-from core.finetune.encoder import WEIGHTS
-from core.finetune.loop import Schedule, Training, TrainingState, drawn
-from core.finetune.reranker_data import Group, candidates
+from core.finetune.encoder import ENCODER_WEIGHTS
+from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.finetune.reranker_data import Group, ranking_candidates
 from core.models.base import Task
-from core.models.change import change, changed
 from core.models.cross import encoder_weights
 from core.models.device import computes_in_bfloat16, device
-from core.models.threads import threads
+from core.models.threads import thread_count
+from core.models.weight_differences import apply_difference, low_rank_difference
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Score = Callable[[Task, Sequence[str]], np.ndarray]
-SHOWN = 10  # ranks that nDCG counts
-WORDS = "word_embeddings"  # half of the weights; training hardly changes them
+NDCG_RANKS = 10  # ranks that nDCG counts
+WORD_EMBEDDINGS = "word_embeddings"  # half of the weights; training hardly changes them
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TrainableReranker:
         import torch
         import transformers
 
-        torch.set_num_threads(threads())
+        torch.set_num_threads(thread_count())
         torch.manual_seed(seed)
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
@@ -92,7 +92,7 @@ class TrainableReranker:
         """
         import torch
 
-        given = self.tokenizer(
+        inputs = self.tokenizer(
             [query] * len(texts),
             list(texts),
             truncation=True,
@@ -103,7 +103,7 @@ class TrainableReranker:
         with torch.autocast(
             "cpu", dtype=torch.bfloat16, enabled=self.half and torch.is_grad_enabled()
         ):
-            return self.net(**given.to(self.net.device)).logits[:, 0].float()
+            return self.net(**inputs.to(self.net.device)).logits[:, 0].float()
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """Return the scores of texts for a task, float64 [n], without gradients."""
@@ -122,9 +122,14 @@ class TrainableReranker:
         from safetensors.numpy import load_file
 
         before = encoder_weights(self.net)
-        difference = change(before, load_file(folder / WEIGHTS), rank, WORDS)
+        difference = low_rank_difference(
+            before, load_file(folder / ENCODER_WEIGHTS), rank, WORD_EMBEDDINGS
+        )
         self.net.load_state_dict(
-            {name: torch.from_numpy(value) for name, value in changed(before, difference).items()}
+            {
+                name: torch.from_numpy(value)
+                for name, value in apply_difference(before, difference).items()
+            }
         )
         return difference
 
@@ -137,7 +142,7 @@ class TrainableReranker:
                 shutil.copy(base / name, folder / name)
 
 
-def train(
+def train_reranker(
     base: Path,
     rows: Sequence[Group],
     held: Sequence[Group],
@@ -176,7 +181,7 @@ def train(
             model,
             [rows[int(place)] for place in part],
             settings.negatives,
-            drawn(settings.seed, number),
+            step_seed(settings.seed, number),
         )
 
     schedule = Schedule(
@@ -191,7 +196,7 @@ def train(
         name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
     }
     training = Training(
-        weights, schedule, step, lambda: figure(model.score, held, watch), work, key, watch
+        weights, schedule, step, lambda: mean_ndcg(model.score, held, watch), work, key, watch
     )
     return model, training.run(settings.seed)
 
@@ -217,27 +222,27 @@ def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed:
     return total
 
 
-def figure(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> float:
+def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> float:
     """Return the mean nDCG@10 of the right texts among the candidates of each group.
 
     In a tie a right text comes last.
 
-    >>> from core.finetune.reranker import figure
+    >>> from core.finetune.reranker import mean_ndcg
     >>> from core.finetune.reranker_data import Group
-    >>> figure(lambda task, texts: np.array([len(text) for text in texts]),
+    >>> mean_ndcg(lambda task, texts: np.array([len(text) for text in texts]),
     ...     [Group("?", ("bb",), ("a", "ccc"))])  # second of three
     0.630...
     """
-    found = []
+    figures = []
     for group in groups:
         watch.check()
-        texts, right = candidates(group)
+        texts, right = ranking_candidates(group)
         scores = score(Task(group.question), texts)
         order = sorted(
             range(len(texts)), key=lambda place: (-scores[place], place in right, place)
-        )[:SHOWN]
+        )[:NDCG_RANKS]
         gain = sum(1 / math.log2(2 + place) for place, one in enumerate(order) if one in right)
-        found.append(
-            gain / sum(1 / math.log2(2 + place) for place in range(min(SHOWN, len(right))))
+        figures.append(
+            gain / sum(1 / math.log2(2 + place) for place in range(min(NDCG_RANKS, len(right))))
         )
-    return float(np.mean(found))
+    return float(np.mean(figures))

@@ -10,12 +10,12 @@ import numpy as np
 
 from core.corpus import Corpus
 from core.errors import BadInput
-from core.finetune.data import Example
-from core.models.scorers import words
+from core.finetune.training_examples import TrainingExample
+from core.models.scorers import folded_words
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-CANDIDATES = 20  # texts with the most words in common with a question
+MAX_LOOKALIKES = 20  # texts with the most words in common with a question
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Group:
     negatives: tuple[str, ...]
 
 
-def half(question: Question) -> int:
+def question_half(question: Question) -> int:
     """Return 0 for questions that train, and 1 for questions that are never trained on.
 
     It is a hash of the text, so it does not depend on the other questions. Models are trained by
     it, so it must not change when `core.languages.spelling` changes.
 
-    >>> from core.finetune.reranker_data import half
+    >>> from core.finetune.reranker_data import question_half
     >>> from core.types import Question
-    >>> [half(Question(text)) for text in ("Who?", "What?", "Where?", "When?")]
+    >>> [question_half(Question(text)) for text in ("Who?", "What?", "Where?", "When?")]
     [1, 0, 1, 1]
     """
     return hashlib.sha256(" ".join(question.text.casefold().split()).encode()).digest()[0] % 2
@@ -48,27 +48,33 @@ class Lookalikes:
         import bm25s
 
         self.texts, self._index = texts, bm25s.BM25()
-        self._index.index([words(text) for text in texts], show_progress=False)
+        self._index.index([folded_words(text) for text in texts], show_progress=False)
 
     def group(self, query: str, right: Collection[int]) -> Group | None:
         """Return the query with the texts at the rows `right`, and the texts most similar to it.
 
         The result is None where there are no other texts.
         """
-        known = [word for word in words(query) if word in self._index.vocab_dict]
-        scores = np.asarray(self._index.get_scores(known)) if known else np.zeros(len(self.texts))
+        known_words = [word for word in folded_words(query) if word in self._index.vocab_dict]
+        scores = (
+            np.asarray(self._index.get_scores(known_words))
+            if known_words
+            else np.zeros(len(self.texts))
+        )
         best = [
             row
-            for row in np.argsort(-scores, kind="stable")[: CANDIDATES + len(right)].tolist()
+            for row in np.argsort(-scores, kind="stable")[: MAX_LOOKALIKES + len(right)].tolist()
             if row not in right
         ]
-        negatives = tuple(self.texts[row] for row in best[:CANDIDATES])
+        negatives = tuple(self.texts[row] for row in best[:MAX_LOOKALIKES])
         if negatives:
             return Group(query, tuple(self.texts[row] for row in sorted(right)), negatives)
         return None
 
 
-def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
+def question_groups(
+    corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH
+) -> list[Group]:
     """Return groups of the questions of one half of a corpus's first set.
 
     Positives are the questions' gold documents. Negatives are the documents that share most words
@@ -77,38 +83,49 @@ def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WA
     Parameters
     ----------
     corpus : the corpus.
-    part : the half, as `half` returns it.
+    part : the half, as `question_half` returns it.
     most : how many questions are drawn with the seed; 0 for all.
     """
-    asked = [
+    usable_questions = [
         one
         for one in corpus.questions(next(iter(corpus.sets), ""))
-        if half(one) == part and any(id in corpus for id in one.gold)
+        if question_half(one) == part and any(id in corpus for id in one.gold)
     ]
-    if not asked:
+    if not usable_questions:
         raise BadInput(
             f"The corpus “{corpus.name}” has no questions with known documents to learn from."
         )
     texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _titled_texts(corpus)]
-    chosen = (asked[place] for place in _drawn(len(asked), most, [seed, part]))
+    drawn_questions = (
+        usable_questions[place] for place in _drawn(len(usable_questions), most, [seed, part])
+    )
     return _grouped(
         Lookalikes(texts),
-        ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen),
+        (
+            (one.text, {corpus.row(id) for id in one.gold if id in corpus})
+            for one in drawn_questions
+        ),
         watch,
     )
 
 
-def of_titles(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
+def title_groups(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Return groups that use titles instead of questions.
 
     The document's own text is right, and texts that share words with the title are wrong. `most` of
     the documents that have both are drawn with a seed.
     """
     titled = _titled_texts(corpus)
-    places = [row for row, (title, text) in enumerate(titled) if title and text and title != text]
-    chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
+    titled_rows = [
+        row for row, (title, text) in enumerate(titled) if title and text and title != text
+    ]
+    drawn_rows = (
+        titled_rows[place] for place in _drawn(len(titled_rows), most, [seed, len(titled_rows)])
+    )
     return _grouped(
-        Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), watch
+        Lookalikes([text for _, text in titled]),
+        ((titled[row][0], {row}) for row in drawn_rows),
+        watch,
     )
 
 
@@ -125,26 +142,26 @@ def _drawn(count: int, most: int, seed: Sequence[int]) -> list[int]:
 def _grouped(
     texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], watch: Watch = NO_WATCH
 ) -> list[Group]:
-    found = []
+    found_groups = []
     for query, right in asked:
         watch.check()
-        found.append(texts.group(query, right))
-    return [group for group in found if group is not None]
+        found_groups.append(texts.group(query, right))
+    return [group for group in found_groups if group is not None]
 
 
-def of_paths(examples: Iterable[Example]) -> list[Group]:
+def path_groups(examples: Iterable[TrainingExample]) -> list[Group]:
     """Return groups of questions to a graph of triples.
 
     Positives are the texts of paths that lead to an answer. Negatives are those of other paths.
     """
     parts = [(one.question, one.part("path")) for one in examples]
     return [
-        Group(question, part.positives, part.negatives[:CANDIDATES])
+        Group(question, part.positives, part.negatives[:MAX_LOOKALIKES])
         for question, part in parts
         if part.negatives
     ]
 
 
-def candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:
+def ranking_candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:
     """Return the texts of a group in the order of ranking, and the indices of the right ones."""
     return (*group.positives, *group.negatives), frozenset(range(len(group.positives)))

@@ -13,19 +13,32 @@ from typing import Any
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.finetune import reranker as rerankers
-from core.finetune.encoder import WEIGHTS
-from core.finetune.place import digest, key, publish, trained, workplace
-from core.finetune.reranker_data import Group, groups, of_paths, of_titles
-from core.finetune.run import BASE, Questions, base_folder, clear, course, target
+from core.finetune.encoder import ENCODER_WEIGHTS
+from core.finetune.reranker_data import Group, path_groups, question_groups, title_groups
 from core.finetune.settings import settings_dict
-from core.finetune.split import Split
-from core.models.change import write
+from core.finetune.split import QuestionSplit
+from core.finetune.training_folders import (
+    digest_of_file,
+    publish,
+    trained_record,
+    training_key,
+    working_folder,
+)
+from core.finetune.training_runs import (
+    BASE_ENCODER,
+    TrainingQuestions,
+    base_encoder_folder,
+    clear_folder,
+    served_folder,
+    training_course,
+)
 from core.models.scorers import LateInteractionScorer
+from core.models.weight_differences import write_difference
 from core.watch import NO_WATCH, Watch
 
-VERSION = 2
-RERANKER = "reranker-finetuned"
-CORPORA = ("scifact", "hotpotqa")
+RERANKER_DATA_VERSION = 2
+RERANKER_NAME = "reranker-finetuned"
+RERANKER_CORPORA = ("scifact", "hotpotqa")
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,7 @@ class Lessons:
     paths : how many questions of MetaQA's development sets are trained on.
     """
 
-    corpora: tuple[str, ...] = CORPORA
+    corpora: tuple[str, ...] = RERANKER_CORPORA
     questions: int = 0
     unseen: int = 100
     held: int = 20
@@ -52,7 +65,7 @@ class Lessons:
     seed: int = 0
 
 
-def reranker(
+def run_reranker_training(
     engine: Any,
     lessons: Lessons,
     settings: rerankers.RerankerSettings,
@@ -77,14 +90,14 @@ def reranker(
     The record of the training. `report` is nDCG@10 of both by corpus, and `kept` tells if the model
     is served.
     """
-    place, base = target(engine, RERANKER), base_folder(engine)
+    place, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
     watch.report("Gathering candidates")
     parts = {
-        name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, watch)
+        name: question_groups(open_corpus(name), 0, lessons.questions, lessons.seed, watch)
         for name in lessons.corpora
     }
     unseen = {
-        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
+        name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
     rows, held = _paths(engine, lessons, place, watch)
@@ -92,39 +105,41 @@ def reranker(
         cut = min(lessons.held, len(part) // 5)
         held, rows = held + part[:cut], rows + part[cut:]
     for name in lessons.corpora if lessons.titles else ():
-        rows = rows + of_titles(open_corpus(name), lessons.titles, lessons.seed, watch)
-    known = key(
-        VERSION,
+        rows = rows + title_groups(open_corpus(name), lessons.titles, lessons.seed, watch)
+    input_key = training_key(
+        RERANKER_DATA_VERSION,
         repr(lessons),
         settings_dict(settings),
-        digest(base / WEIGHTS),
+        digest_of_file(base / ENCODER_WEIGHTS),
         [repr(row) for row in (*rows, *held)],
     )
-    there = trained(place)
-    if there and there.get("key") == known and not again:
-        return there
-    with workplace(place) as folder:
+    earlier_record = trained_record(place)
+    if earlier_record and earlier_record.get("key") == input_key and not again:
+        return earlier_record
+    with working_folder(place) as folder:
         if again:
-            clear(folder)
-        model, state = rerankers.train(base, rows, held, settings, folder, known, watch)
-        late = LateInteractionScorer(engine.models.encoder(BASE))
+            clear_folder(folder)
+        model, state = rerankers.train_reranker(
+            base, rows, held, settings, folder, input_key, watch
+        )
+        late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
         report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
-        improved = mean(report, RERANKER) > mean(report, "late-interaction")
+        improved = mean_figure(report, RERANKER_NAME) > mean_figure(report, "late-interaction")
         record = {
-            "key": known,
-            "base": BASE,
+            "key": input_key,
+            "base": BASE_ENCODER,
             "settings": settings_dict(settings),
             "examples": len(rows),
             "held_out": len(held),
         }
-        record |= course(state) | {"report": report, "kept": improved}
+        record |= training_course(state) | {"report": report, "kept": improved}
         if improved:
             publish(place, record, lambda temporary: model.save(temporary, base))
-        clear(folder)
+        clear_folder(folder)
     return record
 
 
-def ship(
+def ship_reranker(
     engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, watch: Watch = NO_WATCH
 ) -> dict[str, Any]:
     """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
@@ -138,21 +153,21 @@ def ship(
     rank : the rank of the matrices.
     tokens : how many tokens of question and text are read when the result is measured.
     """
-    place, base = target(engine, RERANKER), base_folder(engine)
-    record = trained(place)
+    place, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
+    record = trained_record(place)
     if record is None:
         raise BadInput(
             "No re-ranker was trained here yet; train one with: python -m core finetune reranker"
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     difference = model.change(place, rank)
-    late = LateInteractionScorer(engine.models.encoder(BASE))
+    late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
     unseen = {
-        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
+        name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
     report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
-    if mean(report, RERANKER) <= mean(report, "late-interaction"):
+    if mean_figure(report, RERANKER_NAME) <= mean_figure(report, "late-interaction"):
         raise BadInput(
             f"With matrices of rank {rank} it is no better than late interaction; name a higher "
             "rank."
@@ -160,12 +175,12 @@ def ship(
     publish(
         folder,
         record | {"rank": rank, "tokens": tokens, "report": report},
-        lambda temporary: write(difference, temporary),
+        lambda temporary: write_difference(difference, temporary),
     )
     return record | {"rank": rank, "tokens": tokens, "report": report}
 
 
-def mean(report: Sequence[dict[str, Any]], model: str) -> float:
+def mean_figure(report: Sequence[dict[str, Any]], model: str) -> float:
     """Return the mean figure of a model over the unseen questions of all corpora."""
     return sum(row[model] * row["questions"] for row in report) / max(
         1, sum(row["questions"] for row in report)
@@ -181,8 +196,8 @@ def _compared(
 ) -> dict[str, Any]:
     watch.report(f"Measuring on unseen questions of {name}")
     figures = {
-        RERANKER: rerankers.figure(model.score, part, watch),
-        "late-interaction": rerankers.figure(late.score, part, watch),
+        RERANKER_NAME: rerankers.mean_ndcg(model.score, part, watch),
+        "late-interaction": rerankers.mean_ndcg(late.score, part, watch),
     }
     return {"corpus": name, "questions": len(part)} | {
         who: round(value, 4) for who, value in figures.items()
@@ -196,9 +211,10 @@ def _paths(
     if not lessons.paths:
         return [], []
     held = max(1, lessons.paths // 10)
-    questions = Questions.of(
-        Split(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed), engine
+    questions = TrainingQuestions.of(
+        QuestionSplit(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed),
+        engine,
     )
-    with workplace(place) as folder:
+    with working_folder(place) as folder:
         train, rest = questions.examples(folder, watch)
-    return of_paths(train), of_paths(rest)
+    return path_groups(train), path_groups(rest)

@@ -10,25 +10,25 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from core.datasets import datasets, full_name
+from core.datasets import datasets, full_set_name
 from core.errors import BadInput, HopscopeError
-from core.evaluation.runs.plan import Drawn, Plan, make_plan
+from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan
 from core.finetune import DEFAULT_SETS
-from core.finetune.data import Example, example
+from core.finetune.training_examples import TrainingExample, training_example
 from core.graph.names.seeds import seeds_of
-from core.indexes.place import keep
+from core.indexes.index_storage import write_atomically
 from core.instances.catalogue import Instance
-from core.io.plain import from_plain, to_plain
+from core.io.plain_data import from_plain, to_plain
 from core.operators.base import Line
 from core.types import Question
 from core.watch import Watch
 
-LEARNING = ("-dev", "-train")  # endings of sets that have a matching test set
-UNSEEN = 5  # one of so many questions of a set without a test set is never trained on
+LEARNING_ENDINGS = ("-dev", "-train")  # endings of sets that have a matching test set
+UNSEEN_DIVISOR = 5  # one of so many questions of a set without a test set is never trained on
 
 
 @dataclass(frozen=True)
-class Split:
+class QuestionSplit:
     """Questions of several sets in three parts that share no question text.
 
     The parts are drawn with a seed. Unseen questions are those of the matching test sets (`-dev`
@@ -75,27 +75,29 @@ class Split:
         """The names of the test sets; a set without one stands for itself."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
-        return tuple(_beside(self._known(name)) or name for name in self.names)
+        return tuple(_matching_test_set(self._known(name)) or name for name in self.names)
 
-    def drawn(self, graph: Callable[[str], Any]) -> tuple[list[Drawn], list[Drawn]]:
+    def drawn(self, graph: Callable[[str], Any]) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
         """Return the training questions and the held-out questions.
 
         `graph` opens graphs by name. Raises BadInput, StoreError.
         """
-        unseen = {text(one) for part in self._unseen(graph).values() for one in part}
-        train: list[Drawn] = []
-        held: list[Drawn] = []
+        unseen = {comparable_question(one) for part in self._unseen(graph).values() for one in part}
+        train: list[DrawnQuestion] = []
+        held: list[DrawnQuestion] = []
         for part in self._of(self.names, graph).values():
-            fit = [one for one in part if one.question.answers and text(one) not in unseen][
-                : self.questions
-            ]
+            fit = [
+                one
+                for one in part
+                if one.question.answers and comparable_question(one) not in unseen
+            ][: self.questions]
             held += fit[: self.held]
             train += fit[self.held :]
         if not train:
             raise BadInput(f"Nothing is left to train on in {self.sets}.")
         return train, held
 
-    def unseen(self, size: int, graph: Callable[[str], Any]) -> list[Drawn]:
+    def unseen(self, size: int, graph: Callable[[str], Any]) -> list[DrawnQuestion]:
         """Return `size` unseen questions of each test set, the sets taking turns.
 
         Raises BadInput, StoreError.
@@ -117,21 +119,23 @@ class Split:
             model=False,
         )
 
-    def _unseen(self, graph: Callable[[str], Any]) -> dict[str, list[Drawn]]:
-        found = self._of(self.test_names, graph)
-        own = {self._known(name) for name in self.names}
+    def _unseen(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
+        test_questions = self._of(self.test_names, graph)
+        training_names = {self._known(name) for name in self.names}
         return {
-            name: part[: max(1, len(part) // UNSEEN)] if name in own else part
-            for name, part in found.items()
+            name: part[: max(1, len(part) // UNSEEN_DIVISOR)] if name in training_names else part
+            for name, part in test_questions.items()
         }
 
-    def _of(self, names: Sequence[str], graph: Callable[[str], Any]) -> dict[str, list[Drawn]]:
+    def _of(
+        self, names: Sequence[str], graph: Callable[[str], Any]
+    ) -> dict[str, list[DrawnQuestion]]:
         """Return all questions of some sets in a seeded order, by the sets' full names."""
-        found: dict[str, list[Drawn]] = {}
+        questions_by_set: dict[str, list[DrawnQuestion]] = {}
         for name in names:  # one by one, as questions of different sets may share an id
             for one in self._plan((name,), graph).drawn:
-                found.setdefault(one.set, []).append(one)
-        return found
+                questions_by_set.setdefault(one.set, []).append(one)
+        return questions_by_set
 
     def _plan(
         self,
@@ -150,10 +154,10 @@ class Split:
     @staticmethod
     def _known(name: str) -> str:
         """Return the full name of a set, or the absolute path of a file. Raises BadInput."""
-        return str(Path(name).absolute()) if Path(name).is_file() else full_name(name)
+        return str(Path(name).absolute()) if Path(name).is_file() else full_set_name(name)
 
 
-def text(one: Drawn) -> str:
+def comparable_question(one: DrawnQuestion) -> str:
     """Return a question's text for comparison, without case and extra spaces.
 
     Splits are drawn by it, so it must not change when `core.languages.spelling` changes.
@@ -161,8 +165,8 @@ def text(one: Drawn) -> str:
     return " ".join(one.question.text.lower().split())
 
 
-def seeded(
-    drawn: Sequence[Drawn], engine: Any, what: str, watch: Watch
+def with_seeds(
+    drawn: Sequence[DrawnQuestion], engine: Any, what: str, watch: Watch
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph.
 
@@ -179,9 +183,9 @@ def seeded(
         yield graph, one.question, seeds
 
 
-def examples(
-    drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch
-) -> list[Example]:
+def load_examples(
+    drawn: Sequence[DrawnQuestion], engine, seed: int, file: Path, key: str, watch: Watch
+) -> list[TrainingExample]:
     """Return the training examples of some questions, in their order.
 
     They are saved in `file` under `key`, and read from there the next time. A question gives no
@@ -191,26 +195,28 @@ def examples(
     try:
         saved = json.loads(file.read_text("utf-8"))
         if saved["key"] == key:
-            return [from_plain(Example, one) for one in saved["examples"]]
+            return [from_plain(TrainingExample, one) for one in saved["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or made by another version
-    found: list[Example] = []
-    for graph, question, seeds in seeded(drawn, engine, "paths", watch):
-        made = example(graph, question, seeds, seed, watch)
-        found += [made] if made else []
-    whole = json.dumps({"key": key, "examples": list(map(to_plain, found))}, ensure_ascii=False)
-    keep(file, lambda stream: stream.write(whole.encode("utf-8")))
-    return found
+    training_rows: list[TrainingExample] = []
+    for graph, question, seeds in with_seeds(drawn, engine, "paths", watch):
+        new_example = training_example(graph, question, seeds, seed, watch)
+        training_rows += [new_example] if new_example else []
+    saved_text = json.dumps(
+        {"key": key, "examples": list(map(to_plain, training_rows))}, ensure_ascii=False
+    )
+    write_atomically(file, lambda stream: stream.write(saved_text.encode("utf-8")))
+    return training_rows
 
 
-def _beside(name: str) -> str:
+def _matching_test_set(name: str) -> str:
     """Return the test set that matches a set to learn from; an empty text where there is none."""
-    known = {other for dataset in datasets().values() for other in dataset.sets}
+    set_names = {other for dataset in datasets().values() for other in dataset.sets}
     return next(
         (
             test
-            for end in LEARNING
-            if name.endswith(end) and (test := name.removesuffix(end) + "-test") in known
+            for end in LEARNING_ENDINGS
+            if name.endswith(end) and (test := name.removesuffix(end) + "-test") in set_names
         ),
         "",
     )

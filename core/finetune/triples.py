@@ -15,13 +15,13 @@ import numpy as np
 
 from core.environment import Environment
 from core.errors import BadInput
-from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.plan import DrawnQuestion
 from core.finetune.loop import Schedule, Training, TrainingState
-from core.finetune.split import seeded
-from core.graph.algorithms.directional import width
-from core.graph.names.lookup import names
+from core.finetune.split import with_seeds
+from core.graph.algorithms.directional import distance_width
+from core.graph.names.lookup import name_lookup
 from core.models.base import NoModels
-from core.models.triple_scorer import PARTS, WEIGHTS
+from core.models.triple_scorer import TRIPLE_SCORER_FILE, TRIPLE_SCORER_WEIGHTS
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.scored_triples import triple_features
@@ -31,8 +31,8 @@ from core.watch import Watch
 if TYPE_CHECKING:
     from torch import Tensor
 
-LOOKED_AT = 100  # triples that recall counts, as many as SubgraphRAG keeps
-MOST_ANSWERS = 50  # known answers of a question to which paths are searched
+RECALL_TRIPLES = 100  # triples that recall counts, as many as SubgraphRAG keeps
+MAX_PATH_ANSWERS = 50  # known answers of a question to which paths are searched
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TripleSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredQuestion:
     """A question's triples: the scorer's features of them, and the right ones, bool [triples]."""
 
     features: tuple[Any, ...]
@@ -70,9 +70,9 @@ def subgraph_of(
     The row `subgraph-rag` takes the same.
     """
     context = Context(graph, Environment(NoModels()), watch=watch.quiet)
-    found = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
-    assert found is not None  # written by PersonalizedPageRank
-    return found
+    subgraph = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
+    assert subgraph is not None  # written by PersonalizedPageRank
+    return subgraph
 
 
 def on_shortest_ways(
@@ -96,70 +96,76 @@ def on_shortest_ways(
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import dijkstra
 
-    joined = coo_matrix((np.ones(len(heads)), (heads, tails)), (n, n)).tocsr()
-    far = dijkstra(joined, directed=False, unweighted=True, indices=[*starts, *ends])
+    adjacency = coo_matrix((np.ones(len(heads)), (heads, tails)), (n, n)).tocsr()
+    distances = dijkstra(adjacency, directed=False, unweighted=True, indices=[*starts, *ends])
     right = np.zeros(len(heads), bool)
-    for from_start in far[: len(starts)]:
-        for end, to_end in zip(ends, far[len(starts) :]):
+    for from_start in distances[: len(starts)]:
+        for end, to_end in zip(ends, distances[len(starts) :]):
             if np.isfinite(from_start[end]):
-                there = np.minimum(
+                through_triple = np.minimum(
                     from_start[heads] + to_end[tails], from_start[tails] + to_end[heads]
                 )
-                right |= there + 1 == from_start[end]
+                right |= through_triple + 1 == from_start[end]
     return right
 
 
-def scored(
+def scored_question(
     graph: Any,
     question: Question,
     seeds: tuple[int, ...],
     settings: TripleSettings,
     read: Any,
     watch: Watch,
-) -> Scored | None:
+) -> ScoredQuestion | None:
     """Return the triples of a question with the right ones marked.
 
     The result is None where no triple is right. `read` reads the vectors of the graph.
     """
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
     answers = sorted(
-        {node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)}
+        {
+            node
+            for answer in question.answers[:MAX_PATH_ANSWERS]
+            for node in name_lookup(graph).exact(answer)
+        }
         - set(seeds)
     )
     heads, _, tails = graph.triples(subgraph.edges)
     nodes, ends = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
-    starts, found = (np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers))
+    starts, answer_rows = (
+        np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers)
+    )
     right = on_shortest_ways(
-        ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, found, len(nodes)
+        ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, answer_rows, len(nodes)
     )
     if right.any():
-        return Scored(triple_features(graph, subgraph, seeds, question.text, read), right)
+        return ScoredQuestion(triple_features(graph, subgraph, seeds, question.text, read), right)
     return None
 
 
-def all_scored(
-    drawn: Sequence[Drawn],
+def scored_questions(
+    drawn: Sequence[DrawnQuestion],
     engine,
     settings: TripleSettings,
     read: Callable[[Any], Any],
     watch: Watch,
-) -> list[Scored]:
+) -> list[ScoredQuestion]:
     """Return the triples of all questions that have right ones, in their order.
 
     `read(graph)` returns the reader of a graph's vectors.
     """
-    found = []
-    for graph, question, seeds in seeded(drawn, engine, "triples", watch):
-        made = scored(graph, question, seeds, settings, read(graph), watch)
-        found += [made] if made else []
-    return found
+    scored_rows = []
+    for graph, question, seeds in with_seeds(drawn, engine, "triples", watch):
+        new_row = scored_question(graph, question, seeds, settings, read(graph), watch)
+        scored_rows += [new_row] if new_row else []
+    return scored_rows
 
 
-def train(
-    questions: Sequence[Scored],
-    held: Sequence[Scored],
+def train_scorer(
+    questions: Sequence[ScoredQuestion],
+    held: Sequence[ScoredQuestion],
     settings: TripleSettings,
     folder: Path,
     key: str,
@@ -178,7 +184,7 @@ def train(
             "No question has a known answer among the triples around its entities, so there is "
             "nothing to train on."
         )
-    weights = beginning(len(questions[0].features[0]), settings)
+    weights = initial_weights(len(questions[0].features[0]), settings)
 
     def step(number: int) -> float:
         order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(
@@ -186,7 +192,7 @@ def train(
         )
         one = questions[int(order[number % len(questions)])]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            logits(weights, one), torch.from_numpy(one.right.astype(np.float32))
+            triple_logits(weights, one), torch.from_numpy(one.right.astype(np.float32))
         )
         loss.backward()
         return float(loss.detach())
@@ -194,7 +200,7 @@ def train(
     def measure() -> float:
         with torch.no_grad():
             return float(
-                np.mean([_recall(logits(weights, one).numpy(), one.right) for one in held])
+                np.mean([_recall(triple_logits(weights, one).numpy(), one.right) for one in held])
             )
 
     steps = settings.epochs * len(questions)
@@ -203,7 +209,7 @@ def train(
     return {name: weight.detach() for name, weight in weights.items()}, state
 
 
-def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
+def initial_weights(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
     """Return untrained weights by name, scaled by the number of inputs."""
     import torch
 
@@ -213,8 +219,8 @@ def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
         "head": dimension,
         "relation": dimension,
         "tail": dimension,
-        "head_place": width(),
-        "tail_place": width(),
+        "head_place": distance_width(),
+        "tail_place": distance_width(),
     }
     scale = (2 / sum(reads.values())) ** 0.5
     weights = {
@@ -225,11 +231,11 @@ def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
     weights["out"] = (
         torch.randn(settings.hidden, generator=generator) * (2 / settings.hidden) ** 0.5
     )
-    assert set(weights) == set(PARTS)
+    assert set(weights) == set(TRIPLE_SCORER_WEIGHTS)
     return {name: weight.requires_grad_() for name, weight in weights.items()}
 
 
-def logits(weights: dict[str, Tensor], one: Scored) -> Tensor:
+def triple_logits(weights: dict[str, Tensor], one: ScoredQuestion) -> Tensor:
     """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
@@ -249,21 +255,21 @@ def logits(weights: dict[str, Tensor], one: Scored) -> Tensor:
     return torch.relu(hidden) @ weights["out"] + weights["out_bias"][0]
 
 
-def save(weights: dict[str, Tensor], folder: Path) -> None:
+def save_weights(weights: dict[str, Tensor], folder: Path) -> None:
     """Write the weights as half-precision safetensors."""
     import torch
     from safetensors.torch import save_file
 
     save_file(
         {name: weight.to(torch.float16).contiguous() for name, weight in weights.items()},
-        folder / WEIGHTS,
+        folder / TRIPLE_SCORER_FILE,
     )
 
 
 def _recall(scores: np.ndarray, right: np.ndarray) -> float:
-    """Return the share of right triples among the `LOOKED_AT` of highest score.
+    """Return the share of right triples among the `RECALL_TRIPLES` of highest score.
 
     Ties are ordered by index.
     """
-    first = np.lexsort((np.arange(len(scores)), -scores))[:LOOKED_AT]
-    return float(right[first].sum() / min(LOOKED_AT, right.sum()))
+    first = np.lexsort((np.arange(len(scores)), -scores))[:RECALL_TRIPLES]
+    return float(right[first].sum() / min(RECALL_TRIPLES, right.sum()))

@@ -17,17 +17,17 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from core.errors import StoreError, damage
+from core.errors import StoreError, damage_error
 
 # Number of texts of a column that are added to its digest at a time.
-TEXTS_HASHED = 10_000
+DIGEST_BATCH_TEXTS = 10_000
 # Largest size in bytes of a new text column in memory; a larger one goes into a temporary file.
-HELD_BYTES = 64 << 20
+MAX_HELD_TEXT_BYTES = 64 << 20
 # Memory maps of temporary text files, by the address of their first byte.
-MAPPED: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
+TEXT_MAPS: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
 # Largest number of rows of a column that are read one by one; more are read in one call.
-FEW_ROWS = 16
-TYPES = {
+MAX_SINGLE_READS = 16
+COLUMN_TYPES = {
     "type": "string",  # of a node
     "description": "string",  # of a node or an edge
     "keywords": "string",  # of an edge
@@ -49,13 +49,13 @@ TYPES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class IdLists:
     """A list of ids for each of n rows, in CSR form.
 
     Row `i` is `ids[indptr[i]:indptr[i + 1]]`.
 
-    >>> from core.graph.columns import Rows
-    >>> rows = Rows.of([[1], [], [0, 2]])
+    >>> from core.graph.columns import IdLists
+    >>> rows = IdLists.of([[1], [], [0, 2]])
     >>> rows[2].tolist(), len(rows), rows.inverse(3).lists()
     ([0, 2], 3, [[2], [0], [2]])
     """
@@ -64,7 +64,7 @@ class Rows:
     ids: np.ndarray  # int64
 
     @classmethod
-    def of(cls, lists: Iterable[Sequence[int]]) -> Rows:
+    def of(cls, lists: Iterable[Sequence[int]]) -> IdLists:
         """Build the rows from lists of ids."""
         lists = list(lists)
         ids = [np.asarray(one, np.int64) for one in lists]
@@ -87,34 +87,34 @@ class Rows:
     def joined(self, rows: np.ndarray) -> np.ndarray:
         """Return the ids of some rows one after the other, int64.
 
-        >>> from core.graph.columns import Rows
-        >>> Rows.of([[1], [], [0, 2]]).joined(np.array([2, 0])).tolist()
+        >>> from core.graph.columns import IdLists
+        >>> IdLists.of([[1], [], [0, 2]]).joined(np.array([2, 0])).tolist()
         [0, 2, 1]
         """
         first, counts = self.indptr[rows], self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
         before = np.cumsum(counts) - counts
         return self.ids[np.repeat(first - before, counts) + np.arange(counts.sum())]
 
-    def taken(self, rows: np.ndarray) -> Rows:
+    def taken(self, rows: np.ndarray) -> IdLists:
         """Return some of the rows, in the given order.
 
-        >>> from core.graph.columns import Rows
-        >>> Rows.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
+        >>> from core.graph.columns import IdLists
+        >>> IdLists.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
         [[0, 2], []]
         """
         counts = self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
-        return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
+        return IdLists(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
 
-    def head(self, most: int) -> Rows:
+    def head(self, most: int) -> IdLists:
         """Keep at most the first `most` ids of each row.
 
-        >>> from core.graph.columns import Rows
-        >>> Rows.of([[1], [], [0, 2]]).head(1).lists()
+        >>> from core.graph.columns import IdLists
+        >>> IdLists.of([[1], [], [0, 2]]).head(1).lists()
         [[1], [], [0]]
         """
         counts = self.counts
         first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < most
-        return Rows(
+        return IdLists(
             np.concatenate([[0], np.cumsum(np.minimum(counts, most))]).astype(np.int64),
             self.ids[first],
         )
@@ -123,31 +123,31 @@ class Rows:
         """Return the rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
 
-    def left(self, there: np.ndarray) -> Rows:
+    def left(self, there: np.ndarray) -> IdLists:
         """Drop the ids that `there` (bool by id) excludes, and renumber the others.
 
-        >>> from core.graph.columns import Rows
-        >>> Rows.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
+        >>> from core.graph.columns import IdLists
+        >>> IdLists.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
         [[0], [1], []]
         """
         inside, new = there[self.ids], np.cumsum(there, dtype=np.int64) - 1
-        return Rows(
+        return IdLists(
             np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr],
             new[self.ids[inside]],
         )
 
-    def inverse(self, n: int) -> Rows:
+    def inverse(self, n: int) -> IdLists:
         """Return for each of `n` ids the rows that contain it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
-        return Rows(
+        return IdLists(
             np.concatenate([[0], np.cumsum(np.bincount(self.ids, minlength=n))]).astype(np.int64),
             rows,
         )
 
 
 class Table:
-    """Columns of one length, whose names and types are among `TYPES`.
+    """Columns of one length, whose names and types are among `COLUMN_TYPES`.
 
     A table opened from an Arrow file is memory-mapped, so only the accessed data is read.
 
@@ -161,10 +161,10 @@ class Table:
         self.arrow = arrow  # pyarrow.Table of one chunk
 
     @classmethod
-    def of(cls, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
+    def of(cls, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Build a table from columns.
 
-        A column of the type `ids` may be a list of lists or `Rows`. A column that is an Arrow array
+        A column of the type `ids` may be a list of lists or `IdLists`. A column that is an Arrow array
         already is used as it is.
         """
         import pyarrow as pa
@@ -177,9 +177,13 @@ class Table:
         }
 
         def made(name: str, values: Any) -> Any:
-            if isinstance(values, Rows):
+            if isinstance(values, IdLists):
                 return _id_lists(values)
-            return values if isinstance(values, pa.Array) else pa.array(values, types[TYPES[name]])
+            return (
+                values
+                if isinstance(values, pa.Array)
+                else pa.array(values, types[COLUMN_TYPES[name]])
+            )
 
         return cls(pa.table({name: made(name, values) for name, values in columns.items()}))
 
@@ -197,7 +201,7 @@ class Table:
         try:
             return cls(pa.ipc.open_file(pa.memory_map(str(file))).read_all())
         except (OSError, pa.ArrowInvalid) as error:
-            raise damage(f"{file} is", error, "build it again") from None
+            raise damage_error(f"{file} is", error, "build it again") from None
 
     def save(self, file: FilePath) -> None:
         """Write the table as one Arrow file."""
@@ -236,21 +240,21 @@ class Table:
         column = self._flat(name)
         if rows is None:
             return column.to_pylist()
-        wanted = rows if isinstance(rows, np.ndarray) else list(rows)
-        if len(wanted) > FEW_ROWS:
-            return column.take(np.asarray(wanted, np.int64)).to_pylist()
-        return [column[int(row)].as_py() for row in wanted]
+        row_list = rows if isinstance(rows, np.ndarray) else list(rows)
+        if len(row_list) > MAX_SINGLE_READS:
+            return column.take(np.asarray(row_list, np.int64)).to_pylist()
+        return [column[int(row)].as_py() for row in row_list]
 
     def numbers(self, name: str) -> np.ndarray:
         """Return a column of numbers, float32 or int32 [n], without a copy."""
         return self._flat(name).to_numpy()
 
-    def lists(self, name: str) -> Rows:
+    def lists(self, name: str) -> IdLists:
         """Return a column of id lists, without a copy."""
         column = self._flat(name)
-        return Rows(column.offsets.to_numpy(), column.values.to_numpy())
+        return IdLists(column.offsets.to_numpy(), column.values.to_numpy())
 
-    def with_columns(self, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
+    def with_columns(self, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Return the table with columns added, or replaced if they have the same name."""
         fresh, arrow = Table.of(**columns).arrow, self.arrow
         for name in fresh.column_names:
@@ -262,7 +266,7 @@ class Table:
         """Return the table without a column."""
         return Table(self.arrow.drop_columns([name])) if self.has(name) else self
 
-    def with_ids(self, name: str, rows: Rows) -> Table:
+    def with_ids(self, name: str, rows: IdLists) -> Table:
         """Return the table with a column of id lists replaced."""
         return Table(self.arrow.set_column(self.names.index(name), name, _id_lists(rows)))
 
@@ -287,7 +291,7 @@ class Table:
         for column in self.arrow.columns:
             for part in column.chunks:
                 letters = part.buffers()[-1]
-                mapped = MAPPED.get(letters.address) if letters is not None else None
+                mapped = TEXT_MAPS.get(letters.address) if letters is not None else None
                 if mapped is not None:
                     advise(mapped, "MADV_DONTNEED")
 
@@ -297,13 +301,13 @@ class Table:
         digest = hashlib.sha256()
         for name in sorted(self.names):
             digest.update(f"{name} {len(self)}\n".encode())
-            if TYPES[name] == "string":
+            if COLUMN_TYPES[name] == "string":
                 for batch in self._bytes(name):
                     digest.update(
                         b"".join(len(data).to_bytes(8, "little") + data for data in batch)
                     )
                     self.release()
-            elif TYPES[name] == "ids":
+            elif COLUMN_TYPES[name] == "ids":
                 rows = self.lists(name)
                 digest.update(np.ascontiguousarray(rows.indptr, "<i8").data)
                 digest.update(np.ascontiguousarray(rows.ids, "<i8").data)
@@ -312,11 +316,11 @@ class Table:
         return digest.hexdigest()
 
     def _bytes(self, name: str) -> Iterator[list[bytes]]:
-        """Yield a text column in UTF-8, `TEXTS_HASHED` texts at a time."""
+        """Yield a text column in UTF-8, `DIGEST_BATCH_TEXTS` texts at a time."""
         column = self._flat(name).cast("large_binary")
         return (
-            column[first : first + TEXTS_HASHED].to_pylist()
-            for first in range(0, len(column), TEXTS_HASHED)
+            column[first : first + DIGEST_BATCH_TEXTS].to_pylist()
+            for first in range(0, len(column), DIGEST_BATCH_TEXTS)
         )
 
     def _flat(self, name: str) -> Any:
@@ -324,20 +328,24 @@ class Table:
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
+def join_texts(rows: IdLists, texts: Sequence[str], between: str) -> Any:
     """Join the texts of the ids of each row with `between`.
 
     The result is an Arrow column.
 
-    >>> from core.graph.columns import Rows, joined
-    >>> joined(Rows.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
+    >>> from core.graph.columns import IdLists, join_texts
+    >>> join_texts(IdLists.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
     ['Bob, Ann', '', 'Eve']
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    used, place = np.unique(rows.ids, return_inverse=True)  # few of very many texts are copied
-    words = pa.array([texts[one] for one in used.tolist()], pa.large_string()).take(pa.array(place))
+    distinct_ids, id_positions = np.unique(
+        rows.ids, return_inverse=True
+    )  # few of very many texts are copied
+    words = pa.array([texts[one] for one in distinct_ids.tolist()], pa.large_string()).take(
+        pa.array(id_positions)
+    )
     return pc.binary_join(
         pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words),
         pa.scalar(between, pa.large_string()),
@@ -347,7 +355,7 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
 def texts_of(blocks: Iterable[Any]) -> Any:
     """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
 
-    If the texts have more than `HELD_BYTES` bytes, they go into a temporary file, of which only the
+    If the texts have more than `MAX_HELD_TEXT_BYTES` bytes, they go into a temporary file, of which only the
     accessed pages are in memory. Raises StoreError if the disk has no room for it.
 
     >>> import pyarrow as pa
@@ -360,7 +368,7 @@ def texts_of(blocks: Iterable[Any]) -> Any:
 
     size, ends = 0, [np.zeros(1, np.int64)]
     try:
-        with tempfile.SpooledTemporaryFile(max_size=HELD_BYTES) as file:
+        with tempfile.SpooledTemporaryFile(max_size=MAX_HELD_TEXT_BYTES) as file:
             for block in blocks:
                 _, offsets, letters = block.buffers()
                 if len(block):
@@ -372,7 +380,7 @@ def texts_of(blocks: Iterable[Any]) -> Any:
                     size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
             file.seek(0)
             mapped = None
-            if size > HELD_BYTES:
+            if size > MAX_HELD_TEXT_BYTES:
                 mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
             data = pa.py_buffer(file.read() if mapped is None else mapped)
     except OSError as error:
@@ -381,9 +389,11 @@ def texts_of(blocks: Iterable[Any]) -> Any:
             f"{error.strerror or error}."
         ) from None
     if mapped is not None:
-        MAPPED[data.address] = mapped
-    whole = np.concatenate(ends)
-    return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), data)
+        TEXT_MAPS[data.address] = mapped
+    offsets_of_all = np.concatenate(ends)
+    return pa.LargeStringArray.from_buffers(
+        len(offsets_of_all) - 1, pa.py_buffer(offsets_of_all), data
+    )
 
 
 def advise(mapped: mmap.mmap, advice: str) -> None:
@@ -395,7 +405,7 @@ def advise(mapped: mmap.mmap, advice: str) -> None:
         mapped.madvise(getattr(mmap, advice))
 
 
-def _id_lists(rows: Rows) -> Any:
+def _id_lists(rows: IdLists) -> Any:
     import pyarrow as pa
 
     return pa.LargeListArray.from_arrays(

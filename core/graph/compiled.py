@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 
 from core.errors import StoreError
-from core.io.home import home
+from core.io.home import home_folder
 
-HERE = Path(__file__).parent
-PREFIX = "loops-"
+GRAPH_PACKAGE = Path(__file__).parent
+LOOP_FOLDER_PREFIX = "loops-"
 
 
-def keep_loops_by_source(folder: Path = HERE) -> None:
+def keep_loops_by_source(folder: Path = GRAPH_PACKAGE) -> None:
     """Make numba cache compiled loops by the state of their sources.
 
     The cache folder is named by a digest of the sources. The folder lies in the `__pycache__` of
@@ -30,29 +30,29 @@ def keep_loops_by_source(folder: Path = HERE) -> None:
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    place = _writable_place(folder)
-    if place is None:
+    cache_folder = _writable_place(folder)
+    if cache_folder is None:
         _compile_in_memory()
         return
     if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = str(place)
-    os.environ["NUMBA_CACHE_DIR"] = str(place)
+        sys.modules["numba"].config.CACHE_DIR = str(cache_folder)
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder)
 
 
 def _writable_place(folder: Path) -> Path | None:
     """Return the first folder that can be written, created if needed, or None."""
-    name = f"{PREFIX}{_digest(folder)}"
-    for parent in (lambda: folder / "__pycache__", lambda: home() / "compiled"):
+    name = f"{LOOP_FOLDER_PREFIX}{_digest(folder)}"
+    for parent in (lambda: folder / "__pycache__", lambda: home_folder() / "compiled"):
         try:
-            place = parent() / name
-            if not place.exists():
-                for earlier in place.parent.glob(f"{PREFIX}*"):
+            cache_folder = parent() / name
+            if not cache_folder.exists():
+                for earlier in cache_folder.parent.glob(f"{LOOP_FOLDER_PREFIX}*"):
                     shutil.rmtree(earlier, ignore_errors=True)
-                place.mkdir(parents=True, exist_ok=True)
+                cache_folder.mkdir(parents=True, exist_ok=True)
         except (OSError, StoreError):
             continue
-        if os.access(place, os.W_OK):
-            return place
+        if os.access(cache_folder, os.W_OK):
+            return cache_folder
     return None
 
 

@@ -2,7 +2,7 @@
 
 The offsets of a graph give a degree by two numbers for each direction, on two pages of two files. A
 search that needs the degrees of all nodes it touches finds the bytes close together. Only for the
-few nodes with `MANY` edges or more must the offsets be read.
+few nodes with `DEGREE_BYTE_CAP` edges or more must the offsets be read.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 # Largest degree that a byte can hold, which stands for all degrees from there on; and number of
 # nodes whose degrees are counted at a time, to bound the memory.
-MANY, PART = 255, 1 << 22
+DEGREE_BYTE_CAP, DEGREE_BATCH_NODES = 255, 1 << 22
 
 
 def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
-    """Return the degree of each node in both directions, capped at `MANY`, uint8 [n].
+    """Return the degree of each node in both directions, capped at `DEGREE_BYTE_CAP`, uint8 [n].
 
     A self-loop counts twice.
 
@@ -24,8 +24,8 @@ def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
     [3, 255]
     """
     counts = np.empty(len(out_indptr) - 1, np.uint8)
-    for start in range(0, len(counts), PART):
-        stop = min(start + PART, len(counts))
+    for start in range(0, len(counts), DEGREE_BATCH_NODES):
+        stop = min(start + DEGREE_BATCH_NODES, len(counts))
         degrees = np.diff(out_indptr[start : stop + 1]) + np.diff(in_indptr[start : stop + 1])
-        counts[start:stop] = np.minimum(degrees, MANY)
+        counts[start:stop] = np.minimum(degrees, DEGREE_BYTE_CAP)
     return counts

@@ -15,13 +15,13 @@ from core.languages.spelling import unaccented
 
 # Number of names per graph that are compared for similarity: those that only this graph has, the
 # ones with the highest degree first.
-COMPARED = 2000
+MAX_MATCHED_NAMES = 2000
 # Similarity, of 100, from which on two names may mean the same entity.
-ALIKE = 88.0
+MIN_NAME_SIMILARITY = 88.0
 
 
 @dataclass(frozen=True, eq=False)
-class Missing:
+class MissingParts:
     """Nodes and links that one graph has and the other lacks.
 
     `nodes` are int64 ids in descending order of degree. `links` is the number of pairs of entities
@@ -45,8 +45,8 @@ class GraphDifference:
 
     nodes: int
     links: int
-    first: Missing
-    second: Missing
+    first: MissingParts
+    second: MissingParts
     alike: tuple[tuple[int, int, float], ...]
 
 
@@ -62,7 +62,7 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
     (5, 5, [], ())
     """
     names = [
-        [name_key(name) for name in graph.names(np.arange(graph.n_nodes))]
+        [comparison_key(name) for name in graph.names(np.arange(graph.n_nodes))]
         for graph in (first, second)
     ]
     sets = [set(one) for one in names]
@@ -75,16 +75,16 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
         own = links[at] - links[1 - at]
         ordered = alone[np.lexsort((alone, -graph.degrees(alone)))] if len(alone) else alone
         missing.append(
-            Missing(ordered, len(own), sum(sets[1 - at].issuperset(pair) for pair in own))
+            MissingParts(ordered, len(own), sum(sets[1 - at].issuperset(pair) for pair in own))
         )
     a, b = missing
     return GraphDifference(
-        len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _alike(first, second, a, b)
+        len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _similar_pairs(first, second, a, b)
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Union:
+class GraphUnion:
     """Nodes of two graphs, in which nodes of the same name are counted once.
 
     `names` holds for each graph the name of each node, empty if the graph lacks it. `pairs` holds
@@ -96,46 +96,48 @@ class Union:
     pairs: tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
-def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
+def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> GraphUnion:
     """Return the `most` nodes with the largest share of their graph's relations.
 
     The share of a node is its degree divided by the sum of all degrees of its graph. Nodes of both
     graphs with the same name are one node, and their shares are added.
 
-    >>> from core.graph.difference import union
-    >>> both = union(toy, toy, 3)
+    >>> from core.graph.difference import graph_union
+    >>> both = graph_union(toy, toy, 3)
     >>> both.names[0] == both.names[1], len(both.names[0]), both.pairs[0] == both.pairs[1]
     (True, 3, True)
     """
     graphs = (first, second)
-    keys = [[name_key(name) for name in graph.names(np.arange(graph.n_nodes))] for graph in graphs]
+    keys = [
+        [comparison_key(name) for name in graph.names(np.arange(graph.n_nodes))] for graph in graphs
+    ]
     shares: dict[str, float] = {}
-    for graph, known in zip(graphs, keys):
+    for graph, graph_keys in zip(graphs, keys):
         degrees = graph.degrees(np.arange(graph.n_nodes))
-        for key, degree in zip(known, degrees.tolist()):
+        for key, degree in zip(graph_keys, degrees.tolist()):
             shares[key] = shares.get(key, 0.0) + degree / max(1, int(degrees.sum()))
     chosen = sorted(shares, key=lambda key: (-shares[key], key))[:most]
-    place = {key: at for at, key in enumerate(chosen)}
+    rank = {key: at for at, key in enumerate(chosen)}
     names, pairs = (
         ([""] * len(chosen), [""] * len(chosen)),
         (set[tuple[int, int]](), set[tuple[int, int]]()),
     )
-    for graph, known, shown, joined in zip(graphs, keys, names, pairs):
-        for node, key in enumerate(known):
-            if key in place and not shown[place[key]]:
-                shown[place[key]] = graph.node_name(node)
-        ends = ((place.get(a, -1), place.get(b, -1)) for a, b in _links(graph, known))
+    for graph, graph_keys, shown, joined in zip(graphs, keys, names, pairs):
+        for node, key in enumerate(graph_keys):
+            if key in rank and not shown[rank[key]]:
+                shown[rank[key]] = graph.node_name(node)
+        ends = ((rank.get(a, -1), rank.get(b, -1)) for a, b in _links(graph, graph_keys))
         joined |= {(min(pair), max(pair)) for pair in ends if min(pair) >= 0}
-    return Union(names, pairs)
+    return GraphUnion(names, pairs)
 
 
-def name_key(name: str) -> str:
+def comparison_key(name: str) -> str:
     """Return a name in the form in which names of two graphs are compared.
 
     Case, typography, accents and punctuation around words are removed.
 
-    >>> from core.graph.difference import name_key
-    >>> name_key("  Émile  ZOLA. "), name_key("O’Brien") == name_key("o'brien"), name_key("北京")
+    >>> from core.graph.difference import comparison_key
+    >>> comparison_key("  Émile  ZOLA. "), comparison_key("O’Brien") == comparison_key("o'brien"), comparison_key("北京")
     ('emile zola', True, '北京')
     """
     words = (word.strip('.,;:!?"()[]') for word in unaccented(name).split())
@@ -149,8 +151,8 @@ def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
     return {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
 
 
-def _alike(
-    first: KnowledgeGraph, second: KnowledgeGraph, a: Missing, b: Missing
+def _similar_pairs(
+    first: KnowledgeGraph, second: KnowledgeGraph, a: MissingParts, b: MissingParts
 ) -> tuple[tuple[int, int, float], ...]:
     """Pair similar names that only one graph has, the most similar pairs first.
 
@@ -158,22 +160,22 @@ def _alike(
     """
     from rapidfuzz import fuzz, process
 
-    left, right = a.nodes[:COMPARED], b.nodes[:COMPARED]
+    left, right = a.nodes[:MAX_MATCHED_NAMES], b.nodes[:MAX_MATCHED_NAMES]
     if not len(left) or not len(right):
         return ()
     names = [
-        [name_key(name) for name in graph.names(nodes)]
+        [comparison_key(name) for name in graph.names(nodes)]
         for graph, nodes in ((first, left), (second, right))
     ]
     scores = process.cdist(
-        *names, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32
+        *names, scorer=fuzz.token_sort_ratio, score_cutoff=MIN_NAME_SIMILARITY, dtype=np.float32
     )
     rows, columns = np.nonzero(scores)
     order = np.lexsort((columns, rows, -scores[rows, columns]))
-    found, used = list[tuple[int, int, float]](), (set[int](), set[int]())
+    pairs, used = list[tuple[int, int, float]](), (set[int](), set[int]())
     for i, j in zip(rows[order].tolist(), columns[order].tolist()):
         if i not in used[0] and j not in used[1]:
             used[0].add(i)
             used[1].add(j)
-            found.append((int(left[i]), int(right[j]), round(float(scores[i, j]), 1)))
-    return tuple(found)
+            pairs.append((int(left[i]), int(right[j]), round(float(scores[i, j]), 1)))
+    return tuple(pairs)

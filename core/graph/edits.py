@@ -15,13 +15,13 @@ import numpy as np
 
 from core.errors import BadInput, shorten
 from core.graph.building.build import edge_arrays
-from core.graph.columns import Columns, Rows, Table
-from core.graph.store import Graph, slices
+from core.graph.columns import Columns, IdLists, Table
+from core.graph.store import Graph, row_entries
 
 # Largest number of edges of a graph that can be edited within a question.
-LARGEST = 5_000_000
+MAX_EDITED_EDGES = 5_000_000
 # Number of names that an edit of each kind takes.
-NAMES = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
+EDIT_NAME_COUNTS = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Edit:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if NAMES.get(self.kind) != len(self.names) or not all(
+        if EDIT_NAME_COUNTS.get(self.kind) != len(self.names) or not all(
             isinstance(name, str) and name for name in self.names
         ):
             raise BadInput(
@@ -93,7 +93,7 @@ class Edit:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class EditOrigin:
     """Origin of the rows of an edited graph.
 
     Each array of ids gives, for every row of the edited graph, its row in `graph`. The flags mark
@@ -109,23 +109,23 @@ class Origin:
     new_edges: np.ndarray  # bool [edges]
 
 
-def carried(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
+def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
     """Return the names that nodes have after the edits, without those of removed nodes.
 
-    >>> from core.graph.edits import Edit, carried
-    >>> carried(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
+    >>> from core.graph.edits import Edit, names_after_edits
+    >>> names_after_edits(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
     ('A', 'D')
     """
-    found = list(names)
+    kept_names = list(names)
     for edit in edits:
         if edit.kind == "node":
-            found = [name for name in found if name != edit.names[0]]
+            kept_names = [name for name in kept_names if name != edit.names[0]]
         elif not edit.removes:
-            found = [edit.names[1] if name == edit.names[0] else name for name in found]
-    return tuple(dict.fromkeys(found))
+            kept_names = [edit.names[1] if name == edit.names[0] else name for name in kept_names]
+    return tuple(dict.fromkeys(kept_names))
 
 
-def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
+def edit_graph(graph: Graph, edits: Sequence[Edit]) -> Graph:
     """Return the graph after these edits, in memory.
 
     The edits are applied one after the other. If `graph` is an edited graph itself, they are
@@ -136,25 +136,25 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
     Raises
     ------
     BadInput
-        If the graph has more than `LARGEST` edges.
+        If the graph has more than `MAX_EDITED_EDGES` edges.
 
-    >>> from core.graph.edits import Edit, edited
-    >>> without = edited(toy, [Edit("node", ("C",))])
+    >>> from core.graph.edits import Edit, edit_graph
+    >>> without = edit_graph(toy, [Edit("node", ("C",))])
     >>> without.names(range(4)), without.triple_texts(range(without.n_edges))
     (['A', 'B', 'D', 'E'], ['A -> r0 -> B', 'D -> r6 -> D', 'E -> r5 -> A'])
     """
     if not edits:
         return graph
     graph = graph if graph.edited_from is None else graph.edited_from.graph
-    if graph.n_edges > LARGEST:
+    if graph.n_edges > MAX_EDITED_EDGES:
         raise BadInput(
-            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} "
+            f"“{graph.name}” is too large to be changed for one question; at most {MAX_EDITED_EDGES:,} "
             "triples can be."
         )
-    return graph.derived.once("edited", tuple(edits), lambda: _Editing(graph).after(edits))
+    return graph.derived.once("edited", tuple(edits), lambda: _GraphEditor(graph).after(edits))
 
 
-def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def unmatched_edits(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Return those of the edits whose names the graph does not have.
 
     The edits are applied one after the other, so an earlier edit may remove a name of a later one.
@@ -162,13 +162,13 @@ def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     every = tuple(edits)
 
     def make() -> tuple[Edit, ...]:
-        now = _Editing(graph)
+        now = _GraphEditor(graph)
         return tuple(edit for edit in every if not now.apply(edit))
 
     return graph.derived.once("unmatched edits", every, make) if every else ()
 
 
-class _Editing:
+class _GraphEditor:
     """Remaining rows of a graph while edits are applied to it."""
 
     def __init__(self, graph: Graph):
@@ -200,20 +200,20 @@ class _Editing:
         )
 
     def _named(self, name: str) -> list[int]:
-        found = [
+        nodes = [
             node
             for node in self._graph.nodes_named(name)
             if self._nodes[node] and node not in self._names
         ]
         return [
-            *found,
+            *nodes,
             *(node for node, new in self._names.items() if new == name and self._nodes[node]),
         ]
 
     def _node(self, name: str) -> bool:
-        found = self._named(name)
-        self._take(np.array(found, np.int64))
-        return bool(found)
+        nodes = self._named(name)
+        self._take(np.array(nodes, np.int64))
+        return bool(nodes)
 
     def _take(self, nodes: np.ndarray) -> None:
         self._nodes[nodes] = False
@@ -224,10 +224,10 @@ class _Editing:
         heads, tails = self._named(head), self._named(tail)
         if relation not in graph.relation_names or not heads or not tails:
             return False
-        found = self._edges & np.isin(self._heads, heads) & np.isin(self._tails, tails)
-        found &= graph.relations == graph.relation_names.index(relation)
-        self._edges[found] = False
-        return bool(found.any())
+        matching = self._edges & np.isin(self._heads, heads) & np.isin(self._tails, tails)
+        matching &= graph.relations == graph.relation_names.index(relation)
+        self._edges[matching] = False
+        return bool(matching.any())
 
     def _passage(self, document: str) -> bool:
         table = self._graph.columns.chunks
@@ -248,7 +248,7 @@ class _Editing:
             self._take(np.flatnonzero(self._nodes & self._bare(columns.nodes.lists("chunks"))))
         return True
 
-    def _bare(self, rows: Rows) -> np.ndarray:
+    def _bare(self, rows: IdLists) -> np.ndarray:
         """Mark the rows that came from chunks of which all are removed, bool [rows]."""
         left = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
         return (np.diff(rows.indptr) > 0) & (left[rows.indptr[1:]] == left[rows.indptr[:-1]])
@@ -268,30 +268,33 @@ class _Editing:
         return True
 
     def _rename(self, name: str, new: str) -> bool:
-        found = self._named(name)
-        for node in found:
+        nodes = self._named(name)
+        for node in nodes:
             self._names[node] = new
             self._new_nodes[node] = True
             self._new_edges |= (self._heads == node) | (self._tails == node)
-        return bool(found)
+        return bool(nodes)
 
     def _made(self, digest: str) -> Graph:
         graph, nodes = self._graph, np.flatnonzero(self._nodes)
-        left, new_node = np.flatnonzero(self._edges), np.cumsum(self._nodes, dtype=np.int64) - 1
-        heads, relations, tails = (
-            new_node[self._heads[left]],
-            graph.relations[left].astype(np.int64),
-            new_node[self._tails[left]],
+        kept_edges, new_node = (
+            np.flatnonzero(self._edges),
+            np.cumsum(self._nodes, dtype=np.int64) - 1,
         )
-        order = np.lexsort((left, tails, relations, heads))
+        heads, relations, tails = (
+            new_node[self._heads[kept_edges]],
+            graph.relations[kept_edges].astype(np.int64),
+            new_node[self._tails[kept_edges]],
+        )
+        order = np.lexsort((kept_edges, tails, relations, heads))
         triples = np.stack([heads, relations, tails])[:, order]
         fresh = np.ones(len(order), bool)
         fresh[1:] = (np.diff(triples) != 0).any(0)
         # A merge can make edges equal. Only the first of equal edges stays.
-        edges = left[order][fresh]
+        edges = kept_edges[order][fresh]
         columns, communities = self._columns(nodes, edges)
         rows = nodes, edges, np.flatnonzero(self._chunks), communities
-        edited_from = Origin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
+        edited_from = EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
         arrays: dict[str, Any] = {
             **edge_arrays((heads, relations, tails), len(nodes), graph.n_relations),
             **self._spelled(nodes),
@@ -310,15 +313,17 @@ class _Editing:
         """Return the arrays of the names of the remaining nodes and of their order."""
         graph = self._graph
         if not graph.numbered and not self._names:
-            rows, letters = slices(graph.name_offsets, nodes)
+            rows, letters = row_entries(graph.name_offsets, nodes)
             order = (np.cumsum(self._nodes) - 1)[graph.name_order[self._nodes[graph.name_order]]]
-            return _named(np.bincount(rows, minlength=len(nodes)), graph.names_utf8[letters], order)
+            return _name_arrays(
+                np.bincount(rows, minlength=len(nodes)), graph.names_utf8[letters], order
+            )
         names = [
             self._names.get(node, graph.node_name(node)).encode("utf-8", "surrogatepass")
             for node in nodes.tolist()
         ]
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-        return _named(
+        return _name_arrays(
             np.array([len(name) for name in names], np.int64),
             np.frombuffer(b"".join(names), np.uint8),
             order,
@@ -338,22 +343,22 @@ class _Editing:
         if columns.communities is None:
             return Columns(**tables), np.empty(0, np.int64)
         members = columns.communities.lists("members").left(self._nodes)
-        there = members.counts > 0
-        left, starts = (
-            np.flatnonzero(there),
-            np.concatenate([[0], np.cumsum(members.counts[there])]),
+        not_empty = members.counts > 0
+        kept_communities, starts = (
+            np.flatnonzero(not_empty),
+            np.concatenate([[0], np.cumsum(members.counts[not_empty])]),
         )
-        table = columns.communities.taken(left).with_ids(
-            "members", Rows(starts.astype(np.int64), members.ids)
+        table = columns.communities.taken(kept_communities).with_ids(
+            "members", IdLists(starts.astype(np.int64), members.ids)
         )
         if table.has("parent"):
-            new, parents = np.cumsum(there) - 1, table.numbers("parent")
+            new, parents = np.cumsum(not_empty) - 1, table.numbers("parent")
             table = table.with_columns(
                 parent=[
-                    int(new[one]) if one >= 0 and there[one] else -1 for one in parents.tolist()
+                    int(new[one]) if one >= 0 and not_empty[one] else -1 for one in parents.tolist()
                 ]
             )
-        return Columns(**tables, communities=table), left
+        return Columns(**tables, communities=table), kept_communities
 
     def _without_chunks(self, table: Table) -> Table:
         if table.has("chunks"):
@@ -387,6 +392,8 @@ class _Editing:
         return table.with_columns(**fresh)
 
 
-def _named(lengths: np.ndarray, letters: np.ndarray, order: np.ndarray) -> dict[str, np.ndarray]:
+def _name_arrays(
+    lengths: np.ndarray, letters: np.ndarray, order: np.ndarray
+) -> dict[str, np.ndarray]:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return {"names_utf8": letters, "name_offsets": offsets, "name_order": order.astype(np.int32)}

@@ -12,7 +12,7 @@ from core.graph.texts import chunks_of, n_chunks
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkAdds:
+class ChunkAdditions:
     """Nodes and edges that one chunk mentions, split into new and already known ones.
 
     `fresh` are the nodes that no earlier chunk mentions. `known` are the nodes that an earlier
@@ -26,13 +26,13 @@ class ChunkAdds:
     known_edges: np.ndarray
 
 
-class Growth:
+class GraphGrowth:
     """A text graph in the order of its chunks.
 
     Nodes and edges that no chunk mentions count as present from the beginning.
 
-    >>> from core.graph.growth import Growth
-    >>> growth = Growth(story)
+    >>> from core.graph.growth import GraphGrowth
+    >>> growth = GraphGrowth(story)
     >>> growth.nodes.tolist(), growth.edges.tolist()  # after each of its four chunks
     ([2, 4, 5, 5], [1, 3, 4, 4])
     >>> story.names(growth.adds(1).fresh), story.names(growth.adds(1).known)
@@ -60,7 +60,7 @@ class Growth:
         """
         return self._first[what]
 
-    def adds(self, row: int) -> ChunkAdds:
+    def adds(self, row: int) -> ChunkAdditions:
         """Return the nodes and edges that the chunk in this row mentions."""
         nodes, edges = (
             chunks_of(self._graph, what).inverse(self._chunks)[row] for what in ("nodes", "edges")
@@ -68,7 +68,7 @@ class Growth:
         degrees = self._graph.degrees(nodes) if len(nodes) else np.empty(0)
         nodes = nodes[np.lexsort((nodes, -degrees))]
         fresh, fresh_edges = self._first["nodes"][nodes] == row, self._first["edges"][edges] == row
-        return ChunkAdds(nodes[fresh], nodes[~fresh], edges[fresh_edges], edges[~fresh_edges])
+        return ChunkAdditions(nodes[fresh], nodes[~fresh], edges[fresh_edges], edges[~fresh_edges])
 
     def _sizes(self, what: str) -> np.ndarray:
         first = self._first[what]
@@ -83,8 +83,8 @@ def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:
     The result is int64, with -1 if no chunk does.
     """
     rows = chunks_of(graph, what)
-    found = np.full(len(rows), -1, np.int64)
-    some = np.flatnonzero(rows.counts)
-    if len(some):
-        found[some] = np.minimum.reduceat(rows.ids, rows.indptr[some])
-    return found
+    first_chunk = np.full(len(rows), -1, np.int64)
+    mentioned = np.flatnonzero(rows.counts)
+    if len(mentioned):
+        first_chunk[mentioned] = np.minimum.reduceat(rows.ids, rows.indptr[mentioned])
+    return first_chunk

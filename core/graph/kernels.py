@@ -117,10 +117,10 @@ def conjugate_gradient(
         pace, before, square, left = square / along, square, 0.0, 0.0
         for node in range(n):
             estimate[node] += pace * course[node] * degree[node]
-            rest = residual[node] - pace * image[node]
-            residual[node] = rest
-            square += rest * rest / degree[node]
-            left += abs(rest)
+            new_residual = residual[node] - pace * image[node]
+            residual[node] = new_residual
+            square += new_residual * new_residual / degree[node]
+            left += abs(new_residual)
         pace = square / before
         for node in range(n):
             course[node] = residual[node] / degree[node] + pace * course[node]
@@ -159,7 +159,7 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
     `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`.
     """
     n, width = len(nodes), states.shape[1]
-    mixed, beside, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
+    mixed, neighbour_rows, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
     # Row of each node of `nodes`, counted from 1; 0 for other nodes.
     places = np.zeros(len(indptr) - 1, np.int32)
     for row in range(n):
@@ -167,9 +167,9 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
     for row in range(n):
         count, total = 0, 0.0
         for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            place = places[near[at]]
-            if place > 0:
-                beside[count] = rows[place - 1]
+            row_number = places[near[at]]
+            if row_number > 0:
+                neighbour_rows[count] = rows[row_number - 1]
                 weights[count] = 1.0 / (indptr[near[at] + 1] - indptr[near[at]])
                 total += weights[count]
                 count += 1
@@ -177,14 +177,14 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
         for k in range(width):
             into[k] = share * own[k]
         for at in range(count):
-            other, share = states[beside[at]], alpha * weights[at] / total
+            neighbour_state, share = states[neighbour_rows[at]], alpha * weights[at] / total
             for k in range(width):
-                into[k] += share * other[k]
+                into[k] += share * neighbour_state[k]
     return mixed
 
 
 @njit(cache=True, nogil=True)
-def structure(nodes, indptr, near):
+def structural_scores(nodes, indptr, near):
     """Return the neighbours of ranked nodes, and a structural score of each.
 
     Neighbours that are ranked nodes themselves are left out. The ids are int64, the scores float64.
@@ -198,27 +198,31 @@ def structure(nodes, indptr, near):
     for node in nodes:
         places[node] = -1
         steps += indptr[node + 1] - indptr[node]
-    found, score, counts = np.empty(steps, np.int64), np.zeros(steps), np.empty(steps, np.int64)
+    neighbours, score, counts = (
+        np.empty(steps, np.int64),
+        np.zeros(steps),
+        np.empty(steps, np.int64),
+    )
     size = 0
     for row in range(n):
         for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            place = places[near[at]]
-            if place > 0:
-                counts[place - 1] += 1
-            elif place == 0:
-                found[size], counts[size] = near[at], 1
+            neighbour_number = places[near[at]]
+            if neighbour_number > 0:
+                counts[neighbour_number - 1] += 1
+            elif neighbour_number == 0:
+                neighbours[size], counts[size] = near[at], 1
                 score[size] = 1.0 - row / (n - 1) if n > 1 else 0.0
                 size += 1
                 places[near[at]] = size
     for at in range(size):
-        most = min(indptr[found[at] + 1] - indptr[found[at]], n)
+        most = min(indptr[neighbours[at] + 1] - indptr[neighbours[at]], n)
         if most > 1:
             score[at] += (counts[at] - 1) / (most - 1)
-    return found[:size], score[:size]
+    return neighbours[:size], score[:size]
 
 
 @njit(cache=True, nogil=True)
-def fewest_links(target, weights, indptr, near):
+def least_path_sums(target, weights, indptr, near):
     """Least sum of node weights on a shortest path from each node to `target`.
 
     The result is float64 [n]. Of all paths with the fewest links, the one with the least sum of
@@ -230,15 +234,15 @@ def fewest_links(target, weights, indptr, near):
     sums, links = np.full(n, np.inf), np.full(n, -1)
     queue = np.empty(n, np.int64)
     queue[0], sums[target], links[target], end = target, 0.0, 0, 1
-    for place in range(n):
-        if place == end:
+    for position in range(n):
+        if position == end:
             break
-        node = queue[place]
+        node = queue[position]
         for at in range(indptr[node], indptr[node + 1]):
-            other = near[at]
-            if links[other] < 0:
-                links[other], queue[end] = links[node] + 1, other
+            neighbour = near[at]
+            if links[neighbour] < 0:
+                links[neighbour], queue[end] = links[node] + 1, neighbour
                 end += 1
-            if links[other] == links[node] + 1:
-                sums[other] = min(sums[other], sums[node] + weights[other])
+            if links[neighbour] == links[node] + 1:
+                sums[neighbour] = min(sums[neighbour], sums[node] + weights[neighbour])
     return sums

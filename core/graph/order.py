@@ -31,13 +31,13 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
     return ids[order], scores[order]
 
 
-def steady(scores: np.ndarray) -> np.ndarray:
+def round_scores(scores: np.ndarray) -> np.ndarray:
     """Round off the last bits of scores.
 
     Floating-point noise then does not decide between ties.
 
-    >>> from core.graph.order import steady
-    >>> a, b = steady(np.array([0.1 + 0.2, 0.3]))
+    >>> from core.graph.order import round_scores
+    >>> a, b = round_scores(np.array([0.1 + 0.2, 0.3]))
     >>> 0.1 + 0.2 == 0.3, bool(a == b)
     (False, True)
     """

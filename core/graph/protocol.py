@@ -12,7 +12,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.graph import columns
 from core.graph.columns import Columns
-from core.runtime.derived import Derived
+from core.runtime.derived_values import DerivedValues
 from core.types import Direction, Path
 
 
@@ -47,7 +47,7 @@ class Shape(NamedTuple):
     loops: int | None
 
 
-class Fetched(NamedTuple):
+class FetchedPart(NamedTuple):
     """Part of a database that was fetched for a question.
 
     `starts` are the names of the nodes from which the fetch started. `sentences` tell the user how
@@ -85,17 +85,17 @@ class KnowledgeGraph(Protocol):
     # (`core.databases.live.Live`); else None.
     live: Any = None
     # For a graph that was fetched from such a database, a description of the fetch; else None.
-    fetched: Fetched | None = None
+    fetched: FetchedPart | None = None
     # Tables of nodes, edges, chunks and communities that the graph carries besides its triples.
     columns: Columns = columns.NONE
 
     @cached_property
-    def derived(self) -> Derived:
+    def derived(self) -> DerivedValues:
         """Cache of values computed from this graph in this process, such as search indexes.
 
         It lives as long as the graph object.
         """
-        return Derived()
+        return DerivedValues()
 
     @property
     def n_nodes(self) -> int: ...
@@ -183,10 +183,10 @@ class KnowledgeGraph(Protocol):
         >>> toy.resolve("graph"), toy.resolve("out")
         ('both', 'out')
         """
-        known = self.direction if direction == "graph" else direction
-        if known not in ("out", "in", "both"):
+        resolved = self.direction if direction == "graph" else direction
+        if resolved not in ("out", "in", "both"):
             raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
-        return known  # type: ignore[return-value]
+        return resolved  # type: ignore[return-value]
 
     def node_name(self, node: int) -> str:
         """Return the name of a node.
@@ -223,8 +223,8 @@ class KnowledgeGraph(Protocol):
         >>> [part.tolist() for part in toy.steps(1)]
         [[2, 0], [2, 0], [True, False]]
         """
-        found = self.steps_from(np.array([node]), direction)
-        return found.nodes, found.edges, found.forward
+        node_steps = self.steps_from(np.array([node]), direction)
+        return node_steps.nodes, node_steps.edges, node_steps.forward
 
     def texts(self, paths: Sequence[Path]) -> list[str]:
         """Return paths as texts, such as `A -> r1 -> B`.
@@ -239,13 +239,13 @@ class KnowledgeGraph(Protocol):
         """
         nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
-        called = dict(zip(nodes, self.names(nodes)))
+        node_names = dict(zip(nodes, self.names(nodes)))
         relation_of = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
         arrows = {}
         for edge, relation in relation_of.items():
             name = self.relation_names[relation]
             arrows[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
-        return ["".join(_parts(path, called, arrows)) for path in paths]
+        return ["".join(_parts(path, node_names, arrows)) for path in paths]
 
     def text(self, path: Path) -> str:
         """Return one path as text, in the format of `texts`."""
@@ -261,9 +261,9 @@ class KnowledgeGraph(Protocol):
             ids.tolist() for ids in self.triples(np.asarray(edges, np.int64))
         )
         nodes = list(dict.fromkeys((*heads, *tails)))
-        called = dict(zip(nodes, self.names(nodes)))
+        node_names = dict(zip(nodes, self.names(nodes)))
         return [
-            f"{called[h]} -> {self.relation_names[r]} -> {called[t]}"
+            f"{node_names[h]} -> {self.relation_names[r]} -> {node_names[t]}"
             for h, r, t in zip(heads, relations, tails)
         ]
 

@@ -15,40 +15,40 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError, damage
+from core.errors import StoreError, damage_error
 from core.graph import columns, degrees
+from core.graph.array_checks import check_ids, check_sizes
 from core.graph.columns import Columns, advise
-from core.graph.fitting import check_ids, check_sizes
-from core.graph.protocol import Fetched, KnowledgeGraph, Shape, Steps
+from core.graph.protocol import FetchedPart, KnowledgeGraph, Shape, Steps
 from core.io import digests
 from core.io.home import graphs_folder
 from core.types import Direction
 
-VERSION = 1
+STORE_VERSION = 1
 # File that describes the store and names the folder with its arrays.
-META = "graph.json"
-BLOB = "names.bin"
+GRAPH_META_FILE = "graph.json"
+NAMES_FILE = "names.bin"
 # int64 [n + 1, 2]: out_indptr and in_indptr, so that both offsets of a node are on one page. Older
 # stores have a file for each.
-OFFSETS = "offsets.npy"
+OFFSETS_FILE = "offsets.npy"
 # Folder with the tables of a graph; absent if it has only triples.
-COLUMNS = "columns"
+TABLES_FOLDER = "columns"
 # Kind of store of the graphs that earlier versions kept in a Ladybug database.
-LADYBUG = "cypher"
+LADYBUG_STORE = "cypher"
 # Last release with which such graphs were written.
 LADYBUG_PACKAGE = "ladybug==0.22.0"
 # Made from other arrays; older stores lack it.
-DEGREES = "degree_bytes.npy"
+DEGREES_FILE = "degree_bytes.npy"
 # Size in bytes from which on the system is told not to read an array ahead.
-AT_RANDOM = 1 << 28
-PAGE = 4096  # bytes
+RANDOM_ACCESS_BYTES = 1 << 28
+PAGE_BYTES = 4096  # bytes
 # Number of names above which they are searched on disk, by compiled code.
-LARGE = 200_000
+DISK_SEARCH_NAMES = 200_000
 # Number of nodes with the highest degrees that `Graph.shape` returns.
-BUSIEST = 8
+BUSIEST_NODES = 8
 # Largest number of triples for which self-loops are counted, which reads all triples.
-LOOPS_UP_TO = 50_000_000
-ARRAYS = (
+MAX_LOOP_TRIPLES = 50_000_000
+STORE_ARRAYS = (
     "out_indptr",
     "heads",
     "tails",
@@ -96,9 +96,9 @@ class Graph(KnowledgeGraph):
     stored_degree_bytes: np.ndarray | None = None
     edited_from: Any = None
     live: Any = None
-    fetched: Fetched | None = None
+    fetched: FetchedPart | None = None
     # Check of the digests of a large store, which runs in the background; None if there is none.
-    later: digests.Later | None = None
+    later: digests.DeferredCheck | None = None
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -125,19 +125,19 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
-            later = digests.opened(data)
-            arrays: dict[str, Any] = arrays_of(data, _mapped)
-            blob = data / BLOB
+            later = digests.open_checked(data)
+            arrays: dict[str, Any] = arrays_of(data, _map_array)
+            blob = data / NAMES_FILE
             arrays["names_utf8"] = (
                 np.asarray(np.memmap(blob, np.uint8, "r"))
                 if blob.stat().st_size
                 else np.empty(0, np.uint8)
             )
-            rest = {
+            fields = {
                 **arrays,
-                "columns": columns_in(data),
-                "stored_degree_bytes": _mapped(data / DEGREES)
-                if (data / DEGREES).exists()
+                "columns": open_columns(data),
+                "stored_degree_bytes": _map_array(data / DEGREES_FILE)
+                if (data / DEGREES_FILE).exists()
                 else None,
             }
             graph = cls(
@@ -148,13 +148,13 @@ class Graph(KnowledgeGraph):
                 folder=folder,
                 data=data,
                 later=later,
-                **rest,
+                **fields,
             )
             check_sizes(graph)
-            if not digests.noted(data):
+            if not digests.read_digests(data):
                 check_ids(graph)
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
-            raise damage(f"The graph in {folder} is", error, "build it again") from None
+            raise damage_error(f"The graph in {folder} is", error, "build it again") from None
         return graph
 
     def check_sound(self) -> None:
@@ -222,17 +222,17 @@ class Graph(KnowledgeGraph):
                 else self.n_nodes
             )
             return (number,) if number < self.n_nodes and str(number) == name else ()
-        wanted, order = name.encode("utf-8", "surrogatepass"), self.name_order
-        low = self._first_at_least(wanted)
-        found = []
-        while low < len(order) and self._name_bytes(int(order[low])) == wanted:
-            found.append(int(order[low]))
+        encoded_name, order = name.encode("utf-8", "surrogatepass"), self.name_order
+        low = self._first_at_least(encoded_name)
+        nodes = []
+        while low < len(order) and self._name_bytes(int(order[low])) == encoded_name:
+            nodes.append(int(order[low]))
             low += 1
-        return tuple(sorted(found))
+        return tuple(sorted(nodes))
 
     def _first_at_least(self, wanted: bytes) -> int:
         """Return the first position in the order of names not below `wanted`."""
-        if self.n_nodes > LARGE:
+        if self.n_nodes > DISK_SEARCH_NAMES:
             from core.graph.bytes.spelling import first_in_order  # imports numba
 
             names, offsets, order = map(
@@ -269,17 +269,17 @@ class Graph(KnowledgeGraph):
         nodes, then by ascending edge.
         """
         self.check_sound()
-        direction, found = self.resolve(direction), []
+        direction, sides = self.resolve(direction), []
         if direction != "in":
-            rows, edges = slices(self.out_indptr, nodes)
-            found.append((rows, self.tails[edges], edges, np.ones(len(edges), bool)))
+            rows, edges = row_entries(self.out_indptr, nodes)
+            sides.append((rows, self.tails[edges], edges, np.ones(len(edges), bool)))
         if direction != "out":
-            rows, places = slices(self.in_indptr, nodes)
-            found.append(
+            rows, places = row_entries(self.in_indptr, nodes)
+            sides.append(
                 (rows, self.in_heads[places], self.in_edges[places], np.zeros(len(places), bool))
             )
         rows, near, edges, forward = (
-            found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found))
+            sides[0] if len(sides) == 1 else (np.concatenate(parts) for parts in zip(*sides))
         )
         edges = np.asarray(edges, np.int64)
         return Steps(
@@ -308,24 +308,30 @@ class Graph(KnowledgeGraph):
         if self.stored_degree_bytes is None:
             return degrees.degree_bytes(self.out_indptr, self.in_indptr)
         # Touching each page makes the system read the whole file.
-        threading.Thread(target=self.stored_degree_bytes[::PAGE].sum, daemon=True).start()
+        threading.Thread(target=self.stored_degree_bytes[::PAGE_BYTES].sum, daemon=True).start()
         return self.stored_degree_bytes
 
     def shape(self) -> Shape:
         """Return counts over the whole graph; reads the offsets and relations once."""
         self.check_sound()
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
-        each = np.bincount(degrees, minlength=1)
-        shown = np.flatnonzero(each)
-        bar = np.partition(degrees, -BUSIEST)[-BUSIEST] if len(degrees) > BUSIEST else 0
-        best = np.flatnonzero(degrees >= bar)
-        best = best[np.lexsort((best, -degrees[best]))][:BUSIEST]
+        node_counts = np.bincount(degrees, minlength=1)
+        shown = np.flatnonzero(node_counts)
+        least_degree = (
+            np.partition(degrees, -BUSIEST_NODES)[-BUSIEST_NODES]
+            if len(degrees) > BUSIEST_NODES
+            else 0
+        )
+        best = np.flatnonzero(degrees >= least_degree)
+        best = best[np.lexsort((best, -degrees[best]))][:BUSIEST_NODES]
         loops = (
-            int(np.count_nonzero(self.heads == self.tails)) if self.n_edges <= LOOPS_UP_TO else None
+            int(np.count_nonzero(self.heads == self.tails))
+            if self.n_edges <= MAX_LOOP_TRIPLES
+            else None
         )
         return Shape(
             shown,
-            each[shown],
+            node_counts[shown],
             np.bincount(self.relations, minlength=self.n_relations),
             tuple(best.tolist()),
             loops,
@@ -337,7 +343,7 @@ class Graph(KnowledgeGraph):
         )
 
 
-def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def row_entries(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the entries `indptr[v] .. indptr[v + 1]` of each node, one node after the other.
 
     Returns
@@ -351,13 +357,13 @@ def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the `ARRAYS` of a store whose files are in `data`, loaded by `load`."""
-    offsets = load(data / OFFSETS) if (data / OFFSETS).exists() else None
+    """Return the `STORE_ARRAYS` of a store whose files are in `data`, loaded by `load`."""
+    offsets = load(data / OFFSETS_FILE) if (data / OFFSETS_FILE).exists() else None
     sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
-    return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in ARRAYS}
+    return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in STORE_ARRAYS}
 
 
-def columns_in(data: FilePath) -> Columns:
+def open_columns(data: FilePath) -> Columns:
     """Open the tables in the data folder of a store.
 
     Raises
@@ -365,10 +371,10 @@ def columns_in(data: FilePath) -> Columns:
     StoreError
         If a table is damaged.
     """
-    return Columns.open(data / COLUMNS) if (data / COLUMNS).is_dir() else columns.NONE
+    return Columns.open(data / TABLES_FOLDER) if (data / TABLES_FOLDER).is_dir() else columns.NONE
 
 
-def _mapped(path: FilePath) -> np.ndarray:
+def _map_array(path: FilePath) -> np.ndarray:
     """Open an array as a memory map.
 
     Of a large array only the touched pages are read, since reading ahead would delay the first
@@ -376,7 +382,7 @@ def _mapped(path: FilePath) -> np.ndarray:
     times as long.
     """
     values = np.load(path, mmap_mode="r")
-    if values.nbytes > AT_RANDOM:
+    if values.nbytes > RANDOM_ACCESS_BYTES:
         advise(values._mmap, "MADV_RANDOM")
     return np.asarray(values)
 
@@ -390,7 +396,7 @@ def read_meta(folder: FilePath) -> dict:
         If it is absent, unreadable, of another version, or the graph is in a Ladybug database.
     """
     meta = read_description(folder)
-    if meta.get("store") == LADYBUG:
+    if meta.get("store") == LADYBUG_STORE:
         name = folder.name if folder.parent == graphs_folder() else folder
         raise StoreError(
             f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. "
@@ -409,15 +415,17 @@ def read_description(folder: FilePath) -> dict:
         If it is absent, unreadable or of another version.
     """
     try:
-        meta = digests.check_marked(json.loads((folder / META).read_text("utf-8")))
+        meta = digests.check_own_digest(json.loads((folder / GRAPH_META_FILE).read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no graph in {folder}.") from None
     except (OSError, ValueError) as error:
-        raise damage(f"The graph in {folder} ({META}) is", error, "build it again") from None
-    if meta.get("version") != VERSION:
+        raise damage_error(
+            f"The graph in {folder} ({GRAPH_META_FILE}) is", error, "build it again"
+        ) from None
+    if meta.get("version") != STORE_VERSION:
         raise StoreError(f"The graph in {folder} was written by another version; build it again.")
     if not isinstance(meta.get("data"), str) or FilePath(meta["data"]).name != meta["data"]:
         raise StoreError(
-            f"The graph in {folder} is damaged ({META} names no data folder); build it again."
+            f"The graph in {folder} is damaged ({GRAPH_META_FILE} names no data folder); build it again."
         )
     return meta

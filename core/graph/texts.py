@@ -9,31 +9,33 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from core.graph.columns import Rows, Table
+from core.graph.columns import IdLists, Table
 from core.graph.protocol import KnowledgeGraph
 
 # Number of member names that describe a community without a report.
-MEMBERS = 30
+MAX_LABEL_MEMBERS = 30
 Ids = Sequence[int] | np.ndarray
 
 
-def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
+def chunk_nodes(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
     """Map nodes that are chunks themselves to the row of their chunk.
 
     Trees and passage graphs have such nodes, and all their nodes have levels. In other graphs, an
     entity is no chunk even if its name equals the id of the only chunk that mentions it.
     """
     chunks = graph.columns.chunks
-    if chunks is None or not node_chunks(graph) or not len(nodes):
+    if chunks is None or not has_chunk_nodes(graph) or not len(nodes):
         return {}
-    rows, asked = chunks_of(graph, "nodes"), np.asarray(nodes, np.int64)
-    alone = asked[rows.indptr[asked + 1] - rows.indptr[asked] == 1]
-    row = rows.ids[rows.indptr[alone]]
-    same = zip(alone.tolist(), row.tolist(), graph.names(alone), chunks.texts("id", row))
-    return {node: row for node, row, name, chunk in same if name == chunk}
+    rows, node_ids = chunks_of(graph, "nodes"), np.asarray(nodes, np.int64)
+    with_one_chunk = node_ids[rows.indptr[node_ids + 1] - rows.indptr[node_ids] == 1]
+    row = rows.ids[rows.indptr[with_one_chunk]]
+    candidates = zip(
+        with_one_chunk.tolist(), row.tolist(), graph.names(with_one_chunk), chunks.texts("id", row)
+    )
+    return {node: row for node, row, name, chunk in candidates if name == chunk}
 
 
-def node_chunks(graph: KnowledgeGraph) -> bool:
+def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
     """Return whether nodes of the graph are chunks.
 
     This is so in a tree or a passage graph, but not in a knowledge graph.
@@ -47,7 +49,7 @@ def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
 
     The text is empty if there is neither.
     """
-    table, own = graph.columns.nodes, leaves(graph, nodes)
+    table, own = graph.columns.nodes, chunk_nodes(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
     return [
         chunk_text(graph, own[int(node)]) if int(node) in own else text or ""
@@ -68,7 +70,7 @@ def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     >>> node_labels(graph, [0, 1])
     ['Marley: person: A partner.', 'Scrooge']
     """
-    own = leaves(graph, nodes)
+    own = chunk_nodes(graph, nodes)
     labels = dict(zip(own, chunk_labels(graph, list(own.values()))))
     others = [int(node) for node in nodes if int(node) not in own]
     if others:
@@ -182,7 +184,7 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     They are those of `hit_names`, but chunks, and nodes that are chunks, have their titles.
     """
     if kind == "node":
-        own = leaves(graph, ids)
+        own = chunk_nodes(graph, ids)
     elif kind == "chunk":
         own = {int(row): int(row) for row in ids}
     else:
@@ -200,7 +202,7 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
     if table is None:
         return ""
     return table.text("report", row) or ", ".join(
-        graph.names(table.lists("members")[row][:MEMBERS])
+        graph.names(table.lists("members")[row][:MAX_LABEL_MEMBERS])
     )
 
 
@@ -215,14 +217,14 @@ def community_label(graph: KnowledgeGraph, row: int) -> str:
     return ""
 
 
-def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
+def chunks_of(graph: KnowledgeGraph, what: str) -> IdLists:
     """Return the rows of the chunks that mention each node or edge.
 
     `what` is “nodes” or “edges”. The lists are empty if the graph does not store this.
     """
     table: Table | None = getattr(graph.columns, what)
     if table is None or not table.has("chunks"):
-        return Rows(
+        return IdLists(
             np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64),
             np.empty(0, np.int64),
         )
@@ -239,7 +241,7 @@ def n_communities(graph: KnowledgeGraph) -> int:
     return 0 if graph.columns.communities is None else len(graph.columns.communities)
 
 
-def weights(graph: KnowledgeGraph) -> np.ndarray | None:
+def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
     """Return the weight of each edge, or None if edges have none.
 
     Weights are float64 and above zero.

@@ -4,19 +4,19 @@ It covers graphs, documents, published sets, questions, finished runs, indexes, 
 and databases.
 """
 
-from core.importing.importer import KINDS, Importer, ImportKind, ReadFile
-from core.importing.recognising import (
+from core.importing.importer import IMPORT_KINDS, Importer, ImportKind, ReadFile
+from core.importing.recognition import (
     Recognition,
     importers_named,
     recognise,
     recognise_together,
 )
-from core.importing.registry import IMPORTERS, SUFFIXES
+from core.importing.registry import IMPORT_SUFFIXES, IMPORTERS
 
 __all__ = [
     "IMPORTERS",
-    "KINDS",
-    "SUFFIXES",
+    "IMPORT_KINDS",
+    "IMPORT_SUFFIXES",
     "ImportKind",
     "Importer",
     "ReadFile",

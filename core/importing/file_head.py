@@ -9,18 +9,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from core.corpus.indexes.files import files_of
-from core.corpus.readers.packed import Held
+from core.corpus.indexes.files import files_at_path
+from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput
 from core.graph.readers.source import bare_suffix
-from core.io.encoding import check_first_bytes, decoded, known_encoding
-from core.io.files import EXCEL_SEPARATOR, Source, opened
-from core.io.json_pieces import Pieces
+from core.io.encoding import check_first_bytes, decode_text, known_encoding
+from core.io.files import EXCEL_SEPARATOR, FileSource, open_unpacked
+from core.io.json_pieces import JsonPieces
 from core.runtime.row_files import file_rows, is_columnar
 
 HEAD_BYTES = 1 << 18  # bytes of a file's text, after unpacking
-MAX_LINES, MAX_ROWS, MAX_ITEMS = 100, 3, 3
-SEPARATORS = "\t,;|"
+MAX_HEAD_LINES, MAX_HEAD_ROWS, MAX_HEAD_ITEMS = 100, 3, 3
+CELL_SEPARATORS = "\t,;|"
 Row = Mapping[str, Any]
 
 
@@ -45,16 +45,16 @@ class FileHead:
         return self.path.is_dir() or (self.suffix == ".zip" and self.path.is_file())
 
     @cached_property
-    def files(self) -> dict[str, Source]:
+    def files(self) -> dict[str, FileSource]:
         """The files of a folder or zip by their paths within it; empty for a single file."""
-        return files_of(self.path)[0] if self.is_several else {}
+        return files_at_path(self.path)[0] if self.is_several else {}
 
     @cached_property
     def data(self) -> bytes:
         """The first `HEAD_BYTES` bytes, unpacked; empty for a folder or zip."""
         if self.is_several:
             return b""
-        with opened(self.path) as stream:
+        with open_unpacked(self.path) as stream:
             return stream.read(HEAD_BYTES)
 
     @property
@@ -72,7 +72,7 @@ class FileHead:
         data = self.data[: whole_lines or None]
         try:
             check_first_bytes(self.name, data)
-            text = decoded(self.name, data, named=self.encoding)
+            text = decode_text(self.name, data, named=self.encoding)
         except BadInput as error:
             return "", str(error)
         return text.removeprefix("\ufeff"), ""
@@ -85,7 +85,7 @@ class FileHead:
     @cached_property
     def lines(self) -> list[str]:
         """The first lines that are not blank, without Excel's line that names the separator."""
-        lines = [line for line in self.text.splitlines() if line.strip()][:MAX_LINES]
+        lines = [line for line in self.text.splitlines() if line.strip()][:MAX_HEAD_LINES]
         return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
 
     @cached_property
@@ -94,14 +94,14 @@ class FileHead:
         if self.is_several:
             return []
         if is_columnar(self.path):
-            return [row for _, row in islice(file_rows(self.path), MAX_ROWS)]
-        return list(islice(_objects(self.text), MAX_ROWS)) if self.text[:1] in "{[" else []
+            return [row for _, row in islice(file_rows(self.path), MAX_HEAD_ROWS)]
+        return list(islice(_objects(self.text), MAX_HEAD_ROWS)) if self.text[:1] in "{[" else []
 
     @cached_property
     def separator(self) -> str:
         """The character that separates the columns of the first line; empty if none does."""
         first = self.lines[0] if self.lines and not self.rows else ""
-        mark = max(SEPARATORS, key=first.count)
+        mark = max(CELL_SEPARATORS, key=first.count)
         return mark if mark in first else ""
 
     @cached_property
@@ -127,8 +127,8 @@ def _objects(text: str) -> Iterator[Row]:
 
     Of an object that the end of the head cuts, the keys before the cut are kept.
     """
-    with opened(Held("head.json", text.encode("utf-8", "replace"))) as stream:
-        pieces = Pieces(stream)
+    with open_unpacked(MemoryFile("head.json", text.encode("utf-8", "replace"))) as stream:
+        pieces = JsonPieces(stream)
         row: dict[str, Any] = {}
         try:
             if pieces.next() == "[":
@@ -143,7 +143,7 @@ def _objects(text: str) -> Iterator[Row]:
                 yield row
 
 
-def _fill(row: dict[str, Any], pieces: Pieces) -> None:
+def _fill(row: dict[str, Any], pieces: JsonPieces) -> None:
     """Fill a row with the values of an object. A list of objects in it keeps its first few."""
     for key in pieces.keys():
         row[key] = None
@@ -153,5 +153,5 @@ def _fill(row: dict[str, Any], pieces: Pieces) -> None:
         items = row[key] = list[Any]()
         for _ in pieces.items():
             item = pieces.value()
-            if len(items) < MAX_ITEMS:
+            if len(items) < MAX_HEAD_ITEMS:
                 items.append(item)

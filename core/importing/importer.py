@@ -39,7 +39,7 @@ class ImportKind:
     command: str
 
 
-COMMANDS = {
+IMPORT_COMMANDS = {
     KindName.GRAPH: "build {path} {format} --out {folder} --name {name}",
     KindName.DOCUMENTS: "corpus add {path} --name {name}",
     KindName.SET: "corpus add {path} {format} --name {name}",
@@ -49,7 +49,7 @@ COMMANDS = {
     KindName.CASES: "cases import {path}",
     KindName.DATABASE: "build {path} --out {folder} --name {name}",
 }
-ACTIONS = {
+IMPORT_ACTIONS = {
     KindName.GRAPH: ("Graphs", "Build a graph of its triples"),
     KindName.DOCUMENTS: ("Documents", "Add its documents to a corpus"),
     KindName.SET: ("Published sets", "Add its documents and their questions to a corpus"),
@@ -59,7 +59,7 @@ ACTIONS = {
     KindName.CASES: ("Saved comparisons", "Add its comparisons"),
     KindName.DATABASE: ("Databases", "Copy its triples as a graph, or ask it live"),
 }
-KINDS = {name: ImportKind(*ACTIONS[name], COMMANDS[name]) for name in KindName}
+IMPORT_KINDS = {name: ImportKind(*IMPORT_ACTIONS[name], IMPORT_COMMANDS[name]) for name in KindName}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.importing.registry import IMPORTERS
 
-COLUMNS = ("format", "files", "written by", "what is taken", "what is not")
+FORMAT_COLUMNS = ("format", "files", "written by", "what is taken", "what is not")
 
 
 def formats_page(kind: str) -> str:
@@ -22,9 +22,9 @@ def formats_page(kind: str) -> str:
         for one in IMPORTERS.values()
         if one.kind == kind
     ]
-    used = [at for at in range(len(COLUMNS)) if any(row[at] for row in rows)]
+    used = [at for at in range(len(FORMAT_COLUMNS)) if any(row[at] for row in rows)]
     table = [[row[at].replace("|", "\\|") for at in used] for row in rows]
-    return "\n".join(map(_line, [[COLUMNS[at] for at in used], ["---"] * len(used), *table]))
+    return "\n".join(map(_line, [[FORMAT_COLUMNS[at] for at in used], ["---"] * len(used), *table]))
 
 
 def _line(cells: Sequence[str]) -> str:

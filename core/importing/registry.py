@@ -7,106 +7,107 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import core.importing.sniffing as format_guesses
-from core.cases.file import EXTENSION
-from core.cases.file import MAX_TEXT as MAX_CASE_TEXT
-from core.cases.file import read as read_cases
-from core.corpus import published
-from core.corpus.found import FILES, found_in
-from core.corpus.indexes.opening import look
+import core.importing.format_guesses as format_guesses
+from core.cases.file import CASES_EXTENSION, read_cases
+from core.cases.file import MAX_UNPACKED_CASES_BYTES as MAX_CASE_TEXT
+from core.corpus import published_corpora
+from core.corpus.file_content import FILES_FORM, read_content
+from core.corpus.indexes.opened_indexes import preview_index
 from core.corpus.indexes.tools import TOOLS
+from core.corpus.readers.file_sources import disk_file, read_bytes
 from core.corpus.readers.files import read_files
-from core.corpus.readers.options import counted
-from core.corpus.readers.packed import bytes_of, file_at
-from core.databases.address import BOLT, CYPHER, SPARQL
-from core.datasets.graph_files import ZIP, graph_files
+from core.corpus.readers.options import count_with_noun
+from core.databases.address import BOLT, BOLT_SCHEMES, SPARQL
+from core.datasets.graph_files import ZIP_SUFFIX, graph_files
 from core.errors import BadInput
-from core.graph.readers.formats import AUTO
+from core.graph.readers.formats import AUTO_TRIPLE_FORMAT
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.importing.file_head import FileHead
 from core.importing.importer import Guess, Importer, ImportRequest, KindName, ReadFile
-from core.io.files import PACKED
-from core.questions import GOLD, read_file
-from core.questions.reading import CSV
-from core.questions.reading import FORMATS as QUESTION_FORMATS
-from core.questions.reading import MAX_BYTES as MAX_QUESTION_BYTES
+from core.io.files import PACKED_SUFFIXES
+from core.questions import GOLD_KEYS, read_question_file
+from core.questions.question_files import CSV_FORMAT
+from core.questions.question_files import FORMATS as QUESTION_FORMATS
+from core.questions.question_files import MAX_QUESTION_FILE_BYTES as MAX_QUESTION_BYTES
 from core.questions.rows import ROW_FORMATS
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
-from core.retrievers.runs.formats import TREC, read_run_file
-from core.runtime.row_files import ARROW, COLUMNAR
+from core.retrievers.runs.formats import TREC_FORMAT, read_run_file
+from core.runtime.row_files import ARROW_SUFFIXES, COLUMNAR_SUFFIXES
 
 FILES_OF_ROWS = "JSON, Parquet, Arrow"
-ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR)
+ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR_SUFFIXES)
 
 
-def _triples(asked: ImportRequest) -> ReadFile:
+def _read_triples(asked: ImportRequest) -> ReadFile:
     several, first = len(asked.paths) > 1, asked.paths[0]
-    if asked.format == format_guesses.NODES and not several:
+    if asked.format == format_guesses.NODES_FORMAT and not several:
         raise BadInput(f"{first.name} is a table of nodes; bring it with the file of edges.")
-    format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO
+    format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(
             asked.paths, Path(folder), format=format, most=asked.most, encoding=asked.encoding
         )
         items = tuple(source.read(asked.watch))
-    return ReadFile(items, counted(len(items), "triple"), tuple(source.tally.sentences()))
+    return ReadFile(items, count_with_noun(len(items), "triple"), tuple(source.tally.sentences()))
 
 
-def _documents(asked: ImportRequest) -> ReadFile:
+def _read_documents(asked: ImportRequest) -> ReadFile:
     _check_sizes(asked)
     found = read_files(asked.paths, None, asked.watch, asked.encoding)
-    words = counted(len(found.documents), "document")
+    words = count_with_noun(len(found.documents), "document")
     return ReadFile(tuple(found.documents), words, tuple(found.notes))
 
 
-def _published(asked: ImportRequest) -> ReadFile:
+def _read_published_set(asked: ImportRequest) -> ReadFile:
     _check_sizes(asked)
     name = asked.paths[0].name
-    form = asked.format if len(asked.paths) == 1 else FILES
-    found = found_in(name.split(".")[0], asked.paths, None, form, "", asked.watch, asked.encoding)
-    if not found.documents:
+    form = asked.format if len(asked.paths) == 1 else FILES_FORM
+    content = read_content(
+        name.split(".")[0], asked.paths, None, form, "", asked.watch, asked.encoding
+    )
+    if not content.documents:
         raise BadInput(f"{name} holds no documents.")
-    questions = sum(len(one.questions) for one in found.sets.values())
-    words = f"{counted(len(found.documents), 'document')}, {counted(questions, 'question')}"
-    notes = (*found.notes, *filter(None, (one.note() for one in found.sets.values())))
-    return ReadFile(tuple(found.documents), words, notes)
+    questions = sum(len(one.questions) for one in content.sets.values())
+    words = f"{count_with_noun(len(content.documents), 'document')}, {count_with_noun(questions, 'question')}"
+    notes = (*content.notes, *filter(None, (one.note() for one in content.sets.values())))
+    return ReadFile(tuple(content.documents), words, notes)
 
 
-def _questions(asked: ImportRequest) -> ReadFile:
-    found = read_file(
+def _read_questions(asked: ImportRequest) -> ReadFile:
+    question_file = read_question_file(
         asked.paths[0],
         format=asked.format,
         most=asked.most or MAX_QUESTION_BYTES,
         watch=asked.watch,
-        gold=GOLD,
+        gold=GOLD_KEYS,
         encoding=asked.encoding,
     )
-    words = counted(len(found.questions), "question")
-    return ReadFile(found.questions, words, tuple(filter(None, [found.note()])))
+    words = count_with_noun(len(question_file.questions), "question")
+    return ReadFile(question_file.questions, words, tuple(filter(None, [question_file.note()])))
 
 
-def _run(asked: ImportRequest) -> ReadFile:
+def _read_run(asked: ImportRequest) -> ReadFile:
     _check_sizes(asked)
     found = read_run_file(asked.paths[0], asked.format, asked.watch, asked.encoding)
-    return ReadFile(found.rows, counted(len(found.rows), "question"), found.notes)
+    return ReadFile(found.rows, count_with_noun(len(found.rows), "question"), found.notes)
 
 
-def _index(asked: ImportRequest) -> ReadFile:
+def _read_index(asked: ImportRequest) -> ReadFile:
     _check_sizes(asked)
-    taken = look(asked.paths[0], asked.watch)
+    taken = preview_index(asked.paths[0], asked.watch)
     return ReadFile(tuple(taken.counts.items()), taken.words(), tuple(taken.sentences()))
 
 
-def _cases(asked: ImportRequest) -> ReadFile:
+def _read_cases(asked: ImportRequest) -> ReadFile:
     _check_sizes(asked)
-    found = []
-    for case, _ in read_cases(bytes_of(file_at(asked.paths[0]), MAX_CASE_TEXT)):
+    comparisons = []
+    for case, _ in read_cases(read_bytes(disk_file(asked.paths[0]), MAX_CASE_TEXT)):
         asked.watch.check()
-        found.append(case)
-    return ReadFile(tuple(found), counted(len(found), "comparison"))
+        comparisons.append(case)
+    return ReadFile(tuple(comparisons), count_with_noun(len(comparisons), "comparison"))
 
 
-def _database(asked: ImportRequest) -> ReadFile:
+def _read_database(asked: ImportRequest) -> ReadFile:
     raise BadInput("A database is read as it is copied; give its address to `build`.")
 
 
@@ -116,85 +117,106 @@ def _check_sizes(asked: ImportRequest) -> None:
         return
     for path in asked.paths:
         if path.is_file():
-            bytes_of(file_at(path), asked.most)
+            read_bytes(disk_file(path), asked.most)
 
 
 Guessing = Callable[[FileHead], Mapping[str, Guess]]
-BY_KIND: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile]]] = {
-    KindName.GRAPH: (format_guesses.graphs, _triples),
-    KindName.DOCUMENTS: (format_guesses.documents, _documents),
-    KindName.SET: (format_guesses.sets, _published),
-    KindName.QUESTIONS: (format_guesses.questions, _questions),
-    KindName.RUN: (format_guesses.runs, _run),
-    KindName.INDEX: (format_guesses.indexes, _index),
-    KindName.CASES: (format_guesses.cases, _cases),
-    KindName.DATABASE: (format_guesses.no_guess, _database),
+KIND_HANDLERS: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile]]] = {
+    KindName.GRAPH: (format_guesses.guess_graphs, _read_triples),
+    KindName.DOCUMENTS: (format_guesses.guess_documents, _read_documents),
+    KindName.SET: (format_guesses.guess_sets, _read_published_set),
+    KindName.QUESTIONS: (format_guesses.guess_questions, _read_questions),
+    KindName.RUN: (format_guesses.guess_runs, _read_run),
+    KindName.INDEX: (format_guesses.guess_indexes, _read_index),
+    KindName.CASES: (format_guesses.guess_cases, _read_cases),
+    KindName.DATABASE: (format_guesses.no_guess, _read_database),
 }
 
 
-def _row(
+def _importer_of(
     kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **about: str
 ) -> Importer:
     usual = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
-    guesses, read = BY_KIND[kind]
+    guesses, read = KIND_HANDLERS[kind]
     return Importer(kind, name, title, tuple(suffixes), guesses, read, **(usual | about))
 
 
-def _graphs() -> Iterator[Importer]:
-    row = partial(_row, KindName.GRAPH)
+def _graph_importers() -> Iterator[Importer]:
+    row = partial(_importer_of, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
         about = {"tools": one.tools, "taken": one.taken, "left": one.left}
         yield row(name, one.title, one.suffixes, **about)
     nodes = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
-    yield row(format_guesses.NODES, "A table of nodes beside edges", **nodes)
-    yield row(format_guesses.ZIPPED, "A zip of files of a graph", [ZIP], taken="its files")
+    yield row(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **nodes)
     yield row(
-        format_guesses.CRAG, "CRAG's folder cragkg", example="", taken="facts of its databases"
+        format_guesses.ZIP_FORMAT, "A zip of files of a graph", [ZIP_SUFFIX], taken="its files"
+    )
+    yield row(
+        format_guesses.CRAG_FORMAT,
+        "CRAG's folder cragkg",
+        example="",
+        taken="facts of its databases",
     )
 
 
-def _texts() -> Iterator[Importer]:
-    for name, (title, suffixes, taken) in format_guesses.FAMILIES.items():
-        yield _row(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
-    ends = {published.BEIR: [ZIP], published.PASSAGE_ROWS: ARROW, published.BOOK: [".txt"]}
-    for name, words in published.TITLES.items():
+def _text_importers() -> Iterator[Importer]:
+    for name, (title, suffixes, taken) in format_guesses.DOCUMENT_FAMILIES.items():
+        yield _importer_of(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
+    ends = {
+        published_corpora.BEIR_FORM: [ZIP_SUFFIX],
+        published_corpora.PASSAGES_FORM: ARROW_SUFFIXES,
+        published_corpora.BOOK_FORM: [".txt"],
+    }
+    for name, words in published_corpora.FORM_TITLES.items():
         title = words[0].upper() + words[1:]
-        yield _row(KindName.SET, name, title, ends.get(name, ROW_SUFFIXES))
+        yield _importer_of(KindName.SET, name, title, ends.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
         about = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
-        yield _row(KindName.INDEX, name, tool.title, [ZIP], files=tool.known_by, **about)
+        yield _importer_of(
+            KindName.INDEX, name, tool.title, [ZIP_SUFFIX], files=tool.known_by, **about
+        )
 
 
-def _questions_and_runs() -> Iterator[Importer]:
+def _question_and_run_importers() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
         title, _, taken = words.partition(": ")
         rows = name in ROW_FORMATS
-        text_ends = (".csv", ".tsv") if name == CSV else (".txt", ".tsv")
+        text_ends = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
         about = {"taken": taken, "files": FILES_OF_ROWS if rows else ""}
-        yield _row(KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_ends, **about)
+        yield _importer_of(
+            KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_ends, **about
+        )
     for name, one in RUN_FORMATS.items():
-        ends = [".trec", ".run", ".txt"] if name == TREC else [*ROW_SUFFIXES, ".csv"]
+        ends = [".trec", ".run", ".txt"] if name == TREC_FORMAT else [*ROW_SUFFIXES, ".csv"]
         about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
-        files = "" if name == TREC else f"{FILES_OF_ROWS}, CSV"
-        yield _row(KindName.RUN, name, one.title, ends, files=files, **about)
-    yield _row(KindName.CASES, "cases", "Comparisons that were exported", [EXTENSION])
+        files = "" if name == TREC_FORMAT else f"{FILES_OF_ROWS}, CSV"
+        yield _importer_of(KindName.RUN, name, one.title, ends, files=files, **about)
+    yield _importer_of(KindName.CASES, "cases", "Comparisons that were exported", [CASES_EXTENSION])
 
 
-def _databases() -> Iterator[Importer]:
+def _database_importers() -> Iterator[Importer]:
     endpoints = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
-    yield _database_row(SPARQL, "A SPARQL endpoint", endpoints)
-    yield _database_row(BOLT, "Neo4j and what else speaks Bolt and Cypher", CYPHER)
+    yield _database_importer(SPARQL, "A SPARQL endpoint", endpoints)
+    yield _database_importer(BOLT, "Neo4j and what else speaks Bolt and Cypher", BOLT_SCHEMES)
 
 
-def _database_row(name: str, title: str, schemes: Sequence[str]) -> Importer:
+def _database_importer(name: str, title: str, schemes: Sequence[str]) -> Importer:
     addresses = [f"{scheme}://" for scheme in schemes]
-    return _row(KindName.DATABASE, name, title, addresses, example="")
+    return _importer_of(KindName.DATABASE, name, title, addresses, example="")
 
 
-IMPORTERS = {one.key: one for one in (*_graphs(), *_texts(), *_questions_and_runs(), *_databases())}
+IMPORTERS = {
+    one.key: one
+    for one in (
+        *_graph_importers(),
+        *_text_importers(),
+        *_question_and_run_importers(),
+        *_database_importers(),
+    )
+}
 """All importers by kind and name, such as `graph/turtle`."""
-SUFFIXES = (
-    *PACKED,
+IMPORT_SUFFIXES = (
+    *PACKED_SUFFIXES,
     *dict.fromkeys(end for one in IMPORTERS.values() for end in one.suffixes if end[0] == "."),
 )
 """The suffixes of all files that can be read."""

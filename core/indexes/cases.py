@@ -20,26 +20,30 @@ import numpy as np
 
 from core.datasets import questions as questions_of
 from core.graph.algorithms.chains import Chain, best_chains
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.graph.store import Graph
 from core.indexes.chains import fingerprint
-from core.indexes.masking import masked
-from core.indexes.place import free, index_folder
+from core.indexes.index_storage import hold_free_lock, index_folder
+from core.indexes.question_masks import mask_entities
 from core.io.rows import RowFile, Schema
-from core.io.rows import by_key as rows_by_key
-from core.runtime.meter import spent
-from core.runtime.places import waiting
+from core.io.rows import select_by_keys as rows_by_key
+from core.runtime.meter import count_time
+from core.runtime.slots import hold_lock
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-OWN = "own"  # the source that names a person's own solved questions
-DRAW = 0  # seed of the sample drawn from a question set, fixed so that every run has the same cases
+OWN_QUESTIONS = "own"  # the source that names a person's own solved questions
+DRAW_SEED = (
+    0  # seed of the sample drawn from a question set, fixed so that every run has the same cases
+)
 BATCH_CASES = 64  # cases written in one batch; batches already written survive a cancel
-HELD = 8  # sets of cases kept in memory per graph
-SHELF = "solved questions"  # under this name a graph holds the cases in memory
-COLUMNS = ("key", "masked", "chains", "fit", "vector")
-TABLE = "CREATE TABLE cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
-SCHEMA = Schema("the solved questions", (TABLE,), again=True)
+MAX_HELD_CASE_SETS = 8  # sets of cases kept in memory per graph
+CASES_SHELF = "solved questions"  # under this name a graph holds the cases in memory
+CASE_COLUMNS = ("key", "masked", "chains", "fit", "vector")
+CASES_TABLE = (
+    "CREATE TABLE cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
+)
+CASES_SCHEMA = Schema("the solved questions", (CASES_TABLE,), again=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +93,13 @@ class Cases:
         return list(zip(order.tolist(), cosines[order].tolist()))
 
 
-def key_of(question: Question) -> str:
+def case_key(question: Question) -> str:
     """Return the key of a solved question, from its text, entities and answers."""
     key_text = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
-    return asked(question) + hashlib.sha256(key_text.encode()).hexdigest()[:16]
+    return text_key(question) + hashlib.sha256(key_text.encode()).hexdigest()[:16]
 
 
-def asked(question: Question) -> str:
+def text_key(question: Question) -> str:
     """Return the part of a key that depends on the text of the question alone.
 
     Two solutions of the same question share it. Keys are stored on disk, so this stays as it is
@@ -106,8 +110,8 @@ def asked(question: Question) -> str:
     ).hexdigest()[:16]
 
 
-@spent("preparation", "Solved questions of the graph")
-def cases(
+@count_time("preparation", "Solved questions of the graph")
+def load_cases(
     graph: Graph,
     encoder,
     source: str,
@@ -136,40 +140,43 @@ def cases(
     BadInput : a question set is unknown.
     StoreError : the cases cannot be saved.
     """
-    place = (fingerprint(encoder), steps, graph.resolve(direction))
-    file, shelf = _file(graph, *place), graph.derived.shelf(SHELF, HELD)
-    parts = parts_of(source)
-    sets = tuple(part for part in parts if part != OWN)
-    key = (*place, sets, size)
-    with waiting(shelf.lock, watch):  # two lanes that need the same cases solve them once
-        found = shelf.values.get(key)
-        if found is None:
-            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[2], watch)
-            shelf.values[key] = found
-        if OWN in parts:
-            found = found + _solved(graph, encoder, file, own, steps, place[2], watch)
-    return found
+    setting = (fingerprint(encoder), steps, graph.resolve(direction))
+    file, shelf = _file(graph, *setting), graph.derived.shelf(CASES_SHELF, MAX_HELD_CASE_SETS)
+    sources = parts_of(source)
+    sets = tuple(part for part in sources if part != OWN_QUESTIONS)
+    key = (*setting, sets, size)
+    with hold_lock(shelf.lock, watch):  # two lanes that need the same cases solve them once
+        result = shelf.values.get(key)
+        if result is None:
+            result = _solved(graph, encoder, file, _drawn(sets, size), steps, setting[2], watch)
+            shelf.values[key] = result
+        if OWN_QUESTIONS in sources:
+            result = result + _solved(graph, encoder, file, own, steps, setting[2], watch)
+    return result
 
 
-def forget(graph: Graph) -> None:
+def forget_cases(graph: Graph) -> None:
     """Release the graph's cases from memory. Raises StoreError while they are being solved."""
-    shelf = graph.derived.shelf(SHELF, HELD)
-    with free(shelf.lock, "The solved questions"):
+    shelf = graph.derived.shelf(CASES_SHELF, MAX_HELD_CASE_SETS)
+    with hold_free_lock(shelf.lock, "The solved questions"):
         shelf.values.clear()
 
 
-def coverage(
+def case_coverage(
     graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()
 ) -> tuple[int, int]:
     """Count the questions of the sources that are solved, and those that can be.
 
     A question can be solved if the graph has its entities and at least one of its answers.
     """
-    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own)
-    by_key = {key_of(question): question for question in asked_for if question.answers}
+    asked_for = (
+        *_drawn(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
+        *own,
+    )
+    by_key = {case_key(question): question for question in asked_for if question.answers}
     file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
-        with RowFile(file, SCHEMA).reading() as store:
+        with RowFile(file, CASES_SCHEMA).reading() as store:
             solved = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
     able = [
         key
@@ -189,24 +196,26 @@ def own_stamp(source: str, own: Sequence[Question]) -> str:
 
     Empty where these are not among the sources.
     """
-    return " ".join(map(key_of, own)) if OWN in parts_of(source) else ""
+    return " ".join(map(case_key, own)) if OWN_QUESTIONS in parts_of(source) else ""
 
 
 def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
     return index_folder(graph) / f"cases-{encoder}-{steps}-{direction}.sqlite"
 
 
-@lru_cache(maxsize=HELD)
+@lru_cache(maxsize=MAX_HELD_CASE_SETS)
 def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     """Draw `size` questions from each set, in the order of the sets."""
-    found: list[Question] = []
+    drawn: list[Question] = []
     for name in sets:
-        known = questions_of(name)
+        questions = questions_of(name)
         rows = np.sort(
-            np.random.default_rng(DRAW).choice(len(known), min(size, len(known)), replace=False)
+            np.random.default_rng(DRAW_SEED).choice(
+                len(questions), min(size, len(questions)), replace=False
+            )
         )
-        found += [known[int(row)] for row in rows]
-    return tuple(found)
+        drawn += [questions[int(row)] for row in rows]
+    return tuple(drawn)
 
 
 def _solved(
@@ -219,26 +228,28 @@ def _solved(
     watch: Watch = NO_WATCH,
 ) -> Cases:
     """Return the cases of these questions in order, read from `file` or solved and added to it."""
-    by_key = {key_of(question): question for question in questions if question.answers}
-    saved = RowFile(file, SCHEMA)
+    by_key = {case_key(question): question for question in questions if question.answers}
+    saved = RowFile(file, CASES_SCHEMA)
     with saved.reading() as store:
-        known = {row[0]: row for row in rows_by_key(store, "cases", COLUMNS, by_key)}
-        missing = [key for key in by_key if key not in known]
-        for at in range(0, len(missing), BATCH_CASES):
-            watch.report(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
+        row_of_key = {row[0]: row for row in rows_by_key(store, "cases", CASE_COLUMNS, by_key)}
+        missing = [key for key in by_key if key not in row_of_key]
+        for first in range(0, len(missing), BATCH_CASES):
+            watch.report(
+                f"Solving known questions: {first:,} of {len(missing):,}", first / len(missing)
+            )
             fresh = list(
                 _solve(
                     graph,
                     encoder,
-                    {key: by_key[key] for key in missing[at : at + BATCH_CASES]},
+                    {key: by_key[key] for key in missing[first : first + BATCH_CASES]},
                     steps,
                     direction,
                     watch,
                 )
             )
             saved.save("cases", fresh, database=store)
-            known |= {row[0]: row for row in fresh}
-    rows = [known[key] for key in by_key if key in known]
+            row_of_key |= {row[0]: row for row in fresh}
+    rows = [row_of_key[key] for key in by_key if key in row_of_key]
     return Cases(
         tuple(row[0] for row in rows),
         tuple(row[1] for row in rows),
@@ -259,16 +270,18 @@ def _solve(
     watch: Watch = NO_WATCH,
 ):
     """Return a database row for each question whose entities and answers the graph has."""
-    found = []
+    solved = []
     for key, question in questions.items():
         watch.check()
         ends = _ends(graph, question)
         if ends is not None:
             seeds, answers = ends
             chains, fit = best_chains(graph, seeds, answers, steps, direction, watch)
-            found.append((key, masked(graph, question.text, seeds), json.dumps(chains), fit))
-    vectors = encoder.encode([row[1] for row in found], watch) if found else ()
-    return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(found, vectors)]
+            solved.append(
+                (key, mask_entities(graph, question.text, seeds), json.dumps(chains), fit)
+            )
+    vectors = encoder.encode([row[1] for row in solved], watch) if solved else ()
+    return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(solved, vectors)]
 
 
 def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
@@ -278,11 +291,11 @@ def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | Non
     """
     seeds = []
     for entity in question.entities:
-        known = names(graph).exact(entity)
-        if not known:
+        nodes = name_lookup(graph).exact(entity)
+        if not nodes:
             return None
-        seeds.append(_busiest(graph, known))
-    answers = {node for answer in question.answers for node in names(graph).exact(answer)}
+        seeds.append(_busiest(graph, nodes))
+    answers = {node for answer in question.answers for node in name_lookup(graph).exact(answer)}
     return (seeds, sorted(answers)) if seeds and answers else None
 
 

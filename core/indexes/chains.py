@@ -19,13 +19,18 @@ import numpy as np
 
 from core.graph.algorithms.chains import Chain
 from core.graph.names.head_types import head_types
-from core.graph.names.phrases import chain_text, phrase
+from core.graph.names.phrases import chain_text, relation_phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.indexes.place import free, index_folder, keep, keep_if_possible
+from core.indexes.index_storage import (
+    hold_free_lock,
+    index_folder,
+    write_atomically,
+    write_if_possible,
+)
 from core.io import digests
-from core.runtime.meter import spent
-from core.runtime.places import waiting
+from core.runtime.meter import count_time
+from core.runtime.slots import hold_lock
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
@@ -34,16 +39,16 @@ if TYPE_CHECKING:
 MAX_CHAINS = 10_000  # about 50 MB
 # Smallest share of the nodes reached so far at which a next step must be possible. A step that
 # fewer nodes can take follows only because different things happen to share a name.
-RARE = 0.002
-MAX_EDGES = 2_000_000  # triples read to learn which steps can follow each other
-SHELF = "relation chains"  # under this name a graph holds the indexes in memory
-PROBE = "Which words does this encoder put near each other?"
-VERSION = 2
+MIN_FOLLOW_SHARE = 0.002
+MAX_LEARNT_EDGES = 2_000_000  # triples read to learn which steps can follow each other
+CHAINS_SHELF = "relation chains"  # under this name a graph holds the indexes in memory
+FINGERPRINT_TEXT = "Which words does this encoder put near each other?"
+CHAINS_VERSION = 2
 _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class TokenSimilarity:
     """Similarity of a question to several texts, token by token.
 
     `sums` holds, for each text, the sum over its tokens of the best cosine to a token of the
@@ -63,12 +68,12 @@ class Alike:
             total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2
         )
 
-    def __getitem__(self, rows: np.ndarray) -> Alike:
-        return Alike(self.sums[rows], self.lengths[rows], self.covered[rows])
+    def __getitem__(self, rows: np.ndarray) -> TokenSimilarity:
+        return TokenSimilarity(self.sums[rows], self.lengths[rows], self.covered[rows])
 
-    def beside(self, other: Alike) -> Alike:
+    def beside(self, other: TokenSimilarity) -> TokenSimilarity:
         """Return the similarity of pairs of texts joined row by row."""
-        return Alike(
+        return TokenSimilarity(
             self.sums + other.sums,
             self.lengths + other.lengths,
             np.maximum(self.covered, other.covered),
@@ -129,10 +134,10 @@ class ChainIndex:
         """
         return self.alike(question, places).f1()
 
-    def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> Alike:
+    def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> TokenSimilarity:
         """Compare the token vectors of a question with those of each chain."""
         if not len(places):
-            return Alike(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
+            return TokenSimilarity(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
         lengths = np.diff(self.starts)[places]
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
         # Unlike a matrix product, einsum adds up each row in an order that does not depend on the
@@ -142,7 +147,7 @@ class ChainIndex:
         ).astype(np.float64)
         alike *= self.scales[rows, None]
         cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        return Alike(
+        return TokenSimilarity(
             np.add.reduceat(alike.max(axis=1), cuts),
             lengths,
             np.maximum.reduceat(alike, cuts, axis=0),
@@ -157,11 +162,11 @@ def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> lis
     """
     if not hasattr(encoder, "encode_tokens"):
         return [vector[None] for vector in encoder.encode(texts, watch)]
-    found: list[np.ndarray] = [np.empty(0)] * len(texts)
-    for places, vectors in encoder.encode_tokens(texts, watch):
-        for place in places:
-            found[place] = vectors[1:-1] if len(vectors) > 2 else vectors
-    return found
+    result: list[np.ndarray] = [np.empty(0)] * len(texts)
+    for numbers, vectors in encoder.encode_tokens(texts, watch):
+        for number in numbers:
+            result[number] = vectors[1:-1] if len(vectors) > 2 else vectors
+    return result
 
 
 def fingerprint(encoder) -> str:
@@ -174,7 +179,7 @@ def fingerprint(encoder) -> str:
     """
     if encoder not in _fingerprints:
         vector, named = (
-            np.asarray(encoder.encode([PROBE])[0], np.float64),
+            np.asarray(encoder.encode([FINGERPRINT_TEXT])[0], np.float64),
             getattr(encoder, "identity", ""),
         )
         if named:
@@ -185,7 +190,7 @@ def fingerprint(encoder) -> str:
     return _fingerprints[encoder]
 
 
-@spent("preparation", "Relation chains of the graph")
+@count_time("preparation", "Relation chains of the graph")
 def chain_index(
     graph: Graph, encoder, steps: int, direction: str = "graph", watch: Watch = NO_WATCH
 ) -> ChainIndex:
@@ -203,42 +208,50 @@ def chain_index(
     ------
     StoreError : the index cannot be saved.
     """
-    key, shelf = (fingerprint(encoder), steps, graph.resolve(direction)), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, watch):
+    key, shelf = (
+        (fingerprint(encoder), steps, graph.resolve(direction)),
+        graph.derived.shelf(CHAINS_SHELF),
+    )
+    with hold_lock(shelf.lock, watch):
         index = shelf.values.get(key)
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
-            index = build(
+            index = build_chain_index(
                 graph, encoder, steps, key[2], watch, _whole(graph, encoder, steps, key[2], watch)
             )
-            keep_if_possible(_file(graph, key), lambda stream: _write(stream, index))
+            write_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
     return index
 
 
-def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph") -> bool:
+def is_chain_index_ready(
+    graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph"
+) -> bool:
     """Return whether the chains are already encoded, in memory or on disk."""
     key = (fingerprint(encoder), steps, graph.resolve(direction))
-    return key in graph.derived.shelf(SHELF).values or _file(graph, key).exists()
+    return key in graph.derived.shelf(CHAINS_SHELF).values or _file(graph, key).exists()
 
 
-def prepare(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
+def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
     """Encode the graph's chains anew and save them.
 
     The index saved before stays until then. Raises as `chain_index`.
     """
-    key, shelf = (fingerprint(encoder), steps, graph.resolve("graph")), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, watch):
-        index = build(graph, encoder, steps, key[2], watch)
-        keep(_file(graph, key), lambda stream: _write(stream, index))
+    key, shelf = (
+        (fingerprint(encoder), steps, graph.resolve("graph")),
+        graph.derived.shelf(CHAINS_SHELF),
+    )
+    with hold_lock(shelf.lock, watch):
+        index = build_chain_index(graph, encoder, steps, key[2], watch)
+        write_atomically(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values.pop(key, None)
 
 
-def forget(graph: Graph) -> None:
+def forget_chains(graph: Graph) -> None:
     """Release the graph's chains from memory. Raises StoreError while they are being encoded."""
-    shelf = graph.derived.shelf(SHELF)
-    with free(shelf.lock, "The relation chains"):
+    shelf = graph.derived.shelf(CHAINS_SHELF)
+    with hold_free_lock(shelf.lock, "The relation chains"):
         shelf.values.clear()
 
 
@@ -253,11 +266,11 @@ def _whole(
 
     None for a graph that is not edited.
     """
-    known = graph.edited_from
-    return None if known is None else chain_index(known.graph, encoder, steps, direction, watch)
+    origin = graph.edited_from
+    return None if origin is None else chain_index(origin.graph, encoder, steps, direction, watch)
 
 
-def build(
+def build_chain_index(
     graph: Graph,
     encoder,
     steps: int,
@@ -271,26 +284,28 @@ def build(
     in `known` are not encoded again.
     """
     watch.report("Finding relation chains")
-    has = takes_part(graph)
-    chains, found = possible_chains(has, steps, direction, MAX_CHAINS, watch)
-    phrases = [phrase(name) for name in graph.relation_names]
+    has = possible_steps(graph)
+    chains, n_found = possible_chains(has, steps, direction, MAX_CHAINS, watch)
+    phrases = [relation_phrase(name) for name in graph.relation_names]
     nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, watch))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
-    parts = {} if known is None else {text: known.part(i) for i, text in enumerate(known.texts)}
-    new = [text for text in dict.fromkeys(texts) if text not in parts]
-    for at in range(0, len(new), 256):
-        watch.report(f"Encoding relation chains: {at:,} of {len(new):,}", at / len(new))
-        some = new[at : at + 256]
-        parts |= zip(some, map(in_steps, token_vectors(encoder, some, watch)))
-    every = [parts[text] for text in texts] or [in_steps(np.zeros((0, 1)))]
-    tokens, scales = (np.concatenate(arrays) for arrays in zip(*every))
-    starts = np.concatenate([[0], np.cumsum([len(parts[text][0]) for text in texts])]).astype(
-        np.int64
+    part_of_text = (
+        {} if known is None else {text: known.part(i) for i, text in enumerate(known.texts)}
     )
-    return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, found)
+    new = [text for text in dict.fromkeys(texts) if text not in part_of_text]
+    for first in range(0, len(new), 256):
+        watch.report(f"Encoding relation chains: {first:,} of {len(new):,}", first / len(new))
+        batch = new[first : first + 256]
+        part_of_text |= zip(batch, map(quantise_rows, token_vectors(encoder, batch, watch)))
+    all_parts = [part_of_text[text] for text in texts] or [quantise_rows(np.zeros((0, 1)))]
+    tokens, scales = (np.concatenate(arrays) for arrays in zip(*all_parts))
+    starts = np.concatenate(
+        [[0], np.cumsum([len(part_of_text[text][0]) for text in texts])]
+    ).astype(np.int64)
+    return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, n_found)
 
 
-def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def quantise_rows(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Quantise rows to int8 values from -127 to 127, with one float32 scale per row.
 
     This takes a quarter of the space and keeps cosines accurate to 0.01.
@@ -299,28 +314,30 @@ def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
-def takes_part(graph: Graph) -> csr_matrix:
+def possible_steps(graph: Graph) -> csr_matrix:
     """Return the steps possible at each node, float64 [nodes, 2 * relations].
 
     Step `2 * r` follows relation `r` along its triples, step `2 * r + 1` against them. The value is
     1 where the step leads to one node, and 2 where it leads to two or more. All triples are read,
-    or `MAX_EDGES` of them at even intervals.
+    or `MAX_LEARNT_EDGES` of them at even intervals.
     """
-    if graph.n_edges <= MAX_EDGES:
+    if graph.n_edges <= MAX_LEARNT_EDGES:
         edges = np.arange(graph.n_edges)
     else:
-        edges = np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
+        edges = np.linspace(0, graph.n_edges - 1, MAX_LEARNT_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
     codes = 2 * relations
-    nodes, steps, others = (
+    nodes, steps, neighbours = (
         np.concatenate([heads, tails]),
         np.concatenate([codes, codes + 1]),
         np.concatenate([tails, heads]),
     )
-    order = np.lexsort((others, steps, nodes))
-    nodes, steps, others = nodes[order], steps[order], others[order]
+    order = np.lexsort((neighbours, steps, nodes))
+    nodes, steps, neighbours = nodes[order], steps[order], neighbours[order]
     fresh = np.ones(len(nodes), bool)
-    fresh[1:] = (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (others[1:] != others[:-1])
+    fresh[1:] = (
+        (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (neighbours[1:] != neighbours[:-1])
+    )
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(
@@ -337,12 +354,12 @@ def possible_chains(
     """Return the chains that can probably be followed in the graph, and their number.
 
     Each step must be possible at some of the nodes that the step before leads to, and at more than
-    the share `RARE` of them. The frequency of a chain is estimated from its pairs of steps, as if
+    the share `MIN_FOLLOW_SHARE` of them. The frequency of a chain is estimated from its pairs of steps, as if
     each step depended only on the one before.
 
     Parameters
     ----------
-    has : steps possible at each node, from `takes_part`.
+    has : steps possible at each node, from `possible_steps`.
     steps : the largest number of steps of a chain.
     most : the largest number of chains. Shorter chains come first, then commoner ones.
 
@@ -351,24 +368,26 @@ def possible_chains(
     The chains ordered by (length, codes), and how many there are. Where `most` is reached, longer
     chains are counted only as continuations of chains that are kept.
     """
-    can, several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
+    is_possible, has_several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
     # [reverse of the step before, next step]: number of nodes at which both are possible
-    follows = (can.T @ can).tocsr()
+    follows = (is_possible.T @ is_possible).tocsr()
     # a step back leads on only where there is another node to reach
-    again = np.asarray(several.sum(axis=0)).ravel()
-    total = np.asarray(can.sum(axis=0)).ravel()
+    n_returning = np.asarray(has_several.sum(axis=0)).ravel()
+    total = np.asarray(is_possible.sum(axis=0)).ravel()
     allowed = (total > 0) & (
         (direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in"))
     )
     level: dict[Chain, float] = {
         (code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()
     }
-    chains, found = _commonest(level, most), len(level)
+    chains, n_found = _commonest(level, most), len(level)
     level = {chain: level[chain] for chain in chains}
     for _ in range(1, steps):
-        level, longer = _longer(level, follows, again, total, allowed, most - len(chains), watch)
-        chains, found = chains + list(level), found + longer
-    return sorted(chains, key=lambda chain: (len(chain), chain)), found
+        level, n_longer = _longer(
+            level, follows, n_returning, total, allowed, most - len(chains), watch
+        )
+        chains, n_found = chains + list(level), n_found + n_longer
+    return sorted(chains, key=lambda chain: (len(chain), chain)), n_found
 
 
 def _longer(
@@ -389,19 +408,21 @@ def _longer(
         watch.check()
         back = chain[-1] ^ 1
         row = slice(follows.indptr[back], follows.indptr[back + 1])
-        after = follows.indices[row]
-        both = np.where(after == back, again[back], follows.data[row])
-        fits = allowed[after] & (both > RARE * total[back])
-        codes.append(after[fits])
-        counts.append(level[chain] * both[fits] / total[back])
-    place = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
-    after, common = np.concatenate(codes), np.concatenate(counts)
-    if 0 < most < len(common):
-        best = np.flatnonzero(common >= np.partition(common, -most)[-most])
+        next_codes = follows.indices[row]
+        n_both = np.where(next_codes == back, again[back], follows.data[row])
+        fits = allowed[next_codes] & (n_both > MIN_FOLLOW_SHARE * total[back])
+        codes.append(next_codes[fits])
+        counts.append(level[chain] * n_both[fits] / total[back])
+    chain_index = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
+    next_codes, frequencies = np.concatenate(codes), np.concatenate(counts)
+    if 0 < most < len(frequencies):
+        best = np.flatnonzero(frequencies >= np.partition(frequencies, -most)[-most])
     else:
-        best = np.arange(len(common))
-    best = best[np.lexsort((after[best], place[best], -common[best]))][:most]
-    return {(*chains[place[i]], int(after[i])): float(common[i]) for i in best}, len(common)
+        best = np.arange(len(frequencies))
+    best = best[np.lexsort((next_codes[best], chain_index[best], -frequencies[best]))][:most]
+    return {
+        (*chains[chain_index[i]], int(next_codes[i])): float(frequencies[i]) for i in best
+    }, len(frequencies)
 
 
 def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
@@ -410,7 +431,12 @@ def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
 
 def _write(stream, index: ChainIndex) -> None:
     text = json.dumps(
-        {"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts},
+        {
+            "version": CHAINS_VERSION,
+            "found": index.found,
+            "chains": index.chains,
+            "texts": index.texts,
+        },
         ensure_ascii=False,
     )
     arrays: dict[str, Any] = {
@@ -431,7 +457,7 @@ def _read(file) -> ChainIndex | None:
         digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:
             saved = json.loads(data["told"].tobytes().decode("utf-8"))
-            if saved["version"] != VERSION:
+            if saved["version"] != CHAINS_VERSION:
                 return None
             arrays = data["tokens"], data["scales"], data["starts"]
             index = ChainIndex(

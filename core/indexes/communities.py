@@ -6,53 +6,57 @@ from pathlib import Path
 
 import numpy as np
 
-from core.graph.algorithms.leiden import CLUSTER, Communities, detect
+from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, NodeCommunities, detect_communities
 from core.graph.store import Graph
-from core.indexes.place import index_folder, keep, keep_if_possible
+from core.indexes.index_storage import index_folder, write_atomically, write_if_possible
 from core.io import digests
-from core.runtime.meter import spent
+from core.runtime.meter import count_time
 from core.watch import NO_WATCH, Watch
 
-MAX_SIZE = 10  # the value of Microsoft's GraphRAG
+MAX_COMMUNITY_NODES = 10  # the value of Microsoft's GraphRAG
 
 
-def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
-    """Return the communities of at most `CLUSTER` nodes for PageRank inside clusters.
+def pagerank_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
+    """Return the communities of at most `MAX_CLUSTER_NODES` nodes for PageRank inside clusters.
 
     Raises BadInput and StoreError.
     """
-    return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, watch))
+    return graph.derived.once(
+        "clusters", None, lambda: load_communities(graph, MAX_CLUSTER_NODES, watch)
+    )
 
 
-@spent("preparation", "Communities of the graph")
-def communities(graph: Graph, max_size: int = MAX_SIZE, watch: Watch = NO_WATCH) -> Communities:
+@count_time("preparation", "Communities of the graph")
+def load_communities(
+    graph: Graph, max_size: int = MAX_COMMUNITY_NODES, watch: Watch = NO_WATCH
+) -> NodeCommunities:
     """Return the graph's communities, detected first where they are not saved yet.
 
     The same graph has the same communities in every process. Raises StoreError where they cannot be
     saved although saving is possible in general.
     """
-    found = saved(graph, max_size)
-    if found is None:
-        known = detect(graph, max_size, watch)
-        keep_if_possible(_file(graph, max_size), lambda stream: np.save(stream, known))
-        found = Communities(known)
-    return found
+    result = saved_communities(graph, max_size)
+    if result is None:
+        labels = detect_communities(graph, max_size, watch)
+        write_if_possible(_file(graph, max_size), lambda stream: np.save(stream, labels))
+        result = NodeCommunities(labels)
+    return result
 
 
-def saved(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
+def saved_communities(graph: Graph, max_size: int = MAX_COMMUNITY_NODES) -> NodeCommunities | None:
     """Return the saved communities of the graph, or None."""
     known = _read(_file(graph, max_size), graph.n_nodes)
-    return None if known is None else Communities(known)
+    return None if known is None else NodeCommunities(known)
 
 
-def prepare(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> Communities:
+def prepare_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Detect the graph's communities anew and save them.
 
     Communities saved before stay until then. Raises StoreError, and what `watch` raises.
     """
-    known = detect(graph, max_size, watch)
-    keep(_file(graph, max_size), lambda stream: np.save(stream, known))
-    return Communities(known)
+    labels = detect_communities(graph, max_size, watch)
+    write_atomically(_file(graph, max_size), lambda stream: np.save(stream, labels))
+    return NodeCommunities(labels)
 
 
 def _file(graph: Graph, max_size: int) -> Path:
@@ -63,10 +67,12 @@ def _read(file, n_nodes: int) -> np.ndarray | None:
     """Return the array saved in `file`, or None where it is missing or damaged."""
     try:
         digests.check_sealed(file)
-        known = np.load(file, allow_pickle=False)
+        labels = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
     fits = (
-        known.shape == (n_nodes,) and known.dtype == np.int32 and (not n_nodes or known.min() >= 0)
+        labels.shape == (n_nodes,)
+        and labels.dtype == np.int32
+        and (not n_nodes or labels.min() >= 0)
     )
-    return known if fits else None
+    return labels if fits else None

@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 
 from core.errors import ModelUnavailable
-from core.graph.algorithms.leiden import Communities
+from core.graph.algorithms.leiden import NodeCommunities
 from core.graph.store import Graph
-from core.indexes.place import index_folder
+from core.indexes.index_storage import index_folder
 from core.io.rows import RowFile, Schema
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
-from core.prompts import filled, prompts
-from core.runtime.flight import together
+from core.prompts import fill_template, load_prompts
+from core.runtime.concurrent_work import map_concurrently
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-FACTS_TOKENS, REPORT_TOKENS = 400, 240
-CHARACTERS_A_TOKEN = 3.5
-NAMES_SHOWN = 30
-SCHEMA: dict[str, Any] = {
+MAX_FACTS_TOKENS, MAX_REPORT_TOKENS = 400, 240
+FACTS_CHARACTERS_PER_TOKEN = 3.5
+MAX_SHOWN_NAMES = 30
+REPORT_JSON_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "title": {"type": "string", "maxLength": 80},
@@ -36,15 +36,15 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings"],
     "additionalProperties": False,
 }
-TABLE = (
+REPORTS_TABLE = (
     "create table reports (key text primary key, title text not null, text text not null,"
     " note text not null)"
 )
-SAVED = Schema("the reports", (TABLE,), again=True)
+REPORTS_FILE_SCHEMA = Schema("the reports", (REPORTS_TABLE,), again=True)
 
 
 @dataclass(frozen=True)
-class Written:
+class CommunityReport:
     """A community report with its title, its text, a note and its cost.
 
     `note` says that the model's reply could not be read. `usage` is empty for a report that was
@@ -62,7 +62,7 @@ class Written:
         return self.usage.calls > 0
 
 
-class Reports:
+class ReportStore:
     """The reports on a graph's communities by one language model.
 
     The key of a report consists of the graph's digest, the members of the community, the model's
@@ -74,7 +74,7 @@ class Reports:
     """
 
     def __init__(
-        self, graph: Graph, communities: Communities, chat: Callable[[], Chat], signature: str
+        self, graph: Graph, communities: NodeCommunities, chat: Callable[[], Chat], signature: str
     ):
         self.graph, self.communities, self._chat, self._signature = (
             graph,
@@ -82,37 +82,37 @@ class Reports:
             chat,
             signature,
         )
-        self._rows = RowFile(index_folder(graph) / "reports.sqlite", SAVED)
+        self._rows = RowFile(index_folder(graph) / "reports.sqlite", REPORTS_FILE_SCHEMA)
 
-    def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
+    def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> CommunityReport:
         """Return the report on a community, written now where it is not saved yet.
 
         A saved report that could not be read is written again, unless the model would give the same
         reply. Raises StoreError and what the model raises.
         """
-        known = self.saved(community)
-        if known is not None and not known.note:
-            return known
+        saved_report = self.saved(community)
+        if saved_report is not None and not saved_report.note:
+            return saved_report
         try:
             chat = self._chat()
         except ModelUnavailable:
-            if known is None:
+            if saved_report is None:
                 raise
-            return known
-        if known is not None and getattr(chat, "steady", False):
-            return known
-        made = write(
+            return saved_report
+        if saved_report is not None and getattr(chat, "steady", False):
+            return saved_report
+        report = write_report(
             chat, report_prompt(self.graph, self.communities.members(community)), seed, watch
         )
-        self._rows.save("reports", [(self._key(community), made.title, made.text, made.note)])
-        return made
+        self._rows.save("reports", [(self._key(community), report.title, report.text, report.note)])
+        return report
 
-    def saved(self, community: int) -> Written | None:
+    def saved(self, community: int) -> CommunityReport | None:
         """Return the saved report on a community, or None."""
         rows = self._rows.query(
             "select title, text, note from reports where key = ?", (self._key(community),)
         )
-        return Written(*rows[0]) if rows else None
+        return CommunityReport(*rows[0]) if rows else None
 
     def prepare(self, wanted: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
         """Write those of the wanted reports that are not saved yet.
@@ -137,7 +137,7 @@ class Reports:
 
         if missing:
             watch.report(f"Reports: 0 of {len(missing):,}", 0.0)
-        together(one, missing, self._at_once, watch)
+        map_concurrently(one, missing, self._at_once, watch)
         return len(missing), len(wanted) - len(missing)
 
     def _at_once(self) -> int:
@@ -149,59 +149,71 @@ class Reports:
 
     def missing(self, wanted: Iterable[int]) -> list[int]:
         """Return those of the wanted communities without a readable report, in their order."""
-        there = {key for (key,) in self._rows.query("select key from reports where note = ''")}
-        return [community for community in wanted if self._key(community) not in there]
+        readable_keys = {
+            key for (key,) in self._rows.query("select key from reports where note = ''")
+        }
+        return [community for community in wanted if self._key(community) not in readable_keys]
 
     def _key(self, community: int) -> str:
-        known = [
+        identity = [
             self.graph.digest,
             self.communities.digest(community),
             self._signature,
-            prompts("report")["report"],
+            load_prompts("report")["report"],
         ]
         return hashlib.sha256(
-            json.dumps([*known, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()
+            json.dumps(
+                [*identity, REPORT_JSON_SCHEMA, MAX_FACTS_TOKENS, MAX_REPORT_TOKENS], sort_keys=True
+            ).encode()
         ).hexdigest()
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     """Return the messages that ask for a report on a community.
 
-    They hold the names of its members, then as many facts as fit into `FACTS_TOKENS`. Facts between
+    They hold the names of its members, then as many facts as fit into `MAX_FACTS_TOKENS`. Facts between
     two members come before those that lead outside. Within each group, facts of the best connected
     entities come first, by (-degrees of both ends, edge id).
     """
     facts: list[str] = []
-    room = FACTS_TOKENS * CHARACTERS_A_TOKEN
+    room = MAX_FACTS_TOKENS * FACTS_CHARACTERS_PER_TOKEN
     for edge in _edges(graph, members):
         text = " ".join(graph.triple_text(edge).split())
         room -= len(text) + 1
         if room < 0 and facts:
             break
         facts.append(text)
-    shown = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[:NAMES_SHOWN]
-    prompt = prompts("report")["report"]
-    user = filled(
-        prompt["user"], entities=", ".join(graph.names(shown)), facts="\n".join(facts) or "(none)"
+    shown_nodes = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[
+        :MAX_SHOWN_NAMES
+    ]
+    prompt = load_prompts("report")["report"]
+    user = fill_template(
+        prompt["user"],
+        entities=", ".join(graph.names(shown_nodes)),
+        facts="\n".join(facts) or "(none)",
     )
     return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
 
 
-def write(chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
+def write_report(
+    chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH
+) -> CommunityReport:
     """Ask the model for a report.
 
     A reply without readable JSON is kept as plain text, with a note.
     """
-    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, watch=watch)
+    reply = chat.reply(
+        messages, schema=REPORT_JSON_SCHEMA, max_tokens=MAX_REPORT_TOKENS, seed=seed, watch=watch
+    )
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
-    found = _parts(reply.text)
-    if found is None:
+    parsed = _parts(reply.text)
+    if parsed is None:
         if reply.text.strip():
-            why = "A report was no whole JSON and is shown as it was written."
+            note = "A report was no whole JSON and is shown as it was written."
         else:
-            why = f"There is no report: {reply.fault()}"
-        return Written("Report", " ".join(reply.text.split()), why, usage)
-    return Written(found[0] or "Report", found[1], reply.fault("report"), usage)
+            note = f"There is no report: {reply.fault()}"
+        return CommunityReport("Report", " ".join(reply.text.split()), note, usage)
+    return CommunityReport(parsed[0] or "Report", parsed[1], reply.fault("report"), usage)
 
 
 def _parts(text: str) -> tuple[str, str] | None:
@@ -209,11 +221,11 @@ def _parts(text: str) -> tuple[str, str] | None:
 
     The title is empty where it is missing. None where there is no text.
     """
-    found = json_reply(text, SCHEMA["properties"])
-    if found is None:
+    reply = json_reply(text, REPORT_JSON_SCHEMA["properties"])
+    if reply is None:
         return None
-    title, findings = found.value.get("title"), found.value.get("findings")
-    parts = [found.value.get("summary"), *(findings if isinstance(findings, list) else [findings])]
+    title, findings = reply.value.get("title"), reply.value.get("findings")
+    parts = [reply.value.get("summary"), *(findings if isinstance(findings, list) else [findings])]
     text = " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
     return (" ".join(title.split()) if isinstance(title, str) else "", text) if text else None
 
@@ -221,10 +233,10 @@ def _parts(text: str) -> tuple[str, str] | None:
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:
     """Return the edges at some nodes in the order of the prompt.
 
-    Of a hub, only the first `FACTS_TOKENS` edges are read.
+    Of a hub, only the first `MAX_FACTS_TOKENS` edges are read.
     """
     edges = np.unique(
-        np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members])
+        np.concatenate([graph.steps(int(node))[1][:MAX_FACTS_TOKENS] for node in members])
     )
     heads, _, tails = graph.triples(edges)
     degrees = graph.degrees(heads) + graph.degrees(tails)

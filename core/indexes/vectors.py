@@ -14,33 +14,57 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, BadParameter, StoreError
-from core.graph.storage.write import locked
+from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph
-from core.indexes import encoded
-from core.indexes.appended import ORDER, Order, grown, order_in
+from core.indexes import vector_blocks
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import DONE, Blocks, Encode, Of, count, here, texts
-from core.indexes.parts import BUILDING, INDEX, LINKS, Parts, files, read, save, search, tuned
-from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep
+from core.indexes.index_extension import ORDER_FILE, PositionMap, extend_index, order_in
+from core.indexes.index_parts import (
+    HNSW_BUILD_EF,
+    HNSW_LINKS,
+    INDEX_FILE,
+    SplitIndex,
+    files,
+    open_saved_index,
+    save_index,
+    search_index,
+    tune_search,
+)
+from core.indexes.index_storage import (
+    BUILD_LOCK_NAME,
+    hold_free_lock,
+    index_folder,
+    waiting_watch,
+    write_atomically,
+)
+from core.indexes.vector_blocks import (
+    DONE_FILE,
+    EncodeBlocks,
+    ItemKind,
+    VectorBlocks,
+    count,
+    encode_here,
+    texts_of_items,
+)
 from core.io import digests
-from core.io.durations import span
-from core.runtime.meter import spent, tell
-from core.runtime.places import waiting
+from core.io.durations import duration_text
+from core.runtime.meter import add_note, count_time
+from core.runtime.slots import hold_lock
 from core.watch import NO_WATCH, Watch
 
-VERSION = 1
-SHELF = "vectors"  # under this name a graph holds opened indexes in memory
+VECTORS_VERSION = 1
+VECTORS_SHELF = "vectors"  # under this name a graph holds opened indexes in memory
 # exact searches of all vectors, in half and in single precision
-EXACT, FORMER_EXACT = "SQfp16", "Flat"
-FLAT_UP_TO = 200_000  # Most vectors that are searched exactly: 6 ms and 0.15 GB.
+EXACT_KIND, FORMER_EXACT_KIND = "SQfp16", "Flat"
+MAX_EXACT_VECTORS = 200_000  # Most vectors that are searched exactly: 6 ms and 0.15 GB.
 # Most vectors of a single HNSW index. Above it, several are built, each of about this size.
-MANY, PART = (1_000_000, 200_000)
-TRAINED = 20_000  # vectors from which the quantisation to bytes is learnt
-LIMIT = 1_000_000  # nodes or triples that are encoded without a confirmation
+MAX_WHOLE_INDEX_VECTORS, PART_VECTORS = (1_000_000, 200_000)
+TRAINING_VECTORS = 20_000  # vectors from which the quantisation to bytes is learnt
+MAX_UNCONFIRMED_ITEMS = 1_000_000  # nodes or triples that are encoded without a confirmation
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded during a question
-SAMPLE = 256  # texts encoded to estimate how long all would take
+TIMING_SAMPLE_TEXTS = 256  # texts encoded to estimate how long all would take
 # Measurement of recall: query vectors, nearest vectors of each, tolerance of cosines.
-ASKED, WANTED, EQUAL = (64, 32, 0.001)
+RECALL_QUERIES, RECALL_NEAREST, COSINE_TOLERANCE = (64, 32, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +78,7 @@ class VectorIndex:
 
     index: Any
     facts: dict[str, Any]
-    order: Order | None = None
+    order: PositionMap | None = None
 
     def __len__(self) -> int:
         return self.facts["items"]
@@ -67,7 +91,7 @@ class VectorIndex:
     @property
     def exact(self) -> bool:
         """True if a search compares all vectors in the precision of the saved blocks."""
-        return self.facts["kind"] in (EXACT, FORMER_EXACT)
+        return self.facts["kind"] in (EXACT_KIND, FORMER_EXACT_KIND)
 
     @property
     def approximate(self) -> str:
@@ -124,15 +148,15 @@ class VectorIndex:
         They are rounded to six digits, like those of `nearest`. Raises BadParameter.
         """
         self.fits(vector)
-        asked = np.ascontiguousarray(vector, np.float32)
+        query = np.ascontiguousarray(vector, np.float32)
         if not self.exact or not len(items):
-            return np.round((self.of(items) @ asked).astype(np.float64), 6)
-        there = np.zeros(self.index.ntotal, bool)
-        there[items] = True
-        scores, ids = search(self.index, asked[None], int(there.sum()), there)
-        found = np.full(len(there), np.nan)
-        found[ids[ids >= 0]] = scores[ids >= 0]
-        return np.round(found[items], 6)
+            return np.round((self.of(items) @ query).astype(np.float64), 6)
+        is_wanted = np.zeros(self.index.ntotal, bool)
+        is_wanted[items] = True
+        scores, ids = search_index(self.index, query[None], int(is_wanted.sum()), is_wanted)
+        score_of_item = np.full(len(is_wanted), np.nan)
+        score_of_item[ids[ids >= 0]] = scores[ids >= 0]
+        return np.round(score_of_item[items], 6)
 
     def nearest(
         self, vector: np.ndarray, k: int, without: np.ndarray | None = None
@@ -156,14 +180,14 @@ class VectorIndex:
         BadParameter : the vector has another dimension.
         """
         self.fits(vector)
-        asked = min(len(self), 2 * k + 16)
-        scores, ids = search(
-            self.index, np.asarray(vector, np.float32)[None], asked, self._there(without)
+        n_asked = min(len(self), 2 * k + 16)
+        scores, ids = search_index(
+            self.index, np.asarray(vector, np.float32)[None], n_asked, self._there(without)
         )
-        there = ids[0] >= 0  # HNSW may find fewer
+        is_found = ids[0] >= 0  # HNSW may find fewer
         ids, scores = (
-            ids[0][there].astype(np.int64),
-            np.round(scores[0][there].astype(np.float64), 6),
+            ids[0][is_found].astype(np.int64),
+            np.round(scores[0][is_found].astype(np.float64), 6),
         )
         if self.order is not None:
             ids = self.order.items[ids]
@@ -175,21 +199,23 @@ class VectorIndex:
         masked = self.order is not None and self.order.masked > 0
         if not masked and (without is None or not len(without)):
             return None
-        there = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
+        allowed = (
+            np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
+        )
         if without is not None and len(without):
-            there[
+            allowed[
                 without if self.order is None else self.order.places(np.asarray(without, np.int64))
             ] = False
-        return there
+        return allowed
 
 
-def place(graph: Graph, encoder, of: Of) -> Path:
+def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
     """Return the folder of the vectors of this graph by this encoder. Raises StoreError."""
     return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
 
 
-@spent("preparation", "Vectors of the graph")
-def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
+@count_time("preparation", "Vectors of the graph")
+def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
     """Return the vectors of a graph, encoded first where they are missing and few.
 
     Raises StoreError where a graph of triples has no vectors and more than `MAX_ITEMS_IN_QUESTION`
@@ -201,11 +227,11 @@ def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> Vect
             (fingerprint(encoder), of),
             lambda: _of_rest(graph, encoder, of, watch),
         )
-    key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, watch):
+    key, shelf = (fingerprint(encoder), of), graph.derived.shelf(VECTORS_SHELF)
+    with hold_lock(shelf.lock, watch):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
-            index = opened(place(graph, encoder, of))
+            index = open_vectors(vector_folder(graph, encoder, of))
             if (
                 index is None
                 and count(graph, of) > MAX_ITEMS_IN_QUESTION
@@ -217,36 +243,36 @@ def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> Vect
                     "them on the page Indexes, or with: "
                     f"python -m core index vectors --graph {name} --of {of}"
                 )
-            index = index or build(graph, encoder, of, watch)
-            done = str(place(graph, encoder, of) / DONE)
+            index = index or build_vectors(graph, encoder, of, watch)
+            done = str(vector_folder(graph, encoder, of) / DONE_FILE)
         shelf.values[key] = index, done
     if index.missing_vectors:
-        tell(index.missing_vectors)
+        add_note(index.missing_vectors)
     return index
 
 
-def _of_rest(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
+def _of_rest(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
     """Return the vectors of an edited graph, without saving them.
 
     They are taken from the graph that it comes from. Only items whose text has changed are encoded.
     """
     import faiss
 
-    known = graph.edited_from
-    rows = {"nodes": known.nodes, "chunks": known.chunks, "communities": known.communities}.get(
-        of, known.edges
+    origin = graph.edited_from
+    rows = {"nodes": origin.nodes, "chunks": origin.chunks, "communities": origin.communities}.get(
+        of, origin.edges
     )
-    vectors = vector_index(known.graph, encoder, of, watch).of(rows)
+    vectors = vector_index(origin.graph, encoder, of, watch).of(rows)
     new = np.flatnonzero(
-        {"nodes": known.new_nodes, "chunks": (), "communities": ()}.get(of, known.new_edges)
+        {"nodes": origin.new_nodes, "chunks": (), "communities": ()}.get(of, origin.new_edges)
     )
     if len(new):
-        vectors[new] = encoder.encode(texts(graph, of, new), watch)
+        vectors[new] = encoder.encode(texts_of_items(graph, of, new), watch)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, np.float32))
     facts = {
         "of": of,
-        "kind": FORMER_EXACT,
+        "kind": FORMER_EXACT_KIND,
         "items": index.ntotal,
         "dimension": index.d,
         "encoded": len(new),
@@ -254,13 +280,13 @@ def _of_rest(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIn
     return VectorIndex(index, facts | {"reused": index.ntotal - len(new)})
 
 
-def build(
+def build_vectors(
     graph: Graph,
     encoder,
-    of: Of,
+    of: ItemKind,
     watch: Watch = NO_WATCH,
-    limit: int = LIMIT,
-    encode: Encode | None = None,
+    limit: int = MAX_UNCONFIRMED_ITEMS,
+    encode: EncodeBlocks | None = None,
     worded: Sequence[str] = (),
     source: str = "",
 ) -> VectorIndex:
@@ -282,10 +308,10 @@ def build(
     BadInput : there are more than `limit` items, or none.
     StoreError : the vectors cannot be saved.
     """
-    folder = place(graph, encoder, of)
-    with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
-        blocks = Blocks(graph, of, folder, worded=worded)
-        ready = opened(folder)
+    folder = vector_folder(graph, encoder, of)
+    with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
+        blocks = VectorBlocks(graph, of, folder, worded=worded)
+        ready = open_vectors(folder)
         if ready is not None:
             if ready.exact:  # blocks left by an earlier version or a killed process
                 blocks.remove_files()
@@ -295,11 +321,11 @@ def build(
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
         facts = {"of": of} | ({"source": source} if source else {})
-        return finished(blocks, encode or here(encoder, watch), facts, watch)
+        return finish_vectors(blocks, encode or encode_here(encoder, watch), facts, watch)
 
 
-def finished(
-    blocks: Blocks, encode: Encode, facts: dict[str, Any], watch: Watch = NO_WATCH
+def finish_vectors(
+    blocks: VectorBlocks, encode: EncodeBlocks, facts: dict[str, Any], watch: Watch = NO_WATCH
 ) -> VectorIndex:
     """Encode the missing blocks and return the index of all.
 
@@ -312,16 +338,16 @@ def finished(
     )
     blocks.complete(encode, watch)
     watch.report("Making the vectors searchable")
-    index, kind, order = searchable(blocks, watch)
+    index, kind, order = build_search_index(blocks, watch)
     facts |= _saved_search(index, order, blocks.folder)
     facts = {
-        "version": VERSION,
+        "version": VECTORS_VERSION,
         **facts,
         "kind": kind,
         "items": blocks.total(),
         "dimension": index.d,
     }
-    if kind != EXACT:
+    if kind != EXACT_KIND:
         facts["recall"] = recall_of(index, blocks, watch, order)
     if zeros := blocks.count_zeros():
         facts["zeros"] = zeros
@@ -330,11 +356,11 @@ def finished(
         "reused": blocks.reused,
         "seconds": round(time.monotonic() - start, 1),
     }
-    keep(
-        blocks.folder / DONE,
-        lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()),
+    write_atomically(
+        blocks.folder / DONE_FILE,
+        lambda stream: stream.write(json.dumps(digests.with_digest(facts)).encode()),
     )
-    ready = opened(blocks.folder)
+    ready = open_vectors(blocks.folder)
     if ready is None:
         return VectorIndex(index, facts, order)
     if ready.exact:
@@ -342,53 +368,53 @@ def finished(
     return ready
 
 
-def _saved_search(index: Any, order: Order | None, folder: Path) -> dict[str, Any]:
+def _saved_search(index: Any, order: PositionMap | None, folder: Path) -> dict[str, Any]:
     """Save an index and its order in a folder, and return the facts to record about them."""
     facts: dict[str, Any] = {}
     if order is not None:
-        keep(folder / ORDER, lambda stream: np.save(stream, order.items))
+        write_atomically(folder / ORDER_FILE, lambda stream: np.save(stream, order.items))
         facts |= {"places": index.ntotal, "added": order.added}
-    if isinstance(index, Parts):  # its parts are saved already
+    if isinstance(index, SplitIndex):  # its parts are saved already
         facts |= {"parts": len(index.parts)}
     else:
-        save(index, folder / INDEX)
+        save_index(index, folder / INDEX_FILE)
     return facts
 
 
-def opened(folder: Path) -> VectorIndex | None:
+def open_vectors(folder: Path) -> VectorIndex | None:
     """Open the finished vectors in a folder by memory map.
 
     None where there are none, or they are damaged.
     """
     try:
-        facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
-        index = read(folder, int(facts.get("parts", 0)))
+        facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
+        index = open_saved_index(folder, int(facts.get("parts", 0)))
         order = order_in(folder, facts)
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
-    fits = facts.get("version") == VERSION and index.d == facts.get("dimension")
+    fits = facts.get("version") == VECTORS_VERSION and index.d == facts.get("dimension")
     fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (
         index.ntotal if order is None else len(order.items)
     )
     return VectorIndex(index, facts, order) if fits else None
 
 
-def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
+def vector_coverage(graph: Graph, encoder, of: ItemKind) -> tuple[int, int]:
     """Return how many items are encoded, and how many there are.
 
     The two are equal only once the index is finished as well.
     """
-    folder, total = place(graph, encoder, of), count(graph, of)
-    if (folder / DONE).exists() and opened(folder) is not None:
+    folder, total = vector_folder(graph, encoder, of), count(graph, of)
+    if (folder / DONE_FILE).exists() and open_vectors(folder) is not None:
         return total, total
-    blocks = Blocks(graph, of, folder)
-    return min(total - 1, (len(blocks) - len(blocks.missing())) * encoded.BLOCK), total
+    blocks = VectorBlocks(graph, of, folder)
+    return min(total - 1, (len(blocks) - len(blocks.missing())) * vector_blocks.BLOCK_TEXTS), total
 
 
-def delete(folder: Path) -> None:
+def delete_vectors(folder: Path) -> None:
     """Remove the vectors in a folder, finished or not. Raises StoreError."""
     try:
-        (folder / DONE).unlink(missing_ok=True)
+        (folder / DONE_FILE).unlink(missing_ok=True)
         shutil.rmtree(folder)
     except OSError as error:
         raise StoreError(
@@ -396,29 +422,29 @@ def delete(folder: Path) -> None:
         ) from None
 
 
-def forget(graph: Graph) -> None:
+def forget_vectors(graph: Graph) -> None:
     """Release the graph's vectors from memory. Raises StoreError while a question encodes them."""
-    shelf = graph.derived.shelf(SHELF)
-    with free(shelf.lock, "The vectors"):
+    shelf = graph.derived.shelf(VECTORS_SHELF)
+    with hold_free_lock(shelf.lock, "The vectors"):
         shelf.values.clear()
 
 
 def kind_for(items: int) -> str:
     """Return the kind of faiss index for a number of vectors, as the factory of faiss names it.
 
-    Up to `FLAT_UP_TO` vectors it is an exact search in half precision, above an HNSW index over
+    Up to `MAX_EXACT_VECTORS` vectors it is an exact search in half precision, above an HNSW index over
     bytes.
 
     Measured on 133,582 triples of the movie graph with 60 questions: HNSW finds 0.98 of the exact
     best 32 (cosines within 0.001 count as equal). An inverted file over bytes finds 0.73, with 64
     of 1,460 lists searched.
     """
-    return EXACT if items <= FLAT_UP_TO else f"HNSW{LINKS}_SQ8"
+    return EXACT_KIND if items <= MAX_EXACT_VECTORS else f"HNSW{HNSW_LINKS}_SQ8"
 
 
-def searchable(
-    blocks: Blocks, watch: Watch = NO_WATCH, kind: str = ""
-) -> tuple[Any, str, Order | None]:
+def build_search_index(
+    blocks: VectorBlocks, watch: Watch = NO_WATCH, kind: str = ""
+) -> tuple[Any, str, PositionMap | None]:
     """Build a faiss index of the blocks' vectors for inner products.
 
     It is built by one thread, because several threads link an HNSW index differently each time.
@@ -430,7 +456,7 @@ def searchable(
     Returns
     -------
     The index, its kind, and the order of its items. The order is None unless the index of an
-    earlier content was extended (see `grown`).
+    earlier content was extended (see `extend_index`).
     """
     import faiss
 
@@ -442,98 +468,105 @@ def searchable(
         faiss.omp_set_num_threads(threads)
 
 
-def _searchable(faiss, blocks: Blocks, watch: Watch, kind: str) -> tuple[Any, str, Order | None]:
+def _searchable(
+    faiss, blocks: VectorBlocks, watch: Watch, kind: str
+) -> tuple[Any, str, PositionMap | None]:
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
-    if kind != EXACT and (added_to := grown(blocks, kind, width)) is not None:
-        return tuned(added_to[0]), kind, added_to[1]
+    if kind != EXACT_KIND and (added_to := extend_index(blocks, kind, width)) is not None:
+        return tune_search(added_to[0]), kind, added_to[1]
     index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
     if kind.startswith("HNSW"):
-        index.hnsw.efConstruction = BUILDING
+        index.hnsw.efConstruction = HNSW_BUILD_EF
     if not index.is_trained:
-        step = max(1, items // TRAINED)
+        step = max(1, items // TRAINING_VECTORS)
         index.train(
             np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(
                 np.float32
             )
         )
-    if kind != EXACT and items > MANY:
+    if kind != EXACT_KIND and items > MAX_WHOLE_INDEX_VECTORS:
         return _in_parts(faiss, blocks, watch, index), kind, None
-    return tuned(_filled(index, blocks, range(len(blocks)), watch)), kind, None
+    return tune_search(_filled(index, blocks, range(len(blocks)), watch)), kind, None
 
 
-def _filled(index, blocks: Blocks, numbers: Iterable[int], watch: Watch = NO_WATCH):
+def _filled(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watch = NO_WATCH):
     for number in numbers:
         watch.check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
     return index
 
 
-def _in_parts(faiss, blocks: Blocks, watch: Watch, empty) -> Parts:
-    """Build an index in parts of about `PART` vectors.
+def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
+    """Build an index in parts of about `PART_VECTORS` vectors.
 
     Each part is saved as soon as it is built and then mapped, so memory holds only one of them.
     """
-    wanted = -(-blocks.items(len(blocks) - 1).stop // PART)
+    n_parts = -(-blocks.items(len(blocks) - 1).stop // PART_VECTORS)
     for numbers, file in zip(
-        np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)
+        np.array_split(np.arange(len(blocks)), n_parts), files(blocks.folder, n_parts)
     ):
-        save(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
-    return read(blocks.folder, wanted)
+        save_index(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
+    return open_saved_index(blocks.folder, n_parts)
 
 
 def recall_of(
-    index: Any, blocks: Blocks, watch: Watch = NO_WATCH, order: Order | None = None
+    index: Any, blocks: VectorBlocks, watch: Watch = NO_WATCH, order: PositionMap | None = None
 ) -> float:
-    """Return the share of the exact `WANTED` nearest vectors that an index finds.
+    """Return the share of the exact `RECALL_NEAREST` nearest vectors that an index finds.
 
-    It is measured with some of the index's own vectors as queries. A vector within `EQUAL` of the
+    It is measured with some of the index's own vectors as queries. A vector within `COSINE_TOLERANCE` of the
     last of the nearest counts as found.
     """
     items = blocks.items(len(blocks) - 1).stop
-    wanted = min(WANTED, items)
-    rows = np.unique(np.linspace(0, items - 1, min(ASKED, items)).astype(np.int64))
-    asked = np.stack(
-        [blocks.read(row // encoded.BLOCK)[row % encoded.BLOCK] for row in rows.tolist()]
+    n_nearest = min(RECALL_NEAREST, items)
+    rows = np.unique(np.linspace(0, items - 1, min(RECALL_QUERIES, items)).astype(np.int64))
+    queries = np.stack(
+        [
+            blocks.read(row // vector_blocks.BLOCK_TEXTS)[row % vector_blocks.BLOCK_TEXTS]
+            for row in rows.tolist()
+        ]
     ).astype(np.float32)
-    found = index.search(
-        asked, wanted if order is None else wanted + min(order.masked, 2 * wanted)
+    neighbours = index.search(
+        queries, n_nearest if order is None else n_nearest + min(order.masked, 2 * n_nearest)
     )[1]
-    found = found if order is None else order.first(found, wanted)
+    neighbours = neighbours if order is None else order.first(neighbours, n_nearest)
     best, exact = (
-        np.full((len(rows), wanted), -np.inf, np.float32),
-        np.full((len(rows), wanted), -np.inf, np.float32),
+        np.full((len(rows), n_nearest), -np.inf, np.float32),
+        np.full((len(rows), n_nearest), -np.inf, np.float32),
     )
     for number in range(len(blocks)):
         watch.check()
-        cosines = asked @ blocks.read(number).astype(np.float32).T
-        both = np.concatenate([best, cosines], axis=1)
-        best = -np.partition(-both, wanted - 1, axis=1)[:, :wanted]
+        cosines = queries @ blocks.read(number).astype(np.float32).T
+        merged = np.concatenate([best, cosines], axis=1)
+        best = -np.partition(-merged, n_nearest - 1, axis=1)[:, :n_nearest]
         for row in range(len(rows)):
-            here = found[row] - blocks.items(number).start
-            place = np.flatnonzero((here >= 0) & (here < cosines.shape[1]))
-            exact[row, place] = cosines[row, here[place]]
+            offsets = neighbours[row] - blocks.items(number).start
+            hits = np.flatnonzero((offsets >= 0) & (offsets < cosines.shape[1]))
+            exact[row, hits] = cosines[row, offsets[hits]]
     last = best.min(axis=1, keepdims=True)
-    return round(float((exact >= last - EQUAL).mean()), 3)
+    return round(float((exact >= last - COSINE_TOLERANCE).mean()), 3)
 
 
-def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:
+def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
     """Return a message on the cost of encoding more than `limit` items.
 
     The time is estimated from a sample encoded here.
     """
     items = count(graph, of)
-    sample = texts(graph, of, np.linspace(0, items - 1, SAMPLE).astype(np.int64))
+    sample = texts_of_items(
+        graph, of, np.linspace(0, items - 1, TIMING_SAMPLE_TEXTS).astype(np.int64)
+    )
     encoder.encode(sample[:1])
     start = time.perf_counter()
     width = encoder.encode(sample).shape[1]
-    rate = SAMPLE / max(1e-9, time.perf_counter() - start)
+    rate = TIMING_SAMPLE_TEXTS / max(1e-9, time.perf_counter() - start)
     # Bytes per component: two in the exact index. An HNSW index takes one, and the blocks, which
     # are kept with it, take two.
-    width *= 2 if kind_for(items) == EXACT else 3
+    width *= 2 if kind_for(items) == EXACT_KIND else 3
     size = items * width / (1 << 30)
     return (
         f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} "
-        f"texts a second, encoding them takes about {span(items / rate)} on this computer and "
+        f"texts a second, encoding them takes about {duration_text(items / rate)} on this computer and "
         f"{size:,.1f} GB of disk. Say --limit {items} to do it all the same."
     )

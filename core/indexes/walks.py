@@ -16,29 +16,29 @@ from typing import Protocol
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, each_walk
-from core.graph.storage.write import locked
+from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, iterate_walks
+from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph
 from core.indexes import vectors
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import DONE, Blocks, here
-from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder
-from core.indexes.sentences import sentences
-from core.runtime.meter import spent
-from core.runtime.places import waiting
+from core.indexes.index_storage import BUILD_LOCK_NAME, hold_free_lock, index_folder, waiting_watch
+from core.indexes.path_sentences import word_paths
+from core.indexes.vector_blocks import DONE_FILE, VectorBlocks, encode_here
+from core.runtime.meter import count_time
+from core.runtime.slots import hold_lock
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
-SHELF = "walk corpora"
+WALKS_SHELF = "walk corpora"
 MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded during a question
-LIMIT = 1_000_000  # nodes whose walks are encoded unless a higher limit is given
-JOIN = "; "
-AT_A_TIME = 8  # walks put into words before the length of the text is checked again
+MAX_WALK_NODES = 1_000_000  # nodes whose walks are encoded unless a higher limit is given
+WALK_SEPARATOR = "; "
+WORDING_BATCH_WALKS = 8  # walks put into words before the length of the text is checked again
 # Matches words that are at least one token each, for any tokenizer.
-WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")
+TOKEN_WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")
 
 
-class Words(Protocol):
+class WalkWording(Protocol):
     """A function that words walks as sentences, in their order.
 
     `wording` identifies the wording.
@@ -51,14 +51,14 @@ class Words(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Template:
+class TemplateWording:
     """Wording of walks by the template."""
 
     graph: Graph
     wording: str = ""
 
     def __call__(self, walks: Sequence[Path], /) -> list[str]:
-        return sentences(self.graph, walks)
+        return word_paths(self.graph, walks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class WalkCorpus:
 
 
 @dataclass(eq=False)
-class WalkBlocks(Blocks):
+class WalkBlocks(VectorBlocks):
     """Blocks of the vectors of nodes' walks.
 
     Item `i` is `nodes[i]`. The encoder reads `most` tokens of its walks (0: all).
@@ -91,7 +91,7 @@ class WalkBlocks(Blocks):
 
     plan: WalkPlan = field(kw_only=True)
     nodes: np.ndarray = field(kw_only=True)
-    words: Words = field(kw_only=True)
+    words: WalkWording = field(kw_only=True)
     most: int = field(kw_only=True)
 
     @property
@@ -102,38 +102,38 @@ class WalkBlocks(Blocks):
         return len(self.nodes)
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
-        return in_words(
+        return walk_texts(
             self.graph, self.nodes[np.asarray(items, np.int64)], self.plan, self.words, self.most
         )
 
 
-def in_words(
-    graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int
+def walk_texts(
+    graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: WalkWording, most: int
 ) -> list[str]:
     """Return the walks of each node in words, joined to one text.
 
     Walks beyond the first `most` tokens, which the encoder would not read, are left out (0: all
     walks).
     """
-    walks, said = (
-        [each_walk(graph, int(node), plan) for node in nodes],
+    walks, worded = (
+        [iterate_walks(graph, int(node), plan) for node in nodes],
         [list[str]() for _ in nodes],
     )
-    going = list(range(len(walks)))
-    while going:
-        parts = [list(islice(walks[i], AT_A_TIME)) for i in going]
-        new = iter(words([walk for part in parts for walk in part]))
-        for i, part in zip(going, parts):
-            said[i] += islice(new, len(part))
-        going = [
+    unfinished = list(range(len(walks)))
+    while unfinished:
+        batches = [list(islice(walks[i], WORDING_BATCH_WALKS)) for i in unfinished]
+        new = iter(words([walk for part in batches for walk in part]))
+        for i, part in zip(unfinished, batches):
+            worded[i] += islice(new, len(part))
+        unfinished = [
             i
-            for i, part in zip(going, parts)
-            if part and not 0 < most <= sum(len(WORD.findall(one)) for one in said[i])
+            for i, part in zip(unfinished, batches)
+            if part and not 0 < most <= sum(len(TOKEN_WORD.findall(one)) for one in worded[i])
         ]
-    return [JOIN.join(one) for one in said]
+    return [WALK_SEPARATOR.join(one) for one in worded]
 
 
-def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
+def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) -> np.ndarray:
     """Return the nodes that have walks, in ascending order.
 
     Raises BadInput where the graph has more than `limit` nodes, or where no node has walks.
@@ -151,7 +151,9 @@ def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
     return nodes
 
 
-def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording) -> FilePath:
+def walk_folder(
+    graph: Graph, encoder, plan: WalkPlan, wording: str = TemplateWording.wording
+) -> FilePath:
     """Return the folder of the vectors of these walks by this encoder and wording.
 
     Raises StoreError.
@@ -165,9 +167,9 @@ def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording
     )
 
 
-@spent("preparation", "Walks of the graph")
+@count_time("preparation", "Walks of the graph")
 def walk_corpus(
-    graph: Graph, encoder, plan: WalkPlan, words: Words | None = None, watch: Watch = NO_WATCH
+    graph: Graph, encoder, plan: WalkPlan, words: WalkWording | None = None, watch: Watch = NO_WATCH
 ) -> WalkCorpus:
     """Return the walk corpus, encoded first where it is missing and few nodes have walks.
 
@@ -182,13 +184,18 @@ def walk_corpus(
         message names the command that encodes them.
     BadInput : no node has walks.
     """
-    words = words or Template(graph)
-    folder, shelf = place(graph, encoder, plan, words.wording), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, watch):
+    words = words or TemplateWording(graph)
+    folder, shelf = (
+        walk_folder(graph, encoder, plan, words.wording),
+        graph.derived.shelf(WALKS_SHELF),
+    )
+    with hold_lock(shelf.lock, watch):
         corpus = shelf.values.get(folder.name)
-        if corpus is None or not (folder / DONE).exists():  # may have been deleted since
-            index = vectors.opened(folder)
-            nodes = rooted(graph, plan, LIMIT if index is None else graph.n_nodes)
+        if corpus is None or not (folder / DONE_FILE).exists():  # may have been deleted since
+            index = vectors.open_vectors(folder)
+            nodes = nodes_with_walks(
+                graph, plan, MAX_WALK_NODES if index is None else graph.n_nodes
+            )
             if (
                 index is None
                 and len(nodes) > MAX_NODES_IN_QUESTION
@@ -207,7 +214,7 @@ def walk_corpus(
             if index:
                 corpus = WalkCorpus(graph, plan, nodes, index)
             else:
-                corpus = build(graph, encoder, plan, words, watch)
+                corpus = build_walk_corpus(graph, encoder, plan, words, watch)
         shelf.values[folder.name] = corpus
     return corpus
 
@@ -224,13 +231,13 @@ def command(graph: Graph, plan: WalkPlan) -> str:
     return text + " --unique" * plan.unique
 
 
-def build(
+def build_walk_corpus(
     graph: Graph,
     encoder,
     plan: WalkPlan,
-    words: Words | None = None,
+    words: WalkWording | None = None,
     watch: Watch = NO_WATCH,
-    limit: int = LIMIT,
+    limit: int = MAX_WALK_NODES,
 ) -> WalkCorpus:
     """Encode the walk corpus where it is not finished, block by block.
 
@@ -249,25 +256,28 @@ def build(
     BadInput : the graph is larger, or no node has walks.
     StoreError : the vectors cannot be saved.
     """
-    words = words or Template(graph)
-    folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan, limit)
-    with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
-        index = vectors.opened(folder)
+    words = words or TemplateWording(graph)
+    folder, nodes = (
+        walk_folder(graph, encoder, plan, words.wording),
+        nodes_with_walks(graph, plan, limit),
+    )
+    with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
+        index = vectors.open_vectors(folder)
         if index is None:
             most = getattr(encoder, "max_tokens", 0)
             blocks = WalkBlocks(
                 graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most
             )
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
-            index = vectors.finished(blocks, here(encoder, watch), facts, watch)
+            index = vectors.finish_vectors(blocks, encode_here(encoder, watch), facts, watch)
         return WalkCorpus(graph, plan, nodes, index)
 
 
-def forget(graph: Graph) -> None:
+def forget_walks(graph: Graph) -> None:
     """Release the graph's walk corpora from memory.
 
     Raises StoreError while a question encodes one.
     """
-    shelf = graph.derived.shelf(SHELF)
-    with free(shelf.lock, "The walks"):
+    shelf = graph.derived.shelf(WALKS_SHELF)
+    with hold_free_lock(shelf.lock, "The walks"):
         shelf.values.clear()

@@ -21,25 +21,35 @@ import numpy as np
 
 from core.graph.names.language import graph_language
 from core.graph.store import Graph
-from core.indexes.appended import matched
-from core.indexes.encoded import DONE, KEYS, Of, count, earlier_folders, keys, texts
-from core.indexes.place import free, index_folder, keep_if_possible
+from core.indexes.index_extension import match_keys
+from core.indexes.index_storage import hold_free_lock, index_folder, write_if_possible
+from core.indexes.vector_blocks import (
+    DONE_FILE,
+    KEYS_FILE,
+    ItemKind,
+    count,
+    earlier_folders,
+    text_keys,
+    texts_of_items,
+)
 from core.io import digests
 from core.languages import is_english
-from core.languages.terms import terms
-from core.runtime.meter import spent
+from core.languages.terms import search_terms
+from core.runtime.meter import count_time
 from core.watch import NO_WATCH, Watch
 
-VERSION = 2  # 2: words are normalised by core.languages.spelling
-SHELF = "words"  # under this name a graph holds opened indexes in memory
+WORDS_VERSION = 2  # 2: words are normalised by core.languages.spelling
+WORDS_SHELF = "words"  # under this name a graph holds opened indexes in memory
 # Number of texts from which their words are saved. Fewer are read in less than a second.
-SAVED_FROM = 5_000
-MOST_NEW = 0.1  # largest share of new texts for which the index of an earlier content is changed
-BLOCK = 2_000  # texts read between two checks for a cancel
-COUNTED = 500  # texts whose words are counted in one batch
-K1, B = 1.5, 0.75  # parameters of BM25
+MIN_SAVED_TEXTS = 5_000
+MAX_NEW_SHARE = (
+    0.1  # largest share of new texts for which the index of an earlier content is changed
+)
+READ_BLOCK_TEXTS = 2_000  # texts read between two checks for a cancel
+COUNT_BATCH_TEXTS = 500  # texts whose words are counted in one batch
+BM25_K1, BM25_B = 1.5, 0.75  # parameters of BM25
 # words, the count of each, the number of different words of each text
-Counted = tuple[np.ndarray, np.ndarray, np.ndarray]
+WordCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
 NO_WORDS = np.empty(0, np.int32)
 
 
@@ -66,33 +76,34 @@ class Postings:
     def of(cls, many: Iterable[str], code: str = "") -> Postings:
         """Return the postings of texts in a language.
 
-        Texts are read and counted in batches of `COUNTED`.
+        Texts are read and counted in batches of `COUNT_BATCH_TEXTS`.
         """
         from scipy.sparse import csr_array
 
-        known, counted, lengths = Numbered(), list[Counted](), array("i")
+        id_of_word, counted, lengths = WordIds(), list[WordCounts](), array("i")
         texts = iter(many)
-        while some := list(islice(texts, COUNTED)):
-            found = [terms(text, code) for text in some]
-            lengths.extend(map(len, found))
+        while batch := list(islice(texts, COUNT_BATCH_TEXTS)):
+            batch_words = [search_terms(text, code) for text in batch]
+            lengths.extend(map(len, batch_words))
             counted.append(
                 _counted(
-                    [known[word] for one in found for word in one], [len(one) for one in found]
+                    [id_of_word[word] for one in batch_words for word in one],
+                    [len(one) for one in batch_words],
                 )
             )
-        order = sorted(known, key=lambda word: word.encode("utf-8", "surrogatepass"))
-        place = np.empty(len(order), np.int32)
-        place[[known[word] for word in order]] = np.arange(len(order), dtype=np.int32)
-        words, often, each = (
+        order = sorted(id_of_word, key=lambda word: word.encode("utf-8", "surrogatepass"))
+        rank = np.empty(len(order), np.int32)
+        rank[[id_of_word[word] for word in order]] = np.arange(len(order), dtype=np.int32)
+        words, times, n_words = (
             np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *counted)
         )
         del counted
         narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
-        rows = np.concatenate([[0], np.cumsum(each, dtype=np.int64)]).astype(narrow)
+        rows = np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]).astype(narrow)
         counts = csr_array(
-            (often, place[words].astype(narrow, copy=False), rows), shape=(len(lengths), len(order))
+            (times, rank[words].astype(narrow, copy=False), rows), shape=(len(lengths), len(order))
         )
-        del words, often
+        del words, times
         columns = counts.tocsc()
         del counts
         items = columns.indices.astype(np.int32, copy=False)
@@ -148,28 +159,28 @@ class Postings:
         (['a', 'clerk', 'the', 'turkey'], [0, 1, 1, 0], [2, 2])
         """
         words = [self.word(number) for number in range(len(self.begins) - 1)]
-        more = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
-        every = sorted({*words, *more})
-        number = {word: place for place, word in enumerate(every)}
+        new_words = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
+        all_words = sorted({*words, *new_words})
+        number = {word: place for place, word in enumerate(all_words)}
         numbered = lambda known, starts: np.repeat(
             np.array([number[word] for word in known], np.int64), np.diff(starts)
         )
-        there = now[self.items] >= 0
+        is_kept = now[self.items] >= 0
         keys = np.concatenate(
             [
-                numbered(words, self.starts)[there] << 32 | now[self.items[there]],
-                numbered(more, fresh.starts) << 32 | places[fresh.items].astype(np.int64),
+                numbered(words, self.starts)[is_kept] << 32 | now[self.items[is_kept]],
+                numbered(new_words, fresh.starts) << 32 | places[fresh.items].astype(np.int64),
             ]
         )
         order = np.argsort(keys, kind="stable")
-        keys, times = keys[order], np.concatenate([self.times[there], fresh.times])[order]
-        counts = np.bincount(keys >> 32, minlength=len(every))
+        keys, times = keys[order], np.concatenate([self.times[is_kept], fresh.times])[order]
+        counts = np.bincount(keys >> 32, minlength=len(all_words))
         lengths = np.empty(int((now >= 0).sum()) + len(places), np.int32)
         lengths[now[now >= 0]], lengths[places] = self.lengths[now >= 0], fresh.lengths
-        left = [word for word, count in zip(every, counts.tolist()) if count]
+        kept_words = [word for word, count in zip(all_words, counts.tolist()) if count]
         starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
         return self._of(
-            left, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
+            kept_words, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
         )
 
     def __len__(self) -> int:
@@ -182,11 +193,11 @@ class Postings:
 
     def number(self, word: str) -> int | None:
         """Return the number of a word, or None where no text holds it."""
-        wanted, low, high = word.encode("utf-8", "surrogatepass"), 0, len(self.begins) - 1
+        encoded_word, low, high = word.encode("utf-8", "surrogatepass"), 0, len(self.begins) - 1
         while low < high:
             middle = (low + high) // 2
-            low, high = (middle + 1, high) if self.word(middle) < wanted else (low, middle)
-        return low if low < len(self.begins) - 1 and self.word(low) == wanted else None
+            low, high = (middle + 1, high) if self.word(middle) < encoded_word else (low, middle)
+        return low if low < len(self.begins) - 1 and self.word(low) == encoded_word else None
 
     def holding(self, word: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts that hold a word, and its count in each."""
@@ -206,7 +217,9 @@ class Postings:
             items, times = self.holding(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
             often = times.astype(np.float32)
-            share = (often * (K1 + 1)) / (often + K1 * (1 - B + B * self.lengths[items] / mean))
+            share = (often * (BM25_K1 + 1)) / (
+                often + BM25_K1 * (1 - BM25_B + BM25_B * self.lengths[items] / mean)
+            )
             scores[items] += (idf * share).astype(np.float32)
         return scores.astype(np.float64)
 
@@ -226,15 +239,15 @@ class Postings:
     def _asked(self, question: str) -> Iterator[int]:
         return (
             number
-            for word in terms(question, self.code)
+            for word in search_terms(question, self.code)
             if (number := self.number(word)) is not None
         )
 
 
-ARRAYS = tuple(field.name for field in fields(Postings) if field.name != "code")
+POSTING_ARRAYS = tuple(field.name for field in fields(Postings) if field.name != "code")
 
 
-class Numbered(dict[str, int]):
+class WordIds(dict[str, int]):
     """Words numbered in the order of their first lookup."""
 
     def __missing__(self, word: str) -> int:
@@ -242,7 +255,7 @@ class Numbered(dict[str, int]):
         return self[word]
 
 
-def _counted(words: list[int], lengths: list[int]) -> Counted:
+def _counted(words: list[int], lengths: list[int]) -> WordCounts:
     """Count the words of each text of a batch.
 
     Returns the different words of each text in ascending order, text by text, the count of each,
@@ -258,59 +271,60 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
     return np.log((1 + total) / (1 + holding)) + 1
 
 
-def postings(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Postings:
+def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
     """Return the postings of all chunks or nodes of a graph, built once.
 
     Raises what `watch` raises.
     """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
-    return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, watch))
+    return graph.derived.once(WORDS_SHELF, (of, code), lambda: _had(graph, of, code, watch))
 
 
-@spent("preparation", "Words of the texts")
-def _had(graph: Graph, of: Of, code: str, watch: Watch = NO_WATCH) -> Postings:
+@count_time("preparation", "Words of the texts")
+def _had(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
     total = count(graph, of)
-    if total < SAVED_FROM or graph.edited_from is not None or graph.fetched is not None:
+    if total < MIN_SAVED_TEXTS or graph.edited_from is not None or graph.fetched is not None:
         return Postings.of(_texts(graph, of, watch), code)
     folder = index_folder(graph) / f"words-{of}"
-    found = opened(folder, code)
-    if found is None:
-        named = np.concatenate([keys(list(some)) for some in _blocks(graph, of, watch)])
-        found = _changed(graph, of, folder, named, code, watch) or Postings.of(
+    result = open_postings(folder, code)
+    if result is None:
+        text_ids = np.concatenate([text_keys(list(some)) for some in _blocks(graph, of, watch)])
+        result = _changed(graph, of, folder, text_ids, code, watch) or Postings.of(
             _texts(graph, of, watch), code
         )
         with suppress(OSError):  # reported by the code that writes there
             folder.mkdir(parents=True, exist_ok=True)
-        for name in ARRAYS:
-            keep_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(found, name)))
-        keep_if_possible(folder / KEYS, partial(np.save, arr=named))
-        facts = {"version": VERSION, "texts": total, **({"language": code} if code else {})}
-        keep_if_possible(
-            folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode())
+        for name in POSTING_ARRAYS:
+            write_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(result, name)))
+        write_if_possible(folder / KEYS_FILE, partial(np.save, arr=text_ids))
+        facts = {"version": WORDS_VERSION, "texts": total, **({"language": code} if code else {})}
+        write_if_possible(
+            folder / DONE_FILE,
+            lambda stream: stream.write(json.dumps(digests.with_digest(facts)).encode()),
         )
-    return found
+    return result
 
 
-def forget(graph: Graph) -> None:
+def forget_words(graph: Graph) -> None:
     """Release the graph's words from memory. Raises StoreError while they are being read."""
-    shelf = graph.derived.shelf(SHELF)
-    with free(shelf.lock, "The words"):
+    shelf = graph.derived.shelf(WORDS_SHELF)
+    with hold_free_lock(shelf.lock, "The words"):
         shelf.values.clear()
         shelf.latest = None
 
 
-def opened(folder: Path, code: str = "") -> Postings | None:
+def open_postings(folder: Path, code: str = "") -> Postings | None:
     """Open the postings in a folder by memory map.
 
     None where they are incomplete, damaged, or of another version or language.
     """
     try:
-        known = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
-        if known["version"] != VERSION or known.get("language", "") != code:
+        known = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
+        if known["version"] != WORDS_VERSION or known.get("language", "") != code:
             return None
         arrays: dict[str, Any] = {}
-        for name in ARRAYS:
+        for name in POSTING_ARRAYS:
             digests.check_sealed(folder / f"{name}.npy")
             arrays[name] = np.load(folder / f"{name}.npy", mmap_mode="r")
         return Postings(**arrays, code=code)
@@ -319,7 +333,7 @@ def opened(folder: Path, code: str = "") -> Postings | None:
 
 
 def _changed(
-    graph: Graph, of: Of, folder: Path, named: np.ndarray, code: str, watch: Watch = NO_WATCH
+    graph: Graph, of: ItemKind, folder: Path, named: np.ndarray, code: str, watch: Watch = NO_WATCH
 ) -> Postings | None:
     """Return the postings of an earlier content with the changes applied.
 
@@ -327,39 +341,41 @@ def _changed(
     a tenth of the texts is new.
     """
     for earlier in earlier_folders(folder, graph):
-        before = opened(earlier, code)
+        earlier_postings = open_postings(earlier, code)
         try:
-            digests.check_sealed(earlier / KEYS)
-            known = np.load(earlier / KEYS)
+            digests.check_sealed(earlier / KEYS_FILE)
+            earlier_keys = np.load(earlier / KEYS_FILE)
         except (OSError, ValueError, EOFError):
             continue
-        if before is None or len(before) != len(known):
+        if earlier_postings is None or len(earlier_postings) != len(earlier_keys):
             continue
-        now = matched(known, named)
-        fresh = np.setdiff1d(np.arange(len(named)), now[now >= 0], assume_unique=True)
-        if len(fresh) > MOST_NEW * len(named):
+        position_now = match_keys(earlier_keys, named)
+        fresh = np.setdiff1d(
+            np.arange(len(named)), position_now[position_now >= 0], assume_unique=True
+        )
+        if len(fresh) > MAX_NEW_SHARE * len(named):
             continue
         watch.report(f"Reading the words of {len(fresh):,} new texts")
         new = (
             text
-            for first in range(0, len(fresh), BLOCK)
-            for text in texts(graph, of, fresh[first : first + BLOCK])
+            for first in range(0, len(fresh), READ_BLOCK_TEXTS)
+            for text in texts_of_items(graph, of, fresh[first : first + READ_BLOCK_TEXTS])
         )
-        return before.changed(now, Postings.of(new, code), fresh)
+        return earlier_postings.changed(position_now, Postings.of(new, code), fresh)
     return None
 
 
-def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
+def _texts(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[str]:
     """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
     total = count(graph, of)
     for number, some in enumerate(_blocks(graph, of, watch)):
-        watch.report(f"Reading the words of {total:,} texts", number * BLOCK / total)
+        watch.report(f"Reading the words of {total:,} texts", number * READ_BLOCK_TEXTS / total)
         yield from some
 
 
-def _blocks(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
-    """Yield the texts of a graph in lists of `BLOCK`; in between, `watch` may raise."""
+def _blocks(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
+    """Yield the texts of a graph in lists of `READ_BLOCK_TEXTS`; in between, `watch` may raise."""
     total = count(graph, of)
-    for first in range(0, total, BLOCK):
+    for first in range(0, total, READ_BLOCK_TEXTS):
         watch.check()
-        yield texts(graph, of, range(first, min(total, first + BLOCK)))
+        yield texts_of_items(graph, of, range(first, min(total, first + READ_BLOCK_TEXTS)))

@@ -14,30 +14,30 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
-from core.io.durable import write_whole
-from core.io.home import home
-from core.io.locks import changing
+from core.io.durable_files import write_whole
+from core.io.home import home_folder
+from core.io.locks import hold_change_lock
 from core.io.toml_file import read_toml
 from core.lines.difference import changed_settings, differing_step
 from core.lines.grammar import entries_of
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
-from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
-from core.operators.text import RETRIEVAL, parse_line
+from core.operators.retrieve.file_runs import FileAnswer, FileDocuments, FilePaths
+from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
+from core.operators.text import RETRIEVAL_GRAMMAR, parse_line
 from core.operators.texts.answer.generate import AnswerFromTables
-from core.operators.texts.answer.own import OwnAnswer
-from core.operators.texts.built import BuiltGraph
-from core.retrievers import declared
-from core.retrievers.runs.formats import title_of
-from core.retrievers.runs.saved import FileRun, runs
-from core.sharing import check_may_change, forget_owner, made
-from core.sources import Source
+from core.operators.texts.answer.own_answer import OwnAnswer
+from core.operators.texts.built_graph import BuiltGraph
+from core.retrievers import declarations
+from core.retrievers.runs.formats import format_title
+from core.retrievers.runs.saved_runs import FileRun, runs_by_name
+from core.sharing import check_may_change, forget_owner, record_owner
+from core.sources import AnswerSource
 
-FOLDER = Path(__file__).parent
-FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
+INSTANCES_FOLDER = Path(__file__).parent
+INSTANCE_FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
 # files that are listed after those of papers on graphs of triples
-LAST = (
+LAST_FILES = (
     "beyond",
     "fastinsight",
     "graph_rag_analysis",
@@ -45,20 +45,22 @@ LAST = (
     "graph_rag_programs",
     "without_retrieval",
 )
-OWNED_AS = "method"  # kind of thing in the records of owners
-OWN = "own"  # group of a person's own instances
-ON_DOCUMENTS = "-documents"  # suffix of the id of the document variant of a method
+METHOD_OWNERSHIP = "method"  # kind of thing in the records of owners
+OWN_GROUP = "own"  # group of a person's own instances
+DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a method
 # suffix of names of instances on a graph without the merges that are saved for its corpus
-AS_BUILT = ", as built"
-ROW = "No. "  # prefix of the short name of a row that a paper numbers
-CHANGED = ", changed"  # suffix of names of lines that differ from a known one in one operator
+AS_BUILT_SUFFIX = ", as built"
+ROW_PREFIX = "No. "  # prefix of the short name of a row that a paper numbers
+CHANGED_SUFFIX = (
+    ", changed"  # suffix of names of lines that differ from a known one in one operator
+)
 # suffix of the short name of a method on graphs that it was not made for, if the reading of its
 # authors is not known
-ADAPTED = ", adapted"
+ADAPTED_SUFFIX = ", adapted"
 # prefix of the ids of a person's retrievers, and their group
-RETRIEVER, RETRIEVERS = ("retriever-", "Your own retrievers")
+RETRIEVER_PREFIX, RETRIEVERS_GROUP = ("retriever-", "Your own retrievers")
 # prefix of the ids of runs from files, and their group
-RUN, RUNS = "run-", "Your finished runs"
+RUN_PREFIX, RUNS_GROUP = "run-", "Your finished runs"
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Instance:
         """True if it is asked of documents or of a graph made of them, False for triples."""
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
-    def is_for(self, source: Source) -> bool:
+    def is_for(self, source: AnswerSource) -> bool:
         """Return whether it can be asked of this source."""
         return self.on_documents == source.is_corpus and self.only_on in ("", source.name)
 
@@ -115,33 +117,39 @@ def catalogue() -> dict[str, Instance]:
 
     The published ones come first, in the order of the papers; an instance with a base follows its
     base. Then come the person's own, the retrievers that they declared, and their finished runs.
-    Unusable ones are left out; `faults` gives the reasons. Raises BadParameter.
+    Unusable ones are left out; `own_file_faults` gives the reasons. Raises BadParameter.
     """
-    found = published()
-    found |= {key: instance for key, instance in _own()[0].items() if key not in found}
-    return found | _retrievers() | _file_runs()
+    found = published_instances()
+    found |= {key: instance for key, instance in _own_instances()[0].items() if key not in found}
+    return found | _retriever_instances() | _run_instances()
 
 
-def published() -> dict[str, Instance]:
+def published_instances() -> dict[str, Instance]:
     """Return the instances that ship with Hopscope by id, in the order of the papers.
 
     An instance with a base follows its base. Raises BadParameter.
     """
-    found: dict[str, Instance] = {}
-    for file in sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST, file.stem)):
-        found |= read(file)
-    return _beside(found)
+    instances: dict[str, Instance] = {}
+    for file in sorted(
+        INSTANCES_FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST_FILES, file.stem)
+    ):
+        instances |= read_instances(file)
+    return _after_their_bases(instances)
 
 
-def faults() -> tuple[str, ...]:
+def own_file_faults() -> tuple[str, ...]:
     """Return a sentence for each unusable row of the person's own files.
 
     It names file and row. The other rows are still used.
     """
-    return (*_own()[1].values(), *declared.faults(), *_runs_and_faults()[1])
+    return (
+        *_own_instances()[1].values(),
+        *declarations.declaration_faults(),
+        *_runs_and_faults()[1],
+    )
 
 
-def _own() -> tuple[dict[str, Instance], dict[str, str]]:
+def _own_instances() -> tuple[dict[str, Instance], dict[str, str]]:
     """Return the person's own instances, and a sentence for each unusable row.
 
     If the file cannot be read, the sentence has the key "".
@@ -150,51 +158,61 @@ def _own() -> tuple[dict[str, Instance], dict[str, str]]:
     if not file.exists():
         return {}, {}
     known = file.stat()
-    return _own_read(file, known.st_mtime_ns, known.st_size)
+    return _read_own_instances(file, known.st_mtime_ns, known.st_size)
 
 
 @lru_cache(maxsize=8)
-def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance], dict[str, str]]:
-    found, wrong = {}, {}
+def _read_own_instances(
+    file: Path, changed: int, size: int
+) -> tuple[dict[str, Instance], dict[str, str]]:
+    instances, sentences = {}, {}
     try:
         rows = _own_rows()
     except BadInput as error:
         return {}, {"": str(error)}
     for key, row in rows.items():
         try:
-            fields = RETRIEVAL.fields_of(row, FIELDS, f"{file.name}, “{key}”")
-            found[key] = Instance(key, **fields)
+            fields = RETRIEVAL_GRAMMAR.fields_of(row, INSTANCE_FIELDS, f"{file.name}, “{key}”")
+            instances[key] = Instance(key, **fields)
         except BadParameter as error:
-            wrong[key] = str(error)
-    return found, wrong
+            sentences[key] = str(error)
+    return instances, sentences
 
 
-def _retrievers() -> dict[str, Instance]:
+def _retriever_instances() -> dict[str, Instance]:
     """Return the instances of the retrievers that the person declared.
 
     A retriever has one instance on triples, with its paths read by the language model as in the
     papers, and one on documents. It has only one of them if it is declared for one kind of source.
     """
-    found = {}
-    for name, one in declared.declared().items():
+    instances = {}
+    for name, declaration in declarations.declared_retrievers().items():
         lines = {
-            "graph": (f"{RETRIEVER}{name}", Line((OwnRetriever(name, one.keep), Answer()))),
+            "graph": (
+                f"{RETRIEVER_PREFIX}{name}",
+                Line((OwnRetriever(name, declaration.keep), Answer())),
+            ),
             "corpus": (
-                f"{RETRIEVER}{name}{ON_DOCUMENTS}",
-                Line((OwnDocuments(name, one.keep_documents), OwnAnswer())),
+                f"{RETRIEVER_PREFIX}{name}{DOCUMENTS_SUFFIX}",
+                Line((OwnDocuments(name, declaration.keep_documents), OwnAnswer())),
             ),
         }
         paper = "Your own, declared in retrievers.toml"
-        for id, line in (lines[kind] for kind in one.sources):
-            found[id] = Instance(
-                id, one.title, line, paper=paper, group=RETRIEVERS, notes=one.notes
+        for id, line in (lines[kind] for kind in declaration.sources):
+            instances[id] = Instance(
+                id,
+                declaration.title,
+                line,
+                paper=paper,
+                group=RETRIEVERS_GROUP,
+                notes=declaration.notes,
             )
-    return found
+    return instances
 
 
-def _file_runs() -> dict[str, Instance]:
+def _run_instances() -> dict[str, Instance]:
     """Return an instance for each finished run from a file, for the source of the run."""
-    return {f"{RUN}{name}": instance_of(one) for name, one in _runs_and_faults()[0].items()}
+    return {f"{RUN_PREFIX}{name}": instance_of(one) for name, one in _runs_and_faults()[0].items()}
 
 
 def instance_of(run: FileRun) -> Instance:
@@ -211,13 +229,13 @@ def instance_of(run: FileRun) -> Instance:
             operators = (FileDocuments(run.name), *answering)
     elif run.with_paths:
         operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
-    paper = f"{title_of(run.format)}, {run.file}"
+    paper = f"{format_title(run.format)}, {run.file}"
     return Instance(
-        f"{RUN}{run.name}",
+        f"{RUN_PREFIX}{run.name}",
         run.title,
         Line(operators),
         paper=paper,
-        group=RUNS,
+        group=RUNS_GROUP,
         notes=run.words(),
         only_on=run.source_name,
     )
@@ -225,12 +243,12 @@ def instance_of(run: FileRun) -> Instance:
 
 def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
     try:
-        return runs(), ()
+        return runs_by_name(), ()
     except StoreError as error:
         return {}, (str(error),)
 
 
-def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
+def _after_their_bases(rows: Mapping[str, Instance]) -> dict[str, Instance]:
     """Return the rows, each with a base moved behind its base.
 
     Raises BadParameter if a base is missing or has a base itself.
@@ -250,24 +268,27 @@ def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
 
 def own_file() -> Path:
     """Return the file of a person's own instances."""
-    return home() / "instances.toml"
+    return home_folder() / "instances.toml"
 
 
-def read(file: Path) -> dict[str, Instance]:
+def read_instances(file: Path) -> dict[str, Instance]:
     """Return the instances of one TOML file, which is read again when it changed.
 
     Raises BadParameter that names file, row, key and the nearest valid name.
     """
     known = file.stat()
-    return dict(_read(file, known.st_mtime_ns, known.st_size))
+    return dict(_read_catalogue_file(file, known.st_mtime_ns, known.st_size))
 
 
 @lru_cache(maxsize=32)
-def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
-    return {key: Instance(key, **fields) for key, fields in RETRIEVAL.read(file, FIELDS)}
+def _read_catalogue_file(file: Path, changed: int, size: int) -> dict[str, Instance]:
+    return {
+        key: Instance(key, **fields)
+        for key, fields in RETRIEVAL_GRAMMAR.read(file, INSTANCE_FIELDS)
+    }
 
 
-def find(
+def find_instance(
     spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()
 ) -> Instance:
     """Return the instance of an id or of a line of operators as text.
@@ -286,32 +307,36 @@ def find(
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
-    if spec.startswith(RETRIEVER) and f"{spec}{ON_DOCUMENTS}" in known:
-        return known[f"{spec}{ON_DOCUMENTS}"]
+    if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in known:
+        return known[f"{spec}{DOCUMENTS_SUFFIX}"]
     if "(" not in spec:
-        if spec in _own()[1]:
-            raise BadParameter(_own()[1][spec])
-        if spec.startswith(RETRIEVER):
-            declared.retriever(spec.removeprefix(RETRIEVER))  # raises the fault of its declaration
+        if spec in _own_instances()[1]:
+            raise BadParameter(_own_instances()[1][spec])
+        if spec.startswith(RETRIEVER_PREFIX):
+            declarations.find_retriever(
+                spec.removeprefix(RETRIEVER_PREFIX)
+            )  # raises the fault of its declaration
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
-    return named(parse_line(spec), known, near)
+    return instance_of_line(parse_line(spec), known, near)
 
 
-def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -> Instance:
+def instance_for_source(
+    instance: Instance, source: AnswerSource, known: Mapping[str, Instance]
+) -> Instance:
     """Return the document variant of an instance, if the source is a corpus.
 
     If it has none, the instance itself is returned.
 
-    >>> from core.instances.catalogue import catalogue, one_for
+    >>> from core.instances.catalogue import catalogue, instance_for_source
     >>> from core.sources import CorpusSource, GraphSource
-    >>> one_for(catalogue()["tog"], CorpusSource("letters"), catalogue()).id
+    >>> instance_for_source(catalogue()["tog"], CorpusSource("letters"), catalogue()).id
     'tog-documents'
-    >>> one_for(catalogue()["tog"], GraphSource("towns"), catalogue()).id
+    >>> instance_for_source(catalogue()["tog"], GraphSource("towns"), catalogue()).id
     'tog'
     """
     if instance.is_for(source):
         return instance
-    return known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
+    return known.get(f"{instance.id}{DOCUMENTS_SUFFIX}", instance)
 
 
 def as_built(instance: Instance) -> Instance:
@@ -325,24 +350,26 @@ def as_built(instance: Instance) -> Instance:
     >>> one.name, one.line.operators[0]
     ('VGraphRAG, as built', BuiltGraph(build='tkg', mended=False))
     """
-    first = instance.line.operators[0]
-    if not isinstance(first, BuiltGraph):
+    first_operator = instance.line.operators[0]
+    if not isinstance(first_operator, BuiltGraph):
         raise BadInput(
             f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged."
         )
-    line = instance.line.replaced(0, replace(first, mended=False))
-    method = f"{instance.method}{AS_BUILT}" if instance.method else ""
+    line = instance.line.replaced(0, replace(first_operator, mended=False))
+    method = f"{instance.method}{AS_BUILT_SUFFIX}" if instance.method else ""
     return replace(
         instance,
         id=repr(line),
-        title=f"{instance.name}{AS_BUILT}",
+        title=f"{instance.name}{AS_BUILT_SUFFIX}",
         short="",
         line=line,
         method=method,
     )
 
 
-def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:
+def instance_of_line(
+    line: Line, known: Mapping[str, Instance], near: Collection[str] = ()
+) -> Instance:
     """Return an instance for a bare line.
 
     It is the instance of the catalogue with this line, if there is one. Otherwise it is named after
@@ -354,34 +381,36 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
         if repr(instance.line) == text:
             return instance
     near_ones = [
-        (instance, at)
+        (instance, position)
         for instance in known.values()
-        if (at := differing_step(instance.line, line)) is not None
+        if (position := differing_step(instance.line, line)) is not None
     ]
     if not near_ones or any(len(line.operators[at].parts()) > 1 for _, at in near_ones):
-        return _with_settings(text, line, known)
-    base, at = min(
+        return _instance_with_settings(text, line, known)
+    base, position = min(
         near_ones,
         key=lambda pair: (
             type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]),
             pair[0].id not in near,
         ),
     )
-    return _after(base, CHANGED, line, f"{base.name} but for {line.operators[at].words()}.")
+    return _derived_instance(
+        base, CHANGED_SUFFIX, line, f"{base.name} but for {line.operators[position].words()}."
+    )
 
 
-def _after(base: Instance, change: str, line: Line, notes: str = "") -> Instance:
+def _derived_instance(base: Instance, change: str, line: Line, notes: str = "") -> Instance:
     """Return an instance named after another one.
 
     The number of a paper's row is left out of the name, because the line has other figures.
     """
-    if base.name.startswith(ROW):
+    if base.name.startswith(ROW_PREFIX):
         return Instance(repr(line), f"{base.label}{change}", line, notes=notes)
     method = f"{base.label}{change}" if base.method else ""
     return Instance(repr(line), f"{base.name}{change}", line, notes=notes, method=method)
 
 
-def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
+def _instance_with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
     """Return an instance named after one with the same operators and other settings.
 
     Example: `FastInsight, alpha 0.4, beta 2`.
@@ -394,10 +423,10 @@ def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Inst
     if not alike:
         return Instance(text, "Own line", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
-    return _after(base, f", {', '.join(settings)}", line)
+    return _derived_instance(base, f", {', '.join(settings)}", line)
 
 
-def save(name: str, line: Line, notes: str = "") -> Instance:
+def save_instance(name: str, line: Line, notes: str = "") -> Instance:
     """Save `line` under `name` with the person's own instances.
 
     Raises BadInput if the name is empty or taken.
@@ -410,37 +439,39 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
         raise BadInput("A name of at most 80 characters, please.")
     if not len(line):
         raise BadInput("There is no operator yet to save.")
-    instance = Instance(key, name, line, group=OWN, notes=notes)
-    with changing(own_file()):
-        known = catalogue()
-        if key in known:
+    instance = Instance(key, name, line, group=OWN_GROUP, notes=notes)
+    with hold_change_lock(own_file()):
+        instances = catalogue()
+        if key in instances:
             raise BadInput(
-                f"There is already an instance “{known[key].title}”; choose another name."
+                f"There is already an instance “{instances[key].title}”; choose another name."
             )
-        _write({**_own_rows(), key: row(instance)})
-        made(OWNED_AS, key)
+        _write_own_rows({**_own_rows(), key: toml_row(instance)})
+        record_owner(METHOD_OWNERSHIP, key)
     return instance
 
 
-def delete(key: str) -> None:
+def delete_instance(key: str) -> None:
     """Remove one of the person's own instances.
 
     Raises BadInput if it is not one, NotAllowed if it belongs to someone else.
     """
-    with changing(own_file()):
+    with hold_change_lock(own_file()):
         rows = _own_rows()
         if key not in rows:
             raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
-        check_may_change(OWNED_AS, key)
+        check_may_change(METHOD_OWNERSHIP, key)
         del rows[key]
-        _write(rows)
-        forget_owner(OWNED_AS, key)
+        _write_own_rows(rows)
+        forget_owner(METHOD_OWNERSHIP, key)
 
 
-def row(instance: Instance) -> dict[str, Any]:
+def toml_row(instance: Instance) -> dict[str, Any]:
     """Return the TOML row that reads back as `instance`."""
     fields = {
-        key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)
+        key: getattr(instance, key)
+        for key in INSTANCE_FIELDS
+        if key != "line" and getattr(instance, key)
     }
     return {**fields, "line": entries_of(instance.line)}
 
@@ -456,7 +487,7 @@ def _own_rows() -> dict[str, Any]:
         raise BadInput(f"{own_file().name} is not valid TOML: {error}.") from None
 
 
-def _write(rows: Mapping[str, Any]) -> None:
+def _write_own_rows(rows: Mapping[str, Any]) -> None:
     import tomli_w
 
     write_whole(

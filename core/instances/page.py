@@ -7,16 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from core.instances.catalogue import Instance, published
-from core.instances.needs import needed
+from core.instances.catalogue import Instance, published_instances
+from core.instances.model_needs import needed_models
 from core.operators import OPERATORS
-from core.operators.base import STAGES, Operator
+from core.operators.base import RETRIEVAL_STAGES, Operator
 from core.parameters import Parameter, parameters
 
 MIN_USES_OF_NUMBER = 4  # instances from which on a source gets a number
 MAX_CHANGES = 3  # steps in which an instance may differ from the one that describes it
 USUAL_MODELS = ("encoder", "answer")
-HEAD = """# Operators and instances
+PAGE_HEAD = """# Operators and instances
 
 This page lists every operator and every instance. It is made from the code: `python -m core \
 instances --page`.
@@ -48,12 +48,12 @@ place of `B`). *Asks* names models that the line does not, beside
 """
 
 
-def page() -> str:
+def catalogue_page() -> str:
     """Return the whole page.
 
     It contains nothing of a person's own, so it is the same on any machine.
     """
-    parts = [HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
+    parts = [PAGE_HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -61,19 +61,19 @@ def operator_text(cls: type[Operator]) -> str:
     """Return the title, the docstring and the parameters of an operator as plain text."""
     lines = [
         f"{cls.__name__} ({cls.stage}): {cls.title}",
-        _flow(cls),
+        _fields_words(cls),
         "",
         inspect.getdoc(cls) or "",
     ]
     rows = [
-        f"  {one.name}={one.default!r}  {one.label}: {one.help} {_values(one)}".rstrip()
+        f"  {one.name}={one.default!r}  {one.label}: {one.help} {_value_range(one)}".rstrip()
         for one in parameters(cls)
     ]
     return "\n".join([*lines, "", *rows]).rstrip() + "\n"
 
 
 def _operators() -> Iterator[str]:
-    for stage in STAGES:
+    for stage in RETRIEVAL_STAGES:
         classes = [cls for cls in OPERATORS.values() if cls.stage == stage]
         if not classes:
             continue
@@ -85,7 +85,7 @@ def _operators() -> Iterator[str]:
             cells = (
                 f"`{cls.__name__}`",
                 _summary(cls),
-                _flow(cls),
+                _fields_words(cls),
                 f"`{defaults}`" * bool(defaults),
             )
             yield _row(*cells)
@@ -97,12 +97,12 @@ def _summary(cls: type[Operator]) -> str:
     return (inspect.getdoc(cls) or "").partition("\n\n")[0]
 
 
-def _flow(cls: type[Operator]) -> str:
+def _fields_words(cls: type[Operator]) -> str:
     usual = cls()  # the fields that some operators read depend on their parameters
     return f"{', '.join(usual.reads)} → {', '.join(usual.writes)}".strip()
 
 
-def _values(parameter: Parameter) -> str:
+def _value_range(parameter: Parameter) -> str:
     """Return the choices or the range of a parameter."""
     if parameter.choices:
         return ", ".join(parameter.choices)
@@ -116,18 +116,18 @@ def _values(parameter: Parameter) -> str:
 def _instances() -> Iterator[str]:
     """Yield the numbered sources and one table, with a row in bold before each group."""
     groups: dict[str, list[Instance]] = {}
-    for instance in published().values():
+    for instance in published_instances().values():
         groups.setdefault(instance.group, []).append(instance)
-    counts = Counter(work_of(one.paper) for one in published().values())
+    counts = Counter(work_of(one.paper) for one in published_instances().values())
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
     yield "| id | method | line | source |"
     yield "|---|---|---|---|"
-    whole: list[Instance] = []
+    described: list[Instance] = []
     for group, rows in groups.items():
-        yield f"| **{_cell(group)}** | | | |"
-        for one in rows:
-            yield _instance_row(one, whole, works)
+        yield f"| **{_table_cell(group)}** | | | |"
+        for group_row in rows:
+            yield _instance_row(group_row, described, works)
 
 
 def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -> str:
@@ -139,22 +139,22 @@ def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -
     for number, work in enumerate(works, 1):
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
     method = instance.label
-    known = set(re.findall(r"\w+", f"{instance.id} {method} {source} no v1".lower()))
-    unsaid = [
+    words_shown = set(re.findall(r"\w+", f"{instance.id} {method} {source} no v1".lower()))
+    numbers_unsaid = [
         part
         for part in instance.number.split(", ")
-        if not known.issuperset(re.findall(r"\w+", part.lower()))
+        if not words_shown.issuperset(re.findall(r"\w+", part.lower()))
     ]
-    if unsaid:
-        method += f" ({', '.join(unsaid)})"
+    if numbers_unsaid:
+        method += f" ({', '.join(numbers_unsaid)})"
     line = min(filter(None, (_changes(base, instance) for base in whole)), key=len, default="")
     if not line:
         whole.append(instance)
         line = f"`{instance.line!r}`"
-    models = [f"`{one}`" for one in needed(instance.line) if one not in USUAL_MODELS]
-    asked = [model for model in models if model.strip("`") not in repr(instance.line)]
-    if asked:
-        line += f" Asks {', '.join(asked)}"
+    models = [f"`{one}`" for one in needed_models(instance.line) if one not in USUAL_MODELS]
+    unnamed_models = [model for model in models if model.strip("`") not in repr(instance.line)]
+    if unnamed_models:
+        line += f" Asks {', '.join(unnamed_models)}"
     return _row(f"`{instance.id}`", method, line, source)
 
 
@@ -188,8 +188,8 @@ def work_of(source: str) -> str:
 
 
 def _row(*cells: str) -> str:
-    return "| " + " | ".join(_cell(one) for one in cells) + " |"
+    return "| " + " | ".join(_table_cell(one) for one in cells) + " |"
 
 
-def _cell(text: str) -> str:
+def _table_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")

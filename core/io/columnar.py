@@ -9,27 +9,29 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import Source, size_text
+from core.io.files import FileSource, size_text
 
-PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
-COLUMNAR = (*PARQUET, *ARROW)
-BATCH_ROWS = 256  # rows unpacked at once; each may hold a long text that the file stores only once
+PARQUET_SUFFIXES, ARROW_SUFFIXES = (".parquet",), (".arrow", ".feather")
+COLUMNAR_SUFFIXES = (*PARQUET_SUFFIXES, *ARROW_SUFFIXES)
+ROWS_PER_BATCH = (
+    256  # rows unpacked at once; each may hold a long text that the file stores only once
+)
 # Bytes read ahead of a Parquet column; without it, a row group is read whole
 BUFFER_BYTES = 1 << 20
-PIECE_BYTES = 1 << 26  # bytes of values returned at once
+BATCH_VALUE_BYTES = 1 << 26  # bytes of values returned at once
 MAX_ROW_BYTES = 1 << 28
 # Values that no Python list can hold raise errors that are not pyarrow's own.
-FAULTS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
+COLUMN_FILE_ERRORS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
 
 
-def is_columnar(path: FilePath | Source) -> bool:
+def is_columnar(path: FilePath | FileSource) -> bool:
     """Return whether a file is Parquet or Arrow, by the suffix of its name."""
-    return FilePath(path.name).suffix.lower() in COLUMNAR
+    return FilePath(path.name).suffix.lower() in COLUMNAR_SUFFIXES
 
 
-def title_of(path: FilePath) -> str:
+def column_format_title(path: FilePath) -> str:
     """Return the name of a file's format."""
-    return "Parquet" if path.suffix.lower() in PARQUET else "Arrow"
+    return "Parquet" if path.suffix.lower() in PARQUET_SUFFIXES else "Arrow"
 
 
 class ColumnFile:
@@ -47,7 +49,7 @@ class ColumnFile:
     def __init__(self, path: FilePath):
         self._path = path
         with _faults(path):
-            found = _parquet(path) if path.suffix.lower() in PARQUET else _arrow(path)
+            found = _parquet(path) if path.suffix.lower() in PARQUET_SUFFIXES else _arrow(path)
             self._file: Any = found[0]
             self._map: Any = found[1]
             schema = self._file.schema_arrow if self._map is None else self._file.schema
@@ -70,17 +72,17 @@ class ColumnFile:
         Returns
         -------
         The share of the file read after each piece, and the piece: a list of values for each
-        column, pickled. A piece has at most `PIECE_BYTES`, or a single row.
+        column, pickled. A piece has at most `BATCH_VALUE_BYTES`, or a single row.
         """
-        taken = 0
+        size = 0
         with _faults(self._path):
             for share, batch in self._raw(list(names)):
                 batch.validate(full=True)
-                self._check_size(taken + batch.nbytes, most)
+                self._check_size(size + batch.nbytes, most)
                 for data in self._pickled(batch):
                     # A batch counts a text of a dictionary once; here it counts for each row.
-                    taken += len(data)
-                    self._check_size(taken, most)
+                    size += len(data)
+                    self._check_size(size, most)
                     yield share, data
 
     def _check_size(self, size: int, most: int | None) -> None:
@@ -93,9 +95,9 @@ class ColumnFile:
     def _pickled(self, batch: Any) -> Iterator[bytes]:
         """Yield the pickled values of a batch, halved until each piece is small enough."""
         data = b""
-        if batch.nbytes <= PIECE_BYTES or batch.num_rows == 1:
+        if batch.nbytes <= BATCH_VALUE_BYTES or batch.num_rows == 1:
             data = pickle.dumps([column.to_pylist() for column in batch.columns])
-        if data and (len(data) <= PIECE_BYTES or batch.num_rows == 1):
+        if data and (len(data) <= BATCH_VALUE_BYTES or batch.num_rows == 1):
             if len(data) > MAX_ROW_BYTES:
                 raise BadInput(
                     f"{self._path.name} has a row of more than {size_text(MAX_ROW_BYTES)}; "
@@ -111,14 +113,14 @@ class ColumnFile:
         """Yield the unchecked batches, each with the share of the file read."""
         if self._map is None:
             done, of = 0, max(1, self._file.metadata.num_rows)
-            for batch in self._file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
+            for batch in self._file.iter_batches(ROWS_PER_BATCH, columns=names, use_threads=False):
                 done += batch.num_rows
                 yield done / of, batch
             return
         for share, whole in _arrow_batches(self._file, self._map):
             whole.validate(full=True)  # a slice of a damaged batch may look sound
-            for start in range(0, whole.num_rows, BATCH_ROWS):
-                yield share, whole.slice(start, BATCH_ROWS).select(names)
+            for start in range(0, whole.num_rows, ROWS_PER_BATCH):
+                yield share, whole.slice(start, ROWS_PER_BATCH).select(names)
 
 
 def _parquet(path: FilePath) -> tuple[Any, None]:
@@ -156,6 +158,8 @@ def _faults(path: FilePath) -> Iterator[None]:
         yield
     except MemoryError:
         raise  # also when pyarrow raises it: the caller reports it
-    except (ArrowException, *FAULTS) as error:
+    except (ArrowException, *COLUMN_FILE_ERRORS) as error:
         said = shorten(str(error) or type(error).__name__, 120)
-        raise BadInput(f"{path.name} cannot be read as {title_of(path)} ({said}).") from None
+        raise BadInput(
+            f"{path.name} cannot be read as {column_format_title(path)} ({said})."
+        ) from None

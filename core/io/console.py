@@ -6,7 +6,7 @@ import codecs
 import sys
 import unicodedata
 
-PLAIN = {
+ASCII_SUBSTITUTES = {
     "→": "->",
     "←": "<-",
     "–": "-",
@@ -17,7 +17,7 @@ PLAIN = {
     "…": "...",
     "·": "*",
 }
-HANDLER = "hopscope.plain"
+ERROR_HANDLER = "hopscope.plain"
 
 
 def keep_printable() -> None:
@@ -25,10 +25,10 @@ def keep_printable() -> None:
 
     An arrow becomes `->`, an accented letter loses its accent, any other character becomes `?`.
     """
-    codecs.register_error(HANDLER, _replaced)
+    codecs.register_error(ERROR_HANDLER, _replaced)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=HANDLER)
+            stream.reconfigure(errors=ERROR_HANDLER)
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:
@@ -39,7 +39,7 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 def _plain(letter: str) -> str:
-    if letter in PLAIN:
-        return PLAIN[letter]
+    if letter in ASCII_SUBSTITUTES:
+        return ASCII_SUBSTITUTES[letter]
     decomposed = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
     return decomposed or "?"

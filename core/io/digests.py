@@ -19,70 +19,74 @@ from typing import Any
 from core.errors import is_refusal
 from core.watch import NO_WATCH, Watch
 
-FILE = "files.json"
-WHOLE_BYTES = 1 << 27  # bytes of a folder up to which it is read whole when opened
-TICK = 100_000_000  # nanoseconds within which a file may change again with the same time stamp
-SEAL = b"\nsha256 of all before: "
-PIECE = 1 << 22  # bytes read at a time
-MARK = "sha256"  # key in a JSON file that holds its own digest
+DIGESTS_FILE = "files.json"
+MAX_BYTES_CHECKED_NOW = 1 << 27  # bytes of a folder up to which it is read whole when opened
+TICK_NANOSECONDS = (
+    100_000_000  # nanoseconds within which a file may change again with the same time stamp
+)
+SEAL_START = b"\nsha256 of all before: "
+DIGEST_PIECE_BYTES = 1 << 22  # bytes read at a time
+DIGEST_KEY = "sha256"  # key in a JSON file that holds its own digest
 
 Stamps = tuple[tuple[str, int, int, int], ...]
 _sound: dict[Path, Stamps] = {}
 
 
-def note(folder: Path) -> None:
+def write_digests(folder: Path) -> None:
     """Write the sizes and digests of a folder's files, and sync them to disk. Raises OSError."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
-    known = {
+    digests = {
         file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file)] for file in files
     }
-    with open(folder / FILE, "w", encoding="utf-8") as stream:
-        json.dump(known, stream, indent=1)
+    with open(folder / DIGESTS_FILE, "w", encoding="utf-8") as stream:
+        json.dump(digests, stream, indent=1)
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def check_sizes(folder: Path) -> int:
+def check_noted_sizes(folder: Path) -> int:
     """Return the number of bytes in a folder's noted files.
 
     Raises ValueError if a noted file is missing or has another size, and OSError.
     """
-    known = noted(folder)
-    for name, (size, _) in known.items():
+    noted_files = read_digests(folder)
+    for name, (size, _) in noted_files.items():
         if not (folder / name).is_file():
             raise ValueError(f"{name} is missing")
         if (there := (folder / name).stat().st_size) != size:
             raise ValueError(f"{name} has {there:,} bytes, not {size:,}")
-    return sum(size for size, _ in known.values())
+    return sum(size for size, _ in noted_files.values())
 
 
-def check(folder: Path, watch: Watch = NO_WATCH) -> None:
+def check_digests(folder: Path, watch: Watch = NO_WATCH) -> None:
     """Read all noted files and compare their digests.
 
     Raises ValueError that names the first changed file, OSError, and what `watch` raises.
     """
-    before, now = _stamps(folder), time.time_ns()
-    if _sound.get(folder) == before:
+    stamps, check_time = _stamps(folder), time.time_ns()
+    if _sound.get(folder) == stamps:
         return
-    for name, (_, digest) in noted(folder).items():
+    for name, (_, digest) in read_digests(folder).items():
         if _digest(folder / name, watch) != digest:
             raise ValueError(f"{name} is not as it was written")
-    if all(now - changed > TICK for _, _, changed, _ in before):
-        _sound[folder] = before
+    if all(check_time - changed > TICK_NANOSECONDS for _, _, changed, _ in stamps):
+        _sound[folder] = stamps
 
 
-def opened(folder: Path) -> Later:
+def open_checked(folder: Path) -> DeferredCheck:
     """Compare sizes, and check digests now if the folder is small, else later.
 
     Raises ValueError or OSError.
     """
-    size = check_sizes(folder)
-    if size <= WHOLE_BYTES:
-        check(folder)
-    return Later(folder, size > WHOLE_BYTES and _sound.get(folder) != _stamps(folder))
+    size = check_noted_sizes(folder)
+    if size <= MAX_BYTES_CHECKED_NOW:
+        check_digests(folder)
+    return DeferredCheck(
+        folder, size > MAX_BYTES_CHECKED_NOW and _sound.get(folder) != _stamps(folder)
+    )
 
 
-class Later:
+class DeferredCheck:
     """A folder that is read whole in the background once it is used.
 
     `damage` describes the damage that was found; it is empty as long as none was.
@@ -105,7 +109,7 @@ class Later:
 
     def _read(self) -> None:
         try:
-            check(self.folder)
+            check_digests(self.folder)
         except (ValueError, OSError) as error:
             if is_refusal(error):
                 self._begun = False  # this says nothing about the folder, so its next use reads it
@@ -114,18 +118,18 @@ class Later:
         self.done = True
 
 
-def noted(folder: Path) -> dict[str, tuple[int, str]]:
+def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the noted sizes and digests by file name; empty if there are none.
 
     Raises ValueError if the notes cannot be read, and OSError.
     """
     try:
-        known = json.loads((folder / FILE).read_text("utf-8"))
+        known = json.loads((folder / DIGESTS_FILE).read_text("utf-8"))
         return {str(name): (int(size), str(digest)) for name, (size, digest) in known.items()}
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, AttributeError):
-        raise ValueError(f"{FILE} cannot be read") from None
+        raise ValueError(f"{DIGESTS_FILE} cannot be read") from None
 
 
 def seal(file: Path) -> None:
@@ -135,7 +139,7 @@ def seal(file: Path) -> None:
     """
     digest = _digest(file)
     with open(file, "ab") as stream:
-        stream.write(SEAL + bytes.fromhex(digest))
+        stream.write(SEAL_START + bytes.fromhex(digest))
 
 
 def check_sealed(file: Path) -> None:
@@ -144,27 +148,27 @@ def check_sealed(file: Path) -> None:
     A file without a seal was written by an earlier version and is accepted. Raises OSError.
     """
     stat = file.stat()
-    stamp, now = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino), time.time_ns()
+    stamp, check_time = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino), time.time_ns()
     if _sound.get(file) == (stamp,):
         return
-    digest, left = hashlib.sha256(), stat.st_size - len(SEAL) - 32
+    digest, remaining = hashlib.sha256(), stat.st_size - len(SEAL_START) - 32
     with open(file, "rb") as stream:
-        while left > 0 and (piece := stream.read(min(left, PIECE))):
+        while remaining > 0 and (piece := stream.read(min(remaining, DIGEST_PIECE_BYTES))):
             digest.update(piece)
-            left -= len(piece)
+            remaining -= len(piece)
         end = stream.read()
-    if end.startswith(SEAL) and end != SEAL + digest.digest():
+    if end.startswith(SEAL_START) and end != SEAL_START + digest.digest():
         raise ValueError(f"{file.name} is not as it was written")
-    if now - stat.st_mtime_ns > TICK:
+    if check_time - stat.st_mtime_ns > TICK_NANOSECONDS:
         _sound[file] = (stamp,)
 
 
-def marked(content: dict) -> dict:
+def with_digest(content: dict) -> dict:
     """Return the content of a JSON file with its own digest added."""
-    return {**content, MARK: _content(content)}
+    return {**content, DIGEST_KEY: _content(content)}
 
 
-def check_marked(content: Any) -> dict:
+def check_own_digest(content: Any) -> dict:
     """Return the content of a JSON file without its digest.
 
     Content without a digest was written by an earlier version and is accepted. Raises ValueError if
@@ -172,8 +176,8 @@ def check_marked(content: Any) -> dict:
     """
     if not isinstance(content, dict):
         raise ValueError("it holds no object")
-    rest = {key: value for key, value in content.items() if key != MARK}
-    if MARK in content and content[MARK] != _content(rest):
+    rest = {key: value for key, value in content.items() if key != DIGEST_KEY}
+    if DIGEST_KEY in content and content[DIGEST_KEY] != _content(rest):
         raise ValueError("it is not as it was written")
     return rest
 
@@ -184,15 +188,15 @@ def _content(content: dict) -> str:
 
 def _stamps(folder: Path) -> Stamps:
     """Return size, time of change and inode of each noted file, which reveal a change."""
-    known = noted(folder)
-    stats = ((name, (folder / name).stat()) for name in (*known, FILE)) if known else ()
+    known = read_digests(folder)
+    stats = ((name, (folder / name).stat()) for name in (*known, DIGESTS_FILE)) if known else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
 
 
 def _digest(file: Path, watch: Watch = NO_WATCH) -> str:
     digest = hashlib.sha256()
     with open(file, "rb", buffering=0) as stream:
-        while piece := stream.read(PIECE):
+        while piece := stream.read(DIGEST_PIECE_BYTES):
             digest.update(piece)
             watch.check()
     return digest.hexdigest()

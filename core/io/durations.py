@@ -9,10 +9,10 @@ from core.watch import NO_WATCH, Watch
 ROUGH_FACTOR = 2.0  # factor by which one measurement may be off, either way
 MIN_DIFFERENCE_SECONDS = 0.05  # a smaller difference may come from the scheduler alone
 # share done and seconds spent before the time left is estimated
-MIN_SHARE, MIN_SECONDS = (0.01, 2.0)
+MIN_DONE_SHARE, MIN_SPENT_SECONDS = (0.01, 2.0)
 
 
-def span(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a duration in words: 40 seconds, 12 minutes, 3.5 hours, 9 days."""
     if seconds < 90:
         return _counted(max(1, round(seconds)), "second")
@@ -26,35 +26,33 @@ def span(seconds: float) -> str:
     return f"{hours / 24:.0f} days"
 
 
-def between(low: float, high: float) -> str:
+def range_text(low: float, high: float) -> str:
     """Return an estimated range in words: 2 to 5 minutes, 40 seconds to 3 minutes.
 
     If both ends read the same, one duration is returned.
     """
-    first, last = span(low), span(high)
-    if first == last:
-        return first
-    number, unit = first.split(" ")
-    return (
-        f"{number if last.endswith(f' {unit}') or last.endswith(f' {unit}s') else first} to {last}"
-    )
+    low_text, high_text = duration_text(low), duration_text(high)
+    if low_text == high_text:
+        return low_text
+    number, unit = low_text.split(" ")
+    return f"{number if high_text.endswith(f' {unit}') or high_text.endswith(f' {unit}s') else low_text} to {high_text}"
 
 
-def roughly(seconds: float) -> str:
+def rough_range_text(seconds: float) -> str:
     """Return the range from half of a duration to twice as long, in words.
 
     Used for estimates that are based on other work of the same kind.
     """
-    return between(seconds / ROUGH_FACTOR, seconds * ROUGH_FACTOR)
+    return range_text(seconds / ROUGH_FACTOR, seconds * ROUGH_FACTOR)
 
 
-def differ(one: float, other: float) -> bool:
+def durations_differ(one: float, other: float) -> bool:
     """Return whether two durations differ by more than a machine varies.
 
     Each was measured once.
 
-    >>> from core.io.durations import differ
-    >>> differ(42.6, 27.9), differ(42.6, 0.4), differ(0.01, 0.05)
+    >>> from core.io.durations import durations_differ
+    >>> durations_differ(42.6, 27.9), durations_differ(42.6, 0.4), durations_differ(0.01, 0.05)
     (False, True, False)
     """
     low, high = sorted((one, other))
@@ -76,7 +74,7 @@ def ago(seconds: float) -> str:
 def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
     """Return a watch that adds the time left to the text of `watch`.
 
-    The time is estimated from the share that is done, once `MIN_SHARE` and `MIN_SECONDS` are
+    The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS` are
     reached. Resumed work begins with a share that was done before; this share is not counted as
     done in the measured time. `of` is appended to “left”.
     """
@@ -88,8 +86,8 @@ def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
                 begun[:] = [(time.monotonic(), share)]
             start, before = begun[0]
             spent, done = time.monotonic() - start, share - before
-            if text and spent >= MIN_SECONDS and done >= MIN_SHARE and share < 1:
-                text = f"{text}, {span(spent / done * (1 - share))} left{of}"
+            if text and spent >= MIN_SPENT_SECONDS and done >= MIN_DONE_SHARE and share < 1:
+                text = f"{text}, {duration_text(spent / done * (1 - share))} left{of}"
         watch.report(text, share)
 
     return Watch(watch.check, with_left)

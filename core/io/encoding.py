@@ -23,10 +23,10 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UTF8, WESTERN, SEVEN_BITS = "utf-8", "cp1252", "iso2022_jp"
+UTF8, WESTERN_ENCODING, SEVEN_BIT_ENCODING = "utf-8", "cp1252", "iso2022_jp"
 # For each encoding: which bytes of each four are zero in European letters, the least share of zeros
 # among them, and the largest share of zeros among the others.
-WIDE = {
+WIDE_ENCODINGS = {
     "utf-32-le": ((2, 3), 0.9, 1.0),
     "utf-32-be": ((0, 1), 0.9, 1.0),
     "utf-16-le": ((1, 3), 0.05, 0.01),
@@ -34,23 +34,23 @@ WIDE = {
 }
 # Names from detectors and the web, for encodings that Python knows by another name, or of which it
 # knows a fuller one.
-BY_NAME = {
+CODECS_BY_NAME = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
     "sjis": "cp932",
     "euc-kr": "cp949",
     "gbk": "gb18030",
     "gb2312": "gb18030",
-    "iso-8859-1": WESTERN,
-    "latin-1": WESTERN,
-    "latin1": WESTERN,
+    "iso-8859-1": WESTERN_ENCODING,
+    "latin-1": WESTERN_ENCODING,
+    "latin1": WESTERN_ENCODING,
     "x-mac-cyrillic": "mac_cyrillic",
     "macintosh": "mac_roman",
     "iso-8859-8-i": "iso8859-8",
     "windows-874": "cp874",
 }
 ENCODINGS = {  # offered to a person, each with its use
-    WESTERN: "Western Europe",
+    WESTERN_ENCODING: "Western Europe",
     "mac_roman": "Western Europe, older Macs",
     "cp850": "Western Europe, DOS",
     "iso8859-2": "Central Europe",
@@ -73,26 +73,28 @@ ENCODINGS = {  # offered to a person, each with its use
     "cp949": "Korean",
     "utf-16-le": "UTF-16 without a mark",
 }
-LOOKED_AT = 1 << 16  # bytes by which an encoding is detected
-SHOWN = 40  # characters of a text shown as they would read in an encoding
-CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+DETECTION_SIZE_BYTES = 1 << 16  # bytes by which an encoding is detected
+SAMPLE_CHARACTERS = 40  # characters of a text shown as they would read in an encoding
+CONTROL_SIGNS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-MANY_CONTROLS = 0.01  # share of control characters from which bytes are no text
-LEAST_WIDE = 8  # bytes from which zeros are evidence
-GOOD_TO_BAD = 4  # valid UTF-8 letters per invalid byte, from which a text counts as damaged UTF-8
+MAX_CONTROL_SHARE = 0.01  # share of control characters from which bytes are no text
+MIN_WIDE_BYTES = 8  # bytes from which zeros are evidence
+MIN_VALID_PER_INVALID = (
+    4  # valid UTF-8 letters per invalid byte, from which a text counts as damaged UTF-8
+)
 ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # escapes that switch to Japanese in a 7-bit text
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
 WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any"
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
 # a letter followed by a sign that opens a quotation or question
-OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
-MOST_LETTERS = 20_000  # letters of a text that are searched for odd words
+LETTER_BEFORE_OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
+MAX_SEARCHED_LETTERS = 20_000  # letters of a text that are searched for odd words
 ASCII = frozenset(map(chr, range(128)))
 # characters common in Western European texts; texts of other encodings do not read like this
-COMMON = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
+WESTERN_LETTERS = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
 # categories of characters: controls, unassigned, private
-IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
-FOREIGN = {
+CATEGORIES_IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
+FILE_SIGNATURES = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip or an Office document",
     b"{\\rtf": "a document in RTF",
@@ -100,7 +102,7 @@ FOREIGN = {
 }
 
 
-def ignored(_: object) -> None:
+def ignore_note(_: object) -> None:
     """Discard a note."""
 
 
@@ -117,7 +119,7 @@ def known_encoding(name: str) -> str:
     Raises BadInput if there is no such text encoding.
     """
     wanted = name.strip().lower()
-    wanted = BY_NAME.get(wanted, wanted)
+    wanted = CODECS_BY_NAME.get(wanted, wanted)
     try:
         return codecs.lookup(wanted).name if wanted and "a".encode(wanted) else ""
     except (LookupError, ValueError):
@@ -126,8 +128,8 @@ def known_encoding(name: str) -> str:
         ) from None
 
 
-def decoded(
-    name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignored
+def decode_text(
+    name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignore_note
 ) -> str:
     """Decode bytes to text.
 
@@ -146,28 +148,28 @@ def decoded(
     BadInput
         If the bytes are no text, or fit several encodings equally well.
     """
-    encoding = Encoding(marked(data))
+    encoding = Encoding(marked_encoding(data))
     if not encoding.name:
         for known in filter(None, (declared, UTF8)):
             try:
                 text = data.decode(known)
-                if known == declared or not in_other_bits(data):
-                    return checked(name, text)
+                if known == declared or not may_be_other_encoding(data):
+                    return check_text(name, text)
             except (UnicodeDecodeError, LookupError):
                 continue
-        encoding = found_encoding(name, telling(data), named, note)
+        encoding = detect_encoding(name, detection_bytes(data), named, note)
     try:
-        return checked(name, data.decode(*encoding))
+        return check_text(name, data.decode(*encoding))
     except UnicodeDecodeError as error:
         raise not_so_encoded(name, encoding.name, error.start) from None
 
 
-def marked(data: bytes) -> str:
+def marked_encoding(data: bytes) -> str:
     """Return the encoding of a byte order mark at the beginning; empty without one."""
     return next((encoding for mark, encoding in BOMS if data.startswith(mark)), "")
 
 
-def in_other_bits(data: bytes) -> bool:
+def may_be_other_encoding(data: bytes) -> bool:
     """Return whether bytes that are valid UTF-8 may be a text of another encoding.
 
     This is so if they hold zeros, or escapes that switch to Japanese.
@@ -175,18 +177,20 @@ def in_other_bits(data: bytes) -> bool:
     return b"\0" in data or any(escape in data for escape in ESCAPES)
 
 
-def telling(data: bytes) -> bytes:
+def detection_bytes(data: bytes) -> bytes:
     """Return the part of a text by which its encoding is detected.
 
     It begins with the first line that has a byte beyond ASCII.
     """
-    if in_other_bits(data[:LOOKED_AT]) or not (found := BEYOND_ASCII.search(data)):
-        return data[:LOOKED_AT]
+    if may_be_other_encoding(data[:DETECTION_SIZE_BYTES]) or not (
+        found := BEYOND_ASCII.search(data)
+    ):
+        return data[:DETECTION_SIZE_BYTES]
     start = data.rfind(b"\n", 0, found.start()) + 1
-    return data[start : start + LOOKED_AT]
+    return data[start : start + DETECTION_SIZE_BYTES]
 
 
-def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored) -> Encoding:
+def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore_note) -> Encoding:
     """Return the encoding of a text that has no mark and is not UTF-8.
 
     An encoding that is `named` is taken as it is. Else escapes point to 7-bit Japanese, zeros to
@@ -210,7 +214,7 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
     if named:
         return Encoding(named)
     if any(escape in data for escape in ESCAPES):
-        return _noted(name, Encoding(SEVEN_BITS), note)
+        return _noted(name, Encoding(SEVEN_BIT_ENCODING), note)
     if b"\0" in data:
         return _noted(name, Encoding(_wide(name, data)), note)
     if _is_damaged_utf8(data):
@@ -230,11 +234,11 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
     }
     if (
         len(set(likely.values())) > 1
-        and WESTERN in likely
-        and not odd[WESTERN]
-        and set(likely[WESTERN]) - COMMON <= ASCII
+        and WESTERN_ENCODING in likely
+        and not odd[WESTERN_ENCODING]
+        and set(likely[WESTERN_ENCODING]) - WESTERN_LETTERS <= ASCII
     ):
-        return _noted(name, Encoding(WESTERN), note)
+        return _noted(name, Encoding(WESTERN_ENCODING), note)
     if len(set(likely.values())) > 1:
         raise _unsure(name, readings)
     return _noted(name, Encoding(next(iter(likely))), note)
@@ -266,7 +270,8 @@ def _reading(data: bytes, encoding: str) -> str:
     except (UnicodeDecodeError, LookupError):
         return ""
     if not any(
-        unicodedata.category(sign) in IN_NO_TEXT for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
+        unicodedata.category(sign) in CATEGORIES_IN_NO_TEXT
+        for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
     ):
         return text
     return ""
@@ -278,13 +283,13 @@ def _odd_words(text: str) -> int:
     These mix letters of several scripts or signs, or have accented capitals after small letters.
     Opening signs directly after a letter count too.
     """
-    words = set(IN_WORD.findall(text[:MOST_LETTERS]))
+    words = set(IN_WORD.findall(text[:MAX_SEARCHED_LETTERS]))
     mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
     capitals = sum(
         any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
         for word in words
     )
-    return mixed + capitals + len(OPENING.findall(text[:MOST_LETTERS]))
+    return mixed + capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
 
 
 def _script(sign: str) -> str:
@@ -304,11 +309,11 @@ def _script(sign: str) -> str:
 def _wide(name: str, data: bytes) -> str:
     """Return the wide encoding that fits the zeros in bytes. Raises BadInput if none fits."""
     zeros = [data[place::4].count(0) / max(1, len(data[place::4])) for place in range(4)]
-    for encoding, (of, most, others) in WIDE.items():
+    for encoding, (of, most, others) in WIDE_ENCODINGS.items():
         fits = min(zeros[place] for place in of) >= most and all(
             zeros[place] <= others for place in {0, 1, 2, 3} - set(of)
         )
-        if fits and len(data) >= LEAST_WIDE and _reading(data, encoding):
+        if fits and len(data) >= MIN_WIDE_BYTES and _reading(data, encoding):
             return encoding
     raise no_text(name)
 
@@ -316,7 +321,7 @@ def _wide(name: str, data: bytes) -> str:
 def _is_damaged_utf8(data: bytes) -> bool:
     text = codecs.getincrementaldecoder(UTF8)("replace").decode(data)
     bad = text.count("�")
-    return sum(sign > "\x7f" for sign in text) - bad >= GOOD_TO_BAD * bad
+    return sum(sign > "\x7f" for sign in text) - bad >= MIN_VALID_PER_INVALID * bad
 
 
 def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
@@ -341,29 +346,29 @@ def _beginning(text: str) -> str:
     """Return some words of a text around its first letter beyond ASCII."""
     words = " ".join(text.split())
     at = next((at for at, sign in enumerate(words) if sign > "\x7f"), 0)
-    return words[max(0, at - SHOWN // 4) :][:SHOWN]
+    return words[max(0, at - SAMPLE_CHARACTERS // 4) :][:SAMPLE_CHARACTERS]
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield the offered encodings that fit bytes, each with some words as they read in it."""
-    part = telling(data)
+    part = detection_bytes(data)
     for encoding in ENCODINGS:
         if text := _reading(part, encoding):
             yield encoding, _beginning(text)
 
 
-def checked(name: str, text: str) -> str:
+def check_text(name: str, text: str) -> str:
     """Return the text. Raises BadInput if it holds zeros or many control characters."""
-    if "\0" in text or len(CONTROLS.findall(text[:LOOKED_AT])) > MANY_CONTROLS * min(
-        len(text), LOOKED_AT
-    ):
+    if "\0" in text or len(
+        CONTROL_SIGNS.findall(text[:DETECTION_SIZE_BYTES])
+    ) > MAX_CONTROL_SHARE * min(len(text), DETECTION_SIZE_BYTES):
         raise no_text(name)
     return text
 
 
 def check_first_bytes(name: str, data: bytes) -> None:
     """Raise BadInput if bytes begin like another kind of file."""
-    for beginning, what in FOREIGN.items():
+    for beginning, what in FILE_SIGNATURES.items():
         if data.startswith(beginning):
             raise BadInput(
                 f"{name} holds {what} by its first bytes, not text; give it the suffix of "

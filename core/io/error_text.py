@@ -8,18 +8,18 @@ from html.parser import HTMLParser
 
 from core.errors import shorten
 
-MAX_LETTERS = 200
-MAX_READ = 20_000  # letters that are read; the shown ones are taken from them
-TERMINAL = re.compile(
+MAX_SHOWN_LETTERS = 200
+MAX_READ_LETTERS = 20_000  # letters that are read; the shown ones are taken from them
+TERMINAL_CODE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ "
     r"-/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
-MARKUP = re.compile(r"<[a-z!/]", re.IGNORECASE)
-UNSEEN = ("Cc", "Cs", "Co", "Cn")
-TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+TAG_START = re.compile(r"<[a-z!/]", re.IGNORECASE)
+INVISIBLE_CATEGORIES = ("Cc", "Cs", "Co", "Cn")
+DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-class _Words(HTMLParser):
+class _VisibleWords(HTMLParser):
     """The text of an HTML page without scripts and styles, and its title.
 
     The title is kept apart, as the page's heading usually repeats it.
@@ -45,7 +45,7 @@ class _Words(HTMLParser):
         self.words += [] if self._hidden else [data]
 
 
-def readable_text(text: object, limit: int = MAX_LETTERS) -> str:
+def readable_text(text: object, limit: int = MAX_SHOWN_LETTERS) -> str:
     """Return a text on one line without markup, terminal codes and invisible characters.
 
     Examples
@@ -54,15 +54,15 @@ def readable_text(text: object, limit: int = MAX_LETTERS) -> str:
     >>> readable_text("<html><style>p {}</style><h1>502</h1><p>Bad &amp; gone\\x1b[31m!</html>")
     '502 Bad & gone!'
     """
-    words = TERMINAL.sub("", str(text)[:MAX_READ])
-    if MARKUP.search(words):
-        parser = _Words()
+    words = TERMINAL_CODE.sub("", str(text)[:MAX_READ_LETTERS])
+    if TAG_START.search(words):
+        parser = _VisibleWords()
         parser.feed(words)
         words = "".join(parser.words)
-        words = TERMINAL.sub("", words if words.strip() else "".join(parser.title))
-    shown = (
-        " " if unicodedata.category(letter) in UNSEEN else letter
+        words = TERMINAL_CODE.sub("", words if words.strip() else "".join(parser.title))
+    letters = (
+        " " if unicodedata.category(letter) in INVISIBLE_CATEGORIES else letter
         for letter in words
-        if letter not in TURNING
+        if letter not in DIRECTION_MARKS
     )
-    return shorten("".join(shown), limit)
+    return shorten("".join(letters), limit)

@@ -18,16 +18,16 @@ from typing import BinaryIO, Protocol
 from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
-PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
-PACKED = tuple(PACKINGS)
-LONGEST_LINE = 1 << 23  # bytes of one line
+PACKING_TITLES = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
+PACKED_SUFFIXES = tuple(PACKING_TITLES)
+MAX_LINE_BYTES = 1 << 23  # bytes of one line
 # bytes unpacked between two checks of the limit, and between two progress reports
-LOOK_EVERY, REPORT_EVERY = (1 << 14, 1 << 18)
+BYTES_PER_CHECK, BYTES_PER_REPORT = (1 << 14, 1 << 18)
 # a first line in which Excel names the separator
 EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     """A file on disk, in memory or in a zip. `size` is its stored size in bytes."""
 
     @property
@@ -42,7 +42,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class OnDisk:
+class DiskFile:
     """A file on the disk."""
 
     path: FilePath
@@ -59,10 +59,10 @@ class OnDisk:
         return open(self.path, "rb")
 
 
-File = str | FilePath | Source
+File = str | FilePath | FileSource
 
 
-class Unpacked:
+class UnpackedBytes:
     """The bytes of a file after unpacking.
 
     Reading raises BadInput once more than `most` bytes have been unpacked, or if a line has more
@@ -79,7 +79,7 @@ class Unpacked:
         most: int | None,
         longest: int | None = None,
     ):
-        self.name, self.line, self.longest = name, 0, longest or LONGEST_LINE
+        self.name, self.line, self.longest = name, 0, longest or MAX_LINE_BYTES
         self._raw, self._size, self._watch, self._most = raw, size, watch, most
         self._stream = _unpacking(raw, packed)
         self._count = self._reported = 0
@@ -87,7 +87,7 @@ class Unpacked:
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` next bytes, or all that are left if it is negative."""
         if size < 0:
-            return b"".join(iter(lambda: self.read(LONGEST_LINE), b""))
+            return b"".join(iter(lambda: self.read(MAX_LINE_BYTES), b""))
         data = self._stream.read(size)
         self._look(len(data))
         return data
@@ -97,7 +97,7 @@ class Unpacked:
         if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
-        while count > 0 and (passed := len(self._stream.read(min(count, LONGEST_LINE)))):
+        while count > 0 and (passed := len(self._stream.read(min(count, MAX_LINE_BYTES)))):
             count -= passed
 
     def lines(self) -> Iterator[bytes]:
@@ -111,7 +111,7 @@ class Unpacked:
                     f"{size_text(longest)} is too long."
                 )
             looked_at += len(data)
-            if looked_at >= LOOK_EVERY:
+            if looked_at >= BYTES_PER_CHECK:
                 self._look(looked_at)
                 looked_at = 0
             yield data
@@ -125,46 +125,50 @@ class Unpacked:
                 f"{self.name} holds more than {size_text(self._most)} of text; that is more "
                 "than can be read here."
             )
-        if self._count - self._reported >= REPORT_EVERY:
+        if self._count - self._reported >= BYTES_PER_REPORT:
             self._reported = self._count
             self._watch.step(min(1.0, self._raw.tell() / max(1, self._size)))
 
 
 @contextmanager
-def opened(
-    file: str | FilePath | Source,
+def open_unpacked(
+    file: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
     most: int | None = None,
     longest: int | None = None,
-) -> Iterator[Unpacked]:
+) -> Iterator[UnpackedBytes]:
     """Open a file and unpack it if its name ends in `.gz`, `.bz2` or `.zst`.
 
     Parameters
     ----------
     watch : receives the share of the file that was read.
     most : bytes that the file may unpack to; None for any number.
-    longest : bytes that a line may have; `LONGEST_LINE` if None.
+    longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
 
     Raises
     ------
     BadInput
         If the file is missing, unreadable, damaged or larger than `most`.
     """
-    place = OnDisk(FilePath(file)) if isinstance(file, (str, FilePath)) else file
-    suffix = FilePath(place.name).suffix.lower()
-    packed, source = suffix if suffix in PACKED else "", None
+    stored_file = DiskFile(FilePath(file)) if isinstance(file, (str, FilePath)) else file
+    suffix = FilePath(stored_file.name).suffix.lower()
+    packed, source = suffix if suffix in PACKED_SUFFIXES else "", None
     try:
-        with place.open() as raw:
-            source = Unpacked(place.name, raw, place.size, packed, watch, most, longest)
+        with stored_file.open() as raw:
+            source = UnpackedBytes(
+                stored_file.name, raw, stored_file.size, packed, watch, most, longest
+            )
             yield source
     except FileNotFoundError as error:
-        raise BadInput(f"There is no file {error.filename or place.name}.") from None
+        raise BadInput(f"There is no file {error.filename or stored_file.name}.") from None
     except (EOFError, zlib.error, OSError) as error:
         if isinstance(error, OSError) and (error.errno is not None or not packed):
-            raise BadInput(f"{place.name} cannot be read: {error.strerror or error}.") from None
+            raise BadInput(
+                f"{stored_file.name} cannot be read: {error.strerror or error}."
+            ) from None
         after = f", after line {source.line}" if source and source.line else ""
         raise BadInput(
-            f"{place.name}{after}: the {PACKINGS[packed]} file is damaged or cut short ({error})."
+            f"{stored_file.name}{after}: the {PACKING_TITLES[packed]} file is damaged or cut short ({error})."
         ) from None
 
 
@@ -176,11 +180,11 @@ def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
     if packed == ".bz2":
         return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
     if packed == ".zst":
-        return io.BufferedReader(_Zstandard(raw), LOOK_EVERY * 8)
+        return io.BufferedReader(_ZstandardStream(raw), BYTES_PER_CHECK * 8)
     return raw
 
 
-class _Zstandard(io.RawIOBase):
+class _ZstandardStream(io.RawIOBase):
     """The unpacked bytes of a file of Zstandard frames.
 
     Raises EOFError if the file is damaged or ends within a frame.
@@ -204,7 +208,7 @@ class _Zstandard(io.RawIOBase):
         while not self._ready:
             packed = (
                 self._frame.unused_data if self._frame and self._frame.eof else b""
-            ) or self._raw.read(LOOK_EVERY * 8)
+            ) or self._raw.read(BYTES_PER_CHECK * 8)
             if not packed:
                 if self._frame and not self._frame.eof:
                     raise EOFError("it ends within a frame")
@@ -221,17 +225,17 @@ class _Zstandard(io.RawIOBase):
         return size
 
 
-def lines(
-    path: str | FilePath | Source,
+def numbered_lines(
+    path: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
     most: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers from 1 and without line ends.
 
-    Raises BadInput as `opened` does, and for bytes that are not UTF-8.
+    Raises BadInput as `open_unpacked` does, and for bytes that are not UTF-8.
     """
-    with opened(path, watch, most, longest) as source:
+    with open_unpacked(path, watch, most, longest) as source:
         for data in source.lines():
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
@@ -249,10 +253,12 @@ def not_utf8(name: str, line: int, byte: int) -> BadInput:
     )
 
 
-def bare(name: str) -> str:
+def name_without_packing(name: str) -> str:
     """Return the name of a file without the suffix of its packing."""
     return (
-        name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
+        name[: -len(suffix)]
+        if (suffix := PurePosixPath(name).suffix).lower() in PACKING_TITLES
+        else name
     )
 
 

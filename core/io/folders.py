@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from core.io import digests
-from core.io.durable import begun, move, sync, write_whole
+from core.io.durable_files import move_into_place, sync, temporary_prefix, write_whole
 
 TEMPORARY = "building"  # the subfolder in which data files are written first
 
 
-def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
+def install_files(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
     """Move the data files in `temporary` into `folder` and make them current in one step.
 
     Their subfolder is named by the digest in `meta`. The file `description` then points to it.
     Digests of both are noted. The previous data stays readable until then, and is removed. Raises
     OSError.
     """
-    if not (temporary / digests.FILE).exists():
-        digests.note(temporary)
+    if not (temporary / digests.DIGESTS_FILE).exists():
+        digests.write_digests(temporary)
     for file in (*sorted(temporary.rglob("*")), temporary):
         sync(file)
     base = folder / f"data-{meta['digest'][:16]}"
@@ -35,15 +35,17 @@ def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, An
         for n in range(1, 1 << 20)
         if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists()
     )
-    move(temporary, data)
+    move_into_place(temporary, data)
     sync(folder)
-    text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
+    text = json.dumps(
+        digests.with_digest({**meta, "data": data.name}), ensure_ascii=False, indent=1
+    )
     write_whole(folder / description, lambda temporary: temporary.write_text(text, "utf-8"))
     sync(folder)
-    clean(folder, description)
+    clean_folder(folder, description)
 
 
-def clean(folder: Path, description: str) -> None:
+def clean_folder(folder: Path, description: str) -> None:
     """Remove what killed writers and replaced data left in `folder`.
 
     Call this with the folder's lock held.
@@ -59,17 +61,17 @@ def clean(folder: Path, description: str) -> None:
             and (entry.name == TEMPORARY or entry.name.startswith("data-"))
         ):
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name.startswith(begun(folder / description)):
+        elif entry.name.startswith(temporary_prefix(folder / description)):
             entry.unlink(missing_ok=True)
 
 
-def remove(folder: Path, then: Callable[[], None] = lambda: None) -> None:
+def remove_folder(folder: Path, then: Callable[[], None] = lambda: None) -> None:
     """Move a folder away in one step, call `then`, and delete its content.
 
     Raises OSError, and what `then` raises.
     """
     removed = folder.with_name(f".{folder.name}-removed")
     shutil.rmtree(removed, ignore_errors=True)
-    move(folder, removed)
+    move_into_place(folder, removed)
     then()
     shutil.rmtree(removed)

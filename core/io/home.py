@@ -10,13 +10,13 @@ from pathlib import Path
 
 from core.errors import StoreError
 
-VARIABLE = "HOPSCOPE_HOME"
-SHARED = 0o022  # permission bits by which the group or others may write
-LEAST_ROOM = 1 << 18  # bytes that must be free on the disk
+HOME_VARIABLE = "HOPSCOPE_HOME"
+SHARED_WRITE_BITS = 0o022  # permission bits by which the group or others may write
+MIN_FREE_BYTES = 1 << 18  # bytes that must be free on the disk
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
 
-def home() -> Path:
+def home_folder() -> Path:
     """Return the person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory.
 
     It is created at the first call, with permissions for the person alone.
@@ -27,17 +27,17 @@ def home() -> Path:
         If no home directory is known, or the folder cannot be made or read.
     """
     try:
-        folder = Path(os.environ.get(VARIABLE) or Path.home() / ".hopscope").expanduser()
+        folder = Path(os.environ.get(HOME_VARIABLE) or Path.home() / ".hopscope").expanduser()
     except RuntimeError:  # HOME is not set, and the user has no entry with one
         raise StoreError(
-            f"No home directory is known here; name a folder for Hopscope's files in {VARIABLE}."
+            f"No home directory is known here; name a folder for Hopscope's files in {HOME_VARIABLE}."
         ) from None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"The folder {folder} cannot be made: {error.strerror or error}. Name another "
-            f"one in {VARIABLE}."
+            f"one in {HOME_VARIABLE}."
         ) from None
     return _readable(folder)
 
@@ -50,7 +50,7 @@ def _readable(folder: Path) -> Path:
     if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
         raise StoreError(
             f"The folder {folder} belongs to another user and cannot be read. "
-            f"Give it to this user, or name another folder in {VARIABLE}."
+            f"Give it to this user, or name another folder in {HOME_VARIABLE}."
         )
     return folder
 
@@ -63,21 +63,21 @@ def keep_private() -> None:
     """
     os.umask(0o077)
     with suppress(OSError, StoreError):  # another user's folder, or one that cannot be written
-        folder = home()
+        folder = home_folder()
         mode = folder.stat().st_mode
-        if not mode & SHARED:
+        if not mode & SHARED_WRITE_BITS:
             folder.chmod(mode & 0o700)  # a folder that the person cannot write stays so
 
 
-def cannot_save(folder: Path | None = None) -> str:
+def save_fault(folder: Path | None = None) -> str:
     """Return the reason why nothing can be saved in a folder; empty if saving works.
 
     The folder is the person's own if none is given.
     """
-    folder = folder or home()
+    folder = folder or home_folder()
     if not os.access(folder, os.W_OK):
         return f"Nothing can be saved: {folder} cannot be written. What is there can be read."
-    if shutil.disk_usage(folder).free < LEAST_ROOM:
+    if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
         return (
             f"Nothing can be saved: the disk that holds {folder} is full. What is there can be "
             "read."
@@ -87,12 +87,12 @@ def cannot_save(folder: Path | None = None) -> str:
 
 def graphs_folder() -> Path:
     """Return the folder of built graphs, one subfolder each. Raises StoreError if unreadable."""
-    return _readable(home() / "graphs")
+    return _readable(home_folder() / "graphs")
 
 
 def models_folder() -> Path:
     """Return the folder of fetched models: HOPSCOPE_MODELS, else the person's `models`."""
-    return Path(os.environ.get("HOPSCOPE_MODELS") or home() / "models")
+    return Path(os.environ.get("HOPSCOPE_MODELS") or home_folder() / "models")
 
 
 def weights_of(package: str) -> Path | None:

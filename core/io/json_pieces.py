@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, Unpacked, not_utf8, size_text
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8, size_text
 
-PIECE = 1 << 20  # bytes read at once
+JSON_PIECE_BYTES = 1 << 20  # bytes read at once
 # Characters of one value, whose objects take up to twenty times as much
-LONGEST_VALUE = LONGEST_LINE
+MAX_JSON_VALUE_CHARACTERS = MAX_LINE_BYTES
 # Characters before the end of the text in memory, where a fault may come from the cut
-NEAR_END = 16
-DECODER = json.JSONDecoder()
-BETWEEN = re.compile(r"[\s,]*")
+NEAR_END_CHARACTERS = 16
+VALUE_DECODER = json.JSONDecoder()
+JSON_SEPARATOR = re.compile(r"[\s,]*")
 
 
-class Pieces:
+class JsonPieces:
     """A position in a JSON text that moves on value by value, with its line."""
 
-    def __init__(self, source: Unpacked):
+    def __init__(self, source: UnpackedBytes):
         self.source, self.decode = source, codecs.getincrementaldecoder("utf-8-sig")().decode
         self.text, self.at = "", 0  # the text in memory, and the position in it
         # Line and column (from 0) of the file where the text begins
@@ -38,7 +38,7 @@ class Pieces:
         Returns an empty string at the end of the text.
         """
         while True:
-            blank = BETWEEN.match(self.text, self.at)
+            blank = JSON_SEPARATOR.match(self.text, self.at)
             assert blank is not None  # it matches the empty text too
             self.at = blank.end()
             if self.at < len(self.text) or self.whole:
@@ -48,11 +48,11 @@ class Pieces:
     def opens_objects(self) -> bool:
         """Return whether an array begins here whose first item is an object. Consumes nothing."""
         while self.next() == "[":
-            blank = BETWEEN.match(self.text, self.at + 1)
+            blank = JSON_SEPARATOR.match(self.text, self.at + 1)
             assert blank is not None  # it matches the empty text too
             if blank.end() < len(self.text) or self.whole:
                 return self.text[blank.end() : blank.end() + 1] == "{"
-            if len(self.text) - self.at > LONGEST_VALUE:
+            if len(self.text) - self.at > MAX_JSON_VALUE_CHARACTERS:
                 break
             self._more()
         return False
@@ -91,12 +91,12 @@ class Pieces:
         """Return the value that begins here and consume it.
 
         A number at the end of the text in memory may go on in the file, so more is read first.
-        Raises BadInput for text that is not JSON, and for more than `LONGEST_VALUE` characters.
+        Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS` characters.
         """
         self.next()
         while True:
             try:
-                value, end = DECODER.raw_decode(self.text, self.at)
+                value, end = VALUE_DECODER.raw_decode(self.text, self.at)
             except RecursionError as error:
                 raise self._fault(error) from None
             except ValueError as error:
@@ -104,13 +104,15 @@ class Pieces:
                     raise self._fault(error) from None
                 end = len(self.text)
             else:
-                if (end < len(self.text) or self.whole) and end - self.at <= LONGEST_VALUE:
+                if (
+                    end < len(self.text) or self.whole
+                ) and end - self.at <= MAX_JSON_VALUE_CHARACTERS:
                     self.at = end
                     return value
-            if end - self.at > LONGEST_VALUE:
+            if end - self.at > MAX_JSON_VALUE_CHARACTERS:
                 raise BadInput(
                     f"{self.source.name}, line {self.line()}: what begins here is longer "
-                    f"than {size_text(LONGEST_VALUE)}."
+                    f"than {size_text(MAX_JSON_VALUE_CHARACTERS)}."
                 )
             self._more()
 
@@ -136,12 +138,14 @@ class Pieces:
         """Return whether a fault remains, whatever text follows."""
         if not isinstance(error, json.JSONDecodeError):
             return True
-        return error.pos < len(self.text) - NEAR_END and not error.msg.startswith("Unterminated")
+        return error.pos < len(self.text) - NEAR_END_CHARACTERS and not error.msg.startswith(
+            "Unterminated"
+        )
 
     def _more(self) -> None:
         """Drop the consumed text and read more.
 
-        The text in memory is doubled up to the length of one value. At least `PIECE` bytes are
+        The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES` bytes are
         read.
         """
         ended = self.text.count("\n", 0, self.at)
@@ -151,7 +155,9 @@ class Pieces:
         self.line_at += ended
         self.before += self.at
         self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0
-        data = self.source.read(max(PIECE, min(len(self.text), LONGEST_VALUE - len(self.text))))
+        data = self.source.read(
+            max(JSON_PIECE_BYTES, min(len(self.text), MAX_JSON_VALUE_CHARACTERS - len(self.text)))
+        )
         self.whole = not data
         try:
             self.text += self.decode(data, self.whole)

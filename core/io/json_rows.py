@@ -12,15 +12,15 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, File, lines, opened
-from core.io.json_pieces import Pieces, not_json
+from core.io.files import MAX_LINE_BYTES, File, numbered_lines, open_unpacked
+from core.io.json_pieces import JsonPieces, not_json
 from core.watch import NO_WATCH, Watch
 
 # keys under which a JSON file may hold its list of rows
-HOLDS_ROWS = ("Questions", "questions", "data", "examples", "goldens", "items")
+ROW_HOLDER_KEYS = ("Questions", "questions", "data", "examples", "goldens", "items")
 # keys that mark an object as a row, whatever lists it holds
-OF_A_ROW = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
-OPENING = 1 << 16  # bytes read at once to find the first that is not blank
+ROW_KEYS = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
+START_PIECE_BYTES = 1 << 16  # bytes read at once to find the first that is not blank
 
 Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
@@ -32,11 +32,11 @@ def json_rows(
     """Yield the objects of a JSON file, each with its place in the file.
 
     The file holds one object a line, one array of objects, or an object that holds such an array
-    under one of `HOLDS_ROWS`; the first in the file is taken. An object on one line is a row,
-    whatever it holds, if another follows or it has a key of `OF_A_ROW`.
+    under one of `ROW_HOLDER_KEYS`; the first in the file is taken. An object on one line is a row,
+    whatever it holds, if another follows or it has a key of `ROW_KEYS`.
 
     Rows are read one at a time, so only one lies in memory. Raises BadInput as
-    `core.io.files.lines` does. It also names the line of text that is not JSON, of a value that is
+    `core.io.files.numbered_lines` does. It also names the line of text that is not JSON, of a value that is
     no object, and of a row that is longer than a line may be, `longest` bytes.
     """
     return ((where, row) for _, where, row in numbered_rows(path, watch, most, longest=longest))
@@ -46,7 +46,7 @@ def numbered_rows(
     path: File,
     watch: Watch = NO_WATCH,
     most: int | None = None,
-    holds: Sequence[str] = HOLDS_ROWS,
+    holds: Sequence[str] = ROW_HOLDER_KEYS,
     single: bool = False,
     longest: int | None = None,
 ) -> Iterator[Numbered]:
@@ -61,15 +61,19 @@ def numbered_rows(
     single : an object that holds no rows is a row itself, on one or more lines.
     longest : bytes that a line may have.
     """
-    first = beginning(path, 1, most)
+    first = read_start(path, 1, most)
     if first == "[":
         yield from _array(path, watch, most)
-    elif first == "{" and (form := _form(path, watch, most, holds)) != LINES:
-        if form == SPREAD and not single:
+    elif first == "{" and (form := _form(path, watch, most, holds)) != LINE_ROWS:
+        if form == SPREAD_ROWS and not single:
             raise _without_rows(path)
-        yield from _held(path, watch, most, holds) if form == HELD else _spread(path, watch, most)
+        yield from (
+            _held_rows(path, watch, most, holds)
+            if form == HELD_ROWS
+            else _spread(path, watch, most)
+        )
     else:
-        for number, text in lines(path, watch, most, longest):
+        for number, text in numbered_lines(path, watch, most, longest):
             yield (
                 number,
                 f"line {number}",
@@ -77,28 +81,30 @@ def numbered_rows(
             )
 
 
-def beginning(path: File, size: int, most: int | None = None) -> str:
+def read_start(path: File, size: int, most: int | None = None) -> str:
     """Return the first `size` bytes of a file that are not blank, as text."""
     found = b""
-    with opened(path, most=most) as source:
-        while len(found) < size and (data := source.read(OPENING)):
+    with open_unpacked(path, most=most) as source:
+        while len(found) < size and (data := source.read(START_PIECE_BYTES)):
             found += b"".join(data.removeprefix(codecs.BOM_UTF8).split())
     return found[:size].decode("utf-8", "replace")
 
 
 def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
     """Yield the objects of an array that is the whole file, each with its first line."""
-    with opened(path, watch, most) as source:
-        pieces = Pieces(source)
+    with open_unpacked(path, watch, most) as source:
+        pieces = JsonPieces(source)
         for number, where in enumerate(pieces.items(), 1):
             yield number, where, _object(path, where, pieces.value())
         _at_end(pieces, f"line {pieces.line()}", "the array")
 
 
-def _held(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> Iterator[Numbered]:
+def _held_rows(
+    path: File, watch: Watch, most: int | None, holds: Sequence[str]
+) -> Iterator[Numbered]:
     """Yield the objects of the first array of rows in the file's only object."""
-    with opened(path, watch, most) as source:
-        pieces, number = Pieces(source), 0
+    with open_unpacked(path, watch, most) as source:
+        pieces, number = JsonPieces(source), 0
         for key in pieces.keys():
             if number or key not in holds or not pieces.opens_objects():
                 pieces.passed()
@@ -110,14 +116,14 @@ def _held(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> I
 
 def _spread(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
     """Yield objects that span several lines, one after another, each with its first line."""
-    with opened(path, watch, most) as source:
-        pieces, number = Pieces(source), 0
+    with open_unpacked(path, watch, most) as source:
+        pieces, number = JsonPieces(source), 0
         while pieces.next():
             number, where = number + 1, f"line {pieces.line()}"
             yield number, where, _object(path, where, pieces.value())
 
 
-LINES, HELD, SPREAD = (
+LINE_ROWS, HELD_ROWS, SPREAD_ROWS = (
     "one object a line",
     "an object that holds rows",
     "an object over several lines",
@@ -130,26 +136,26 @@ def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> s
     The object holds the rows if it is the whole file. If it ends on its first line, there is one
     object a line. Progress is reported as nothing read.
     """
-    with opened(path, watch.part(0.0, 0.0), most) as source:
-        pieces, held, of_a_row = Pieces(source), False, False
+    with open_unpacked(path, watch.part(0.0, 0.0), most) as source:
+        pieces, holds_row_list, of_a_row = JsonPieces(source), False, False
         pieces.next()
         begins = pieces.line()
         for key in pieces.keys():
-            held = held or (key in holds and pieces.opens_objects())
-            of_a_row = of_a_row or key in OF_A_ROW
+            holds_row_list = holds_row_list or (key in holds and pieces.opens_objects())
+            of_a_row = of_a_row or key in ROW_KEYS
             if pieces.next() != "[":
                 pieces.value()
                 continue
             for _ in pieces.items():
-                if held and (pieces.line() > begins or pieces.count() > LONGEST_LINE):
-                    return HELD  # it is longer than a row on one line may be
+                if holds_row_list and (pieces.line() > begins or pieces.count() > MAX_LINE_BYTES):
+                    return HELD_ROWS  # it is longer than a row on one line may be
                 pieces.value()
         if pieces.line() > begins:
-            return HELD if held else SPREAD
-        return HELD if held and not of_a_row and not pieces.next() else LINES
+            return HELD_ROWS if holds_row_list else SPREAD_ROWS
+        return HELD_ROWS if holds_row_list and not of_a_row and not pieces.next() else LINE_ROWS
 
 
-def _at_end(pieces: Pieces, where: str, what: str) -> None:
+def _at_end(pieces: JsonPieces, where: str, what: str) -> None:
     if pieces.next():
         raise BadInput(f"{pieces.source.name}, {where}: more text follows after {what} has ended.")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from core.errors import StoreError
 from core.watch import NO_WATCH, Watch
 
-WAIT = 0.05  # seconds between two tries
-PATIENCE = 20.0  # seconds after which a process that changes a small file is taken to hang
+LOCK_RETRY_SECONDS = 0.05  # seconds between two tries
+LOCK_PATIENCE_SECONDS = (
+    20.0  # seconds after which a process that changes a small file is taken to hang
+)
 
 
 @contextmanager
-def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
+def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold a lock file while the block runs. The system frees it if the process dies.
 
     While another process holds it, `watch` is called between two tries; an error that it raises
@@ -31,7 +33,7 @@ def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
             break
         except Timeout:
             watch.check()
-            time.sleep(WAIT)
+            time.sleep(LOCK_RETRY_SECONDS)
     try:
         yield
     finally:
@@ -39,7 +41,7 @@ def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 
 @contextmanager
-def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
+def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Iterator[None]:
     """Hold a lock while a file is read, changed and written.
 
     Of two processes that do so, neither loses the changes of the other. Raises StoreError if
@@ -56,7 +58,7 @@ def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
             )
 
     try:
-        with locked(file.with_name(f".{file.name}.lock"), Watch(busy)):
+        with hold_lock_file(file.with_name(f".{file.name}.lock"), Watch(busy)):
             yield
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IGNORECASE)
+DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IGNORECASE)
 
 
 def no_device(name: str) -> str:
@@ -16,5 +16,5 @@ def no_device(name: str) -> str:
     >>> no_device("aux"), no_device("Con.trec"), no_device("auxiliary")
     ('aux-1', 'Con-1.trec', 'auxiliary')
     """
-    found = DEVICE.match(name)
+    found = DEVICE_NAME.match(name)
     return f"{found[0]}-1{name[found.end() :]}" if found else name

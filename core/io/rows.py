@@ -15,11 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
-from core.io.home import cannot_save
-from core.io.locks import changing
-from core.io.sqlite import WAIT, Database, is_damaged, opened, why_unsaved, write_ahead
+from core.io.home import save_fault
+from core.io.locks import hold_change_lock
+from core.io.sqlite import (
+    BUSY_WAIT_SECONDS,
+    SqliteDatabase,
+    is_damaged,
+    open_database,
+    why_unsaved,
+    write_ahead,
+)
 
-BATCH_KEYS = 500  # keys looked up in one query
+KEYS_PER_QUERY = 500  # keys looked up in one query
 
 
 class DamagedFile(StoreError):
@@ -54,17 +61,17 @@ class HeldFile:
     def __init__(self) -> None:
         self.lock, self.holders = threading.RLock(), 0
         # the open database, with the device and inode of its file
-        self._open: tuple[Database, tuple[int, int]] | None = None
+        self._open: tuple[SqliteDatabase, tuple[int, int]] | None = None
 
     @contextmanager
-    def used(self, file: Path, opening: Callable[[], Database]) -> Iterator[Database | None]:
+    def used(
+        self, file: Path, opening: Callable[[], SqliteDatabase]
+    ) -> Iterator[SqliteDatabase | None]:
         """Return the open file, or None if nothing can be saved in it.
 
         It is opened if it is closed or was removed meanwhile. After an error it is closed.
         """
-        if self._open is not None and (
-            self._open[1] != _identity(file) or cannot_save(file.parent)
-        ):
+        if self._open is not None and (self._open[1] != _identity(file) or save_fault(file.parent)):
             self.close()
         if self._open is None:
             database = opening()
@@ -99,14 +106,14 @@ class RowFile:
     def __init__(self, file: Path, schema: Schema):
         self.file, self.schema = file, schema
 
-    def open(self, **options: Any) -> Database:
+    def open(self, **options: Any) -> SqliteDatabase:
         """Open the file, for use with `errors` and `transaction`. Raises StoreError.
 
         `options` are those of `sqlite3.connect`.
         """
         with self.errors():
-            database = opened(
-                self.file, self._prepare, timeout=WAIT, isolation_level=None, **options
+            database = open_database(
+                self.file, self._prepare, timeout=BUSY_WAIT_SECONDS, isolation_level=None, **options
             )
             # A kill loses no row. A power cut may lose the last ones, which can be computed again.
             if self.schema.again:
@@ -120,31 +127,31 @@ class RowFile:
         Used where many threads save a row each, as opening takes longer than saving.
         """
         with _holding:
-            held = _held.setdefault(self.file, HeldFile())
-            held.holders += 1
+            open_file = _held.setdefault(self.file, HeldFile())
+            open_file.holders += 1
         try:
             yield
         finally:
-            with _holding, held.lock:
-                held.holders -= 1
-                if not held.holders:
-                    held.close()
+            with _holding, open_file.lock:
+                open_file.holders -= 1
+                if not open_file.holders:
+                    open_file.close()
                     del _held[self.file]
 
     @contextmanager
-    def reading(self) -> Iterator[Database]:
+    def reading(self) -> Iterator[SqliteDatabase]:
         """Open the file for reading.
 
         Raises StoreError, and changes nothing, if the file is damaged or belongs to another
         program.
         """
-        held = _held.get(self.file)
-        if held is not None:
+        open_file = _held.get(self.file)
+        if open_file is not None:
             with (
-                held.lock,
-                held.used(self.file, lambda: self.open(check_same_thread=False)) as database,
+                open_file.lock,
+                open_file.used(self.file, lambda: self.open(check_same_thread=False)) as database,
             ):
-                if database is not None and held.holders:
+                if database is not None and open_file.holders:
                     with self.errors():
                         yield database
                     return
@@ -152,7 +159,7 @@ class RowFile:
             yield database
 
     @contextmanager
-    def writing(self) -> Iterator[Database]:
+    def writing(self) -> Iterator[SqliteDatabase]:
         """Open the file in one transaction: all is written or, after an error, nothing.
 
         Raises StoreError.
@@ -170,7 +177,7 @@ class RowFile:
         table: str,
         rows: Iterable[Sequence[Any]],
         columns: Sequence[str] = (),
-        database: Database | None = None,
+        database: SqliteDatabase | None = None,
     ) -> None:
         """Write rows and replace those with the same key. Raises StoreError.
 
@@ -209,7 +216,7 @@ class RowFile:
         kept. Raises StoreError if the file cannot be removed.
         """
         assert self.schema.again
-        with changing(self.file):
+        with hold_change_lock(self.file):
             try:
                 if self.query("PRAGMA quick_check(1)") == [("ok",)]:
                     return
@@ -238,7 +245,7 @@ class RowFile:
     def _those(self) -> str:
         return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
 
-    def _prepare(self, database: Database) -> None:
+    def _prepare(self, database: SqliteDatabase) -> None:
         if not self._known(database):
             write_ahead(database)
             with transaction(database):
@@ -254,9 +261,9 @@ class RowFile:
                         f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}"
                     )
 
-    def _lacking(self, database: Database) -> list[tuple[str, str]]:
+    def _lacking(self, database: SqliteDatabase) -> list[tuple[str, str]]:
         """Return the later columns that are still missing, each with its table."""
-        there = {
+        table_columns = {
             table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
             for table in self.schema.later
         }
@@ -264,10 +271,10 @@ class RowFile:
             (table, name)
             for table, columns in self.schema.later.items()
             for name in columns
-            if name not in there[table]
+            if name not in table_columns[table]
         ]
 
-    def _known(self, database: Database) -> bool:
+    def _known(self, database: SqliteDatabase) -> bool:
         """Return whether the tables exist.
 
         The tables are counted before the header is read: when tables are seen, their maker has
@@ -311,7 +318,7 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
-def by_key(
+def select_by_keys(
     database: sqlite3.Connection, table: str, columns: Sequence[str], keys: Iterable[Any]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the columns of the rows with these keys, in no order.
@@ -319,8 +326,8 @@ def by_key(
     Keys without a row are skipped.
     """
     asked = list(keys)
-    for start in range(0, len(asked), BATCH_KEYS):
-        some = asked[start : start + BATCH_KEYS]
+    for start in range(0, len(asked), KEYS_PER_QUERY):
+        some = asked[start : start + KEYS_PER_QUERY]
         yield from database.execute(
             f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(some)})", some
         )

@@ -12,22 +12,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from core.io.home import cannot_save
+from core.io.home import save_fault
 
-WAIT = 30.0  # seconds to wait for another process
+BUSY_WAIT_SECONDS = 30.0  # seconds to wait for another process
 # errors of a file that is no database or has damaged pages
-DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+DAMAGED_CODES = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 # errors raised where nothing can be written
-UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
+UNWRITABLE_CODES = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
     """Switch a database to write-ahead logging, so that readers and a writer do not block.
 
     SQLite does not wait while another process switches, so this function does. Raises
-    `sqlite3.OperationalError` if the other does not finish within `WAIT` seconds.
+    `sqlite3.OperationalError` if the other does not finish within `BUSY_WAIT_SECONDS` seconds.
     """
-    until = time.monotonic() + WAIT
+    until = time.monotonic() + BUSY_WAIT_SECONDS
     while True:
         try:
             database.execute("PRAGMA journal_mode = WAL")
@@ -40,21 +40,25 @@ def write_ahead(database: sqlite3.Connection) -> None:
 
 def why_unsaved(error: sqlite3.Error) -> str:
     """Return why nothing can be saved in the person's folder; empty for other errors."""
-    return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""
+    return (
+        save_fault() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE_CODES) else ""
+    )
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
     """Return whether an error says that the file is no database or has damaged pages."""
-    return getattr(error, "sqlite_errorname", "").startswith(DAMAGED)
+    return getattr(error, "sqlite_errorname", "").startswith(DAMAGED_CODES)
 
 
-class Database(sqlite3.Connection):
+class SqliteDatabase(sqlite3.Connection):
     """An open SQLite file. `saves` is False if nothing can be written to it."""
 
     saves = True
 
 
-def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> Database:
+def open_database(
+    file: Path, prepare: Callable[[SqliteDatabase], None], **options: Any
+) -> SqliteDatabase:
     """Open the database in a file; `prepare` makes its missing tables.
 
     Nothing can be written on a full disk, or one that is mounted read-only. The content can then be
@@ -62,11 +66,11 @@ def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> D
     those of `sqlite3.connect`. Raises `sqlite3.Error`, and what `prepare` raises.
     """
     try:
-        database = _prepared(sqlite3.connect(file, factory=Database, **options), prepare)
-        database.saves = os.access(file, os.W_OK) and not cannot_save(file.parent)
+        database = _prepared(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
+        database.saves = os.access(file, os.W_OK) and not save_fault(file.parent)
         return database
     except sqlite3.OperationalError as error:
-        if not error.sqlite_errorname.startswith(UNWRITABLE):
+        if not error.sqlite_errorname.startswith(UNWRITABLE_CODES):
             raise
     try:
         database = _prepared(_as_it_is(file, options), prepare)
@@ -77,7 +81,9 @@ def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> D
     return database
 
 
-def _prepared(database: Database, prepare: Callable[[Database], None]) -> Database:
+def _prepared(
+    database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
+) -> SqliteDatabase:
     try:
         prepare(database)
     except BaseException:
@@ -86,23 +92,26 @@ def _prepared(database: Database, prepare: Callable[[Database], None]) -> Databa
     return database
 
 
-def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
+def _as_it_is(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
     """Open a file without writing next to it; an empty database if there is no file.
 
     Raises OSError and `sqlite3.Error`.
     """
     ahead = file.with_name(f"{file.name}-wal")
     if not file.exists() or not file.stat().st_size:
-        return sqlite3.connect(":memory:", factory=Database, **options)
+        return sqlite3.connect(":memory:", factory=SqliteDatabase, **options)
     if not ahead.exists() or not ahead.stat().st_size:
         return sqlite3.connect(
-            f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options
+            f"{file.absolute().as_uri()}?mode=ro&immutable=1",
+            uri=True,
+            factory=SqliteDatabase,
+            **options,
         )
     # Rows in the write-ahead log are not in the file yet, so both are copied and read together.
     with tempfile.TemporaryDirectory() as folder:
         for part in (file, ahead):
             shutil.copyfile(part, Path(folder) / part.name)
-        read = sqlite3.connect(":memory:", factory=Database, **options)
+        read = sqlite3.connect(":memory:", factory=SqliteDatabase, **options)
         with closing(sqlite3.connect(Path(folder) / file.name)) as copy:
             copy.backup(read)
     return read

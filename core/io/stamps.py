@@ -14,34 +14,34 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
-from core.io.digests import TICK
+from core.io.digests import TICK_NANOSECONDS
 
 ValueT = TypeVar("ValueT")
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Path, inode, size in bytes and time of change in ns of each file. Absent files are left out."""
 
 
-def stamp(files: Iterable[str | Path]) -> Stamp:
+def stamp_files(files: Iterable[str | Path]) -> Stamp:
     """Return the stamp of some files."""
     return tuple(found for file in files if (found := _stat(os.fspath(file))) is not None)
 
 
-def tree(folder: str | Path) -> Stamp:
+def stamp_tree(folder: str | Path) -> Stamp:
     """Return the stamp of all files in a folder and below; empty if there is no folder."""
-    found: list[tuple[str, int, int, int]] = []
+    stamps: list[tuple[str, int, int, int]] = []
     try:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda one: one.name):
                 if entry.is_dir(follow_symlinks=False):
-                    found += tree(entry.path)
+                    stamps += stamp_tree(entry.path)
                 elif (file := _stat(entry.path)) is not None:
-                    found.append(file)
+                    stamps.append(file)
     except (OSError, ValueError):
-        return tuple(found)
-    return tuple(found)
+        return tuple(stamps)
+    return tuple(stamps)
 
 
-def described(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
+def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
     """Return the files of a name in the subfolders of a folder, each with its stamp.
 
     They are in the order of the subfolders' names.
@@ -63,7 +63,7 @@ def _stat(file: str) -> tuple[str, int, int, int] | None:
     return file, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-class Remembered(Generic[ValueT]):
+class StampedCache(Generic[ValueT]):
     """At most `size` values by key, each with the stamp of its files. Safe between threads."""
 
     def __init__(self, size: int = 256):
@@ -74,7 +74,7 @@ class Remembered(Generic[ValueT]):
         """Return the value of a key, made anew if it is unknown or its files changed.
 
         `made_of` is taken before the value is made, so a change meanwhile is seen at the next call.
-        A file that changed within `TICK` may change again with the same time, so its value is not
+        A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its value is not
         kept. Raises what `make` raises, which is not remembered.
         """
         with self._lock:
@@ -83,7 +83,7 @@ class Remembered(Generic[ValueT]):
             return known[1]
         now = time.time_ns()
         value = make()
-        if all(abs(now - changed) > TICK for *_, changed in made_of):
+        if all(abs(now - changed) > TICK_NANOSECONDS for *_, changed in made_of):
             with self._lock:
                 self._known[key] = (made_of, value)
         return value

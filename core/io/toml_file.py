@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
-DIGITS = re.compile(r"\d[\d_]{999,}")
+TOML_KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
+HUGE_NUMBER = re.compile(r"\d[\d_]{999,}")
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -29,15 +29,15 @@ def read_toml(file: Path) -> dict[str, Any]:
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
     except ValueError as error:
-        raise tomllib.TOMLDecodeError(_where(text) or str(error)) from None
+        raise tomllib.TOMLDecodeError(_huge_number_message(text) or str(error)) from None
 
 
-def _where(text: str) -> str:
+def _huge_number_message(text: str) -> str:
     """Return a message with line and key of the first huge number; empty if there is none."""
-    number = DIGITS.search(text)
+    number = HUGE_NUMBER.search(text)
     if number is None:
         return ""
-    keys = [key[1] for key in KEY.finditer(text, 0, number.start())]
+    keys = [key[1] for key in TOML_KEY.finditer(text, 0, number.start())]
     line, digits = text.count("\n", 0, number.start()) + 1, len(number[0].replace("_", ""))
     key = f"“{keys[-1]}” is" if keys else "there is"
     return f"{key} a number of {digits:,} digits, which is too large (at line {line})"

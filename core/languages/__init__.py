@@ -1,13 +1,13 @@
 """Languages of texts: detection, words and sentences, and question words."""
 
-from core.languages.detection import Found, found_in, is_english, language_of_question
+from core.languages.detection import Detection, detect_language, is_english, language_of_question
 from core.languages.language import ENGLISH, Language, known_code, language, languages
 
 __all__ = [
     "ENGLISH",
-    "Found",
+    "Detection",
     "Language",
-    "found_in",
+    "detect_language",
     "is_english",
     "known_code",
     "language",

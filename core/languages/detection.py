@@ -12,22 +12,27 @@ from typing import Any
 from core.languages.language import ENGLISH, Language, language, languages
 from core.languages.scripts import letters_by_script, script_of
 
-WORD = re.compile(r"[^\W\d_]+")
-LETTERS, WORDS = 4_000, 200  # the most letters and words of a text that are examined
+LETTERS_ONLY_WORD = re.compile(r"[^\W\d_]+")
+MAX_EXAMINED_LETTERS, MAX_EXAMINED_WORDS = (
+    4_000,
+    200,
+)  # the most letters and words of a text that are examined
 # Least share of function words that decides alone, and its least ratio to the next language's.
-PLAIN, LEAD = (0.25, 2.5)
+MIN_FUNCTION_WORD_SHARE, MIN_SHARE_RATIO = (0.25, 2.5)
 # The least score of the chosen language, and its least lead over the next one.
-SURE, AHEAD = (0.75, 0.25)
-COMMON_WEIGHT = 2.0  # weight of the share of function words; lingua's confidence has weight 1
-SENTENCE = 30  # words of the longest text that may be one question
+MIN_LANGUAGE_SCORE, MIN_SCORE_LEAD = (0.75, 0.25)
+FUNCTION_WORD_WEIGHT = (
+    2.0  # weight of the share of function words; lingua's confidence has weight 1
+)
+MAX_QUESTION_WORDS = 30  # words of the longest text that may be one question
 # Fewest words for which lingua is asked, and for which it is trusted without a function word.
-SHORT, LONG = (3, 10)
+MIN_DETECTOR_WORDS, MIN_TRUSTED_WORDS = (3, 10)
 # Pieces of a sample, letters of a piece, and the least share of a further language that is named.
-PARTS, PART, LEAST_PART = (40, 600, 0.15)
+SAMPLE_PIECES, PIECE_LETTERS, MIN_NAMED_SHARE = (40, 600, 0.15)
 
 
 @dataclass(frozen=True)
-class Found:
+class Detection:
     """The language of some texts by its code, empty where none was found.
 
     `shares` are the languages of the sample, from 0 to 1. `chosen` is true where a user chose the
@@ -44,7 +49,7 @@ class Found:
         return {
             code: share
             for code, share in self.shares.items()
-            if code != self.code and share >= LEAST_PART
+            if code != self.code and share >= MIN_NAMED_SHARE
         }
 
     @property
@@ -71,14 +76,14 @@ class Found:
         return f"{known.name}, with {' and '.join(more)}" if more else known.name
 
 
-def found_in(texts: Sequence[str]) -> Found:
+def detect_language(texts: Sequence[str]) -> Detection:
     """Return the language of some texts, and the share of each language.
 
     At most 40 pieces of the texts are examined. Another language than English has to be that of
     more than half of the sample.
 
-    >>> from core.languages import found_in
-    >>> found_in(["Der Zug fährt nach Berlin.", "Die Stadt liegt an der Spree."]).code
+    >>> from core.languages import detect_language
+    >>> detect_language(["Der Zug fährt nach Berlin.", "Die Stadt liegt an der Spree."]).code
     'de'
     """
     votes: Counter[str] = Counter()
@@ -88,20 +93,21 @@ def found_in(texts: Sequence[str]) -> Found:
     shares = {
         code: round(count / total, 3) for code, count in votes.most_common() if code and count
     }
-    best = next(iter(shares), "")
+    best_code = next(iter(shares), "")
     # Unrecognised pieces count against other languages than English, which is the default.
-    needed = votes[""] if best == ENGLISH else total / 2
-    return Found(best if votes[best] > needed else "", shares)
+    needed_votes = votes[""] if best_code == ENGLISH else total / 2
+    return Detection(best_code if votes[best_code] > needed_votes else "", shares)
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[str]:
     """Yield pieces from texts spread over a list; several from each text if there are few."""
-    each = max(1, PARTS // max(1, len(texts)))
-    for at in range(0, len(texts), max(1, -(-len(texts) // PARTS))):
+    each = max(1, SAMPLE_PIECES // max(1, len(texts)))
+    for at in range(0, len(texts), max(1, -(-len(texts) // SAMPLE_PIECES))):
         text = texts[at]
-        step = max(PART, len(text) // each)
+        step = max(PIECE_LETTERS, len(text) // each)
         yield from (
-            text[start : start + PART] for start in range(0, min(len(text), each * step), step)
+            text[start : start + PIECE_LETTERS]
+            for start in range(0, min(len(text), each * step), step)
         )
 
 
@@ -128,28 +134,35 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     confidence and twice the share of function words, if that leads clearly. A text of a few names
     has no language.
     """
-    text = text[:LETTERS]
+    text = text[:MAX_EXAMINED_LETTERS]
     candidates = _written_in(_script(text))
     if len(candidates) < 2:
         return candidates[0].code if candidates else ""
-    words = [word.casefold() for word in WORD.findall(text)[:WORDS]]
-    asks = _asked_in(words[0], candidates) if len(words) >= SHORT else []
-    if len(words) <= SENTENCE and len(asks) == 1:
-        return asks[0]
+    words = [word.casefold() for word in LETTERS_ONLY_WORD.findall(text)[:MAX_EXAMINED_WORDS]]
+    asking_codes = _asked_in(words[0], candidates) if len(words) >= MIN_DETECTOR_WORDS else []
+    if len(words) <= MAX_QUESTION_WORDS and len(asking_codes) == 1:
+        return asking_codes[0]
     shares = {
         one.code: sum(word in one.common for word in words) / max(1, len(words))
         for one in candidates
     }
     first, second = sorted(shares.values(), reverse=True)[:2]
-    if first >= PLAIN and first >= LEAD * second:
+    if first >= MIN_FUNCTION_WORD_SHARE and first >= MIN_SHARE_RATIO * second:
         return max(shares, key=lambda code: shares[code])
     if not in_doubt:
         return ""
-    sure = _confidences(text) if len(words) >= SHORT else {}
-    scores = {code: sure.get(code, 0.0) + COMMON_WEIGHT * share for code, share in shares.items()}
+    confidences = _confidences(text) if len(words) >= MIN_DETECTOR_WORDS else {}
+    scores = {
+        code: confidences.get(code, 0.0) + FUNCTION_WORD_WEIGHT * share
+        for code, share in shares.items()
+    }
     (best, most), (_, next_most) = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:2]
-    believed = shares[best] or len(words) >= LONG
-    return best if believed and most >= SURE and most - next_most >= AHEAD else ""
+    is_trusted = shares[best] or len(words) >= MIN_TRUSTED_WORDS
+    return (
+        best
+        if is_trusted and most >= MIN_LANGUAGE_SCORE and most - next_most >= MIN_SCORE_LEAD
+        else ""
+    )
 
 
 def _asked_in(word: str, candidates: Sequence[Language]) -> list[str]:
@@ -157,8 +170,10 @@ def _asked_in(word: str, candidates: Sequence[Language]) -> list[str]:
 
     If it is a function word of other languages, these are included, as the word is ambiguous.
     """
-    asked = [one.code for one in candidates if word in one.asks]
-    return asked + [one.code for one in candidates if word in one.words and one.code not in asked]
+    by_phrase = [one.code for one in candidates if word in one.asks]
+    return by_phrase + [
+        one.code for one in candidates if word in one.words and one.code not in by_phrase
+    ]
 
 
 def _script(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.errors import BadParameter, nearest, shorten
 
 ENGLISH = "en"
-ASKED_FOR = ("person", "time", "number", "thing", "other")  # kinds of question words
+QUESTION_WORD_KINDS = ("person", "time", "number", "thing", "other")  # kinds of question words
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def languages() -> dict[str, Language]:
 
 
 def _language(code: str, row: dict) -> Language:
-    asking = {kind: tuple(row.pop(kind, ())) for kind in ASKED_FOR}
+    asking = {kind: tuple(row.pop(kind, ())) for kind in QUESTION_WORD_KINDS}
     words, models, abbreviations = (
         row.pop("words", "").split(),
         row.pop("models", ()),
@@ -108,14 +108,14 @@ def known_code(text: str) -> str:
     >>> known_code("German"), known_code("ZH")
     ('de', 'zh')
     """
-    wanted = text.strip().casefold()
+    lowered = text.strip().casefold()
     by_name = {one.name.casefold(): code for code, one in languages().items()}
-    if wanted in languages():
-        return wanted
-    if wanted not in by_name:
-        known = [*languages(), *(one.name for one in languages().values())]
+    if lowered in languages():
+        return lowered
+    if lowered not in by_name:
+        codes_and_names = [*languages(), *(one.name for one in languages().values())]
         raise BadParameter(
             f"“{shorten(text)}” is no language that is known here; give a code such as "
-            f"de.{nearest(text, known)}"
+            f"de.{nearest(text, codes_and_names)}"
         )
-    return by_name[wanted]
+    return by_name[lowered]

@@ -11,7 +11,7 @@ UNSPACED_LETTERS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
+UNSPACED_LETTER = re.compile(f"[{UNSPACED_LETTERS}]")
 SCRIPTS = {
     "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff",
     "Cyrillic": "\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
@@ -25,9 +25,9 @@ SCRIPTS = {
     "Han": "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
 }
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
-_OTHER = re.compile(r"[^\W\d_]")
+_ANY_LETTER = re.compile(r"[^\W\d_]")
 # Share of kana from which a text with Chinese characters is Japanese.
-LEAST_KANA = 0.05
+MIN_KANA_SHARE = 0.05
 
 
 def letters_by_script(text: str) -> Counter[str]:
@@ -36,7 +36,7 @@ def letters_by_script(text: str) -> Counter[str]:
     Letters of unknown scripts are counted under an empty name.
     """
     counts = Counter({name: len(pattern.findall(text)) for name, pattern in _LETTERS.items()})
-    counts[""] = max(0, len(_OTHER.findall(text)) - counts.total())
+    counts[""] = max(0, len(_ANY_LETTER.findall(text)) - counts.total())
     return +counts
 
 
@@ -54,7 +54,7 @@ def script_of(text: str) -> str:
     if (
         counts["Kana"]
         and counts["Kana"] + counts["Han"] >= total / 2
-        and counts["Kana"] >= LEAST_KANA * total
+        and counts["Kana"] >= MIN_KANA_SHARE * total
     ):
         return "Kana"
     name, most = max(counts.items(), key=lambda one: one[1], default=("", 0))

@@ -35,25 +35,25 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from core.languages.scripts import UNSPACED, UNSPACED_LETTERS
+from core.languages.scripts import UNSPACED_LETTER, UNSPACED_LETTERS
 
 MAX_CACHED_CHARACTERS = 200  # longest text in the cache of names; texts have a smaller one
-LOOKED_BACK = 16  # characters before a number that tell a minus from a dash
+MINUS_CONTEXT_CHARACTERS = 16  # characters before a number that tell a minus from a dash
 MAX_PATTERN_LETTERS = 24  # letters of a word in the pattern that selects rows
 
 # Marks over and under letters.
-SIGNS = "".join(
+COMBINING_MARKS = "".join(
     chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
 # Vowels and lengtheners that are seldom written.
-MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
+OPTIONAL_MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
 
 # The last six: Greek (two), languages of Mexico (two), Armenian, Hebrew.
 APOSTROPHES = "'`´‘’‚‛′‵ʹʻʼʽʾʿ\u1fbd\u1fbfꞋꞌ՚׳"
-QUOTES = "“”„‟«»″‶〝〞〟״"
-OTHERS = {
+QUOTE_SIGNS = "“”„‟«»″‶〝〞〟״"
+PLAIN_SIGNS = {
     **dict.fromkeys(APOSTROPHES, "'"),
-    **dict.fromkeys(QUOTES, '"'),
+    **dict.fromkeys(QUOTE_SIGNS, '"'),
     **dict.fromkeys("−⁃˗", "-"),
     **dict.fromkeys("⁄∕", "/"),
     "\u066b": ".",
@@ -67,33 +67,41 @@ OTHERS = {
 }
 STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that would change the meaning
 NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am, which count as one letter
-DIGITS, RAISED, LOW = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
-SUPERSCRIPTS = str.maketrans(f"{DIGITS}+-", f"{RAISED}⁺⁻")
-SUBSCRIPTS = str.maketrans(LOW, DIGITS)
-LOWERED = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts behind a letter
+PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
+SUPERSCRIPTS = str.maketrans(f"{PLAIN_DIGITS}+-", f"{RAISED_DIGITS}⁺⁻")
+SUBSCRIPTS = str.maketrans(LOWERED_DIGITS, PLAIN_DIGITS)
+SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts behind a letter
 INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 )
-COMBINING = f"{SIGNS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
+COMBINING = f"{COMBINING_MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
 # A letter with the marks on it, which `fold` reads as a unit.
-CLUSTER = re.compile(
+LETTER_CLUSTER = re.compile(
     f"[^\\W\\d_][{COMBINING}{INVISIBLE}]*[₀-₉]+(?![0-9])|.[{COMBINING}{INVISIBLE}]*", re.DOTALL
 )
 MARKED_LETTER = rf"(?:[^\W_]|[{COMBINING}{INVISIBLE}])"
 FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒↉⅟"
-MIXED = re.compile(f"(?<=[0-9])(?=[{FRACTIONS}])")
-THIN = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+MIXED_NUMBER = re.compile(f"(?<=[0-9])(?=[{FRACTIONS}])")
+THIN_GROUP_SPACE = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
 
 MARKED_DIGIT = re.compile(r"[!-/:-@\[-`{-~][0-9]")
-POWER = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
-NUMBERS = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
-BETWEEN = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
-MINUS = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
-POINTED = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # the point of a decimal without its zero
-BULLET = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
+CARET_EXPONENT = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
+MARKED_NUMBER = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
+BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
+MINUS_SIGN = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
+LEADING_POINT = re.compile(
+    r"(?<![^\s(\[$+-])\.(?=[0-9])"
+)  # the point of a decimal without its zero
+BULLET_DASH = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
 # Control characters, which no text has, for marks that stay while punctuation is deleted.
-POINT, DASH, SLASH, COLON, OTHER = "\x01\x02\x03\x04\x05"
-SHOWN = ((POINT, "."), (DASH, "-"), (SLASH, "/"), (COLON, ":"), (OTHER, "'"))
+KEPT_POINT, KEPT_DASH, KEPT_SLASH, KEPT_COLON, KEPT_MARK = "\x01\x02\x03\x04\x05"
+KEPT_SIGNS = (
+    (KEPT_POINT, "."),
+    (KEPT_DASH, "-"),
+    (KEPT_SLASH, "/"),
+    (KEPT_COLON, ":"),
+    (KEPT_MARK, "'"),
+)
 
 # Characters between two letters of a word, in RE2's syntax: all but most letters and ASCII
 # digits. The ranges are few, as each pattern is compiled for each searched column.
@@ -105,9 +113,9 @@ BETWEEN_LETTERS = (
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 # Symbols that are part of names: C++ is not C.
 NAME_PUNCTUATION = str.maketrans("", "", "!\"'(),-./:;?[\\]_`{}")
-ARTICLES = re.compile(r"\b(a|an|the)\b")
+ARTICLE_PATTERN = re.compile(r"\b(a|an|the)\b")
 UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED_LETTERS}])\\s+(?=[{UNSPACED_LETTERS}])")
-UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{SIGNS}]*|[^{UNSPACED_LETTERS}]+")
+UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{COMBINING_MARKS}]*|[^{UNSPACED_LETTERS}]+")
 PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate words without blanks
 
 
@@ -120,21 +128,21 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower().replace("`", "'")
-    return unicodedata.normalize("NFC", signs(text).casefold().replace("i\u0307", "i"))
+    return unicodedata.normalize("NFC", plain_signs(text).casefold().replace("i\u0307", "i"))
 
 
-def signs(text: str) -> str:
+def plain_signs(text: str) -> str:
     """Return a text without typography; case, letters and accents stay.
 
-    >>> from core.languages.spelling import signs
-    >>> signs("“Ann” O’Neil") == signs('"Ann" O`Neil'), signs("Stone–Hill")
+    >>> from core.languages.spelling import plain_signs
+    >>> plain_signs("“Ann” O’Neil") == plain_signs('"Ann" O`Neil'), plain_signs("Stone–Hill")
     (True, 'Stone-Hill')
     """
     if text.isascii():
         return text.replace("`", "'")
     text = unicodedata.normalize("NFC", _replaced(text, invisible=True))
-    text = LOWERED.sub(lambda found: found[0].translate(SUBSCRIPTS), text)
-    text = _replaced(MIXED.sub(" ", MARKS.sub("", text)))
+    text = SUBSCRIPT_NUMBER.sub(lambda found: found[0].translate(SUBSCRIPTS), text)
+    text = _replaced(MIXED_NUMBER.sub(" ", OPTIONAL_MARKS.sub("", text)))
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
@@ -148,14 +156,14 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
     if text.isascii():
         return fold(text), range(len(text) + 1)
     letters, places = list[str](), list[int]()
-    for cluster in CLUSTER.finditer(text):
+    for cluster in LETTER_CLUSTER.finditer(text):
         folded = fold(cluster[0])
         letters.append(folded)
         places.extend([cluster.start()] * len(folded))
     return "".join(letters), [*places, len(text)]
 
 
-def place_behind(places: Sequence[int], end: int) -> int:
+def end_place(places: Sequence[int], end: int) -> int:
     """Return the index in a text at which the folded character before `end` ends."""
     last = places[end - 1]
     while places[end] == last:
@@ -186,7 +194,7 @@ def written_forms(name: str) -> list[str]:
     >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
     (['Ann'], ["O'Neil", 'O’Neil'], 6)
     """
-    plain = unicodedata.normalize("NFC", signs(name))
+    plain = unicodedata.normalize("NFC", plain_signs(name))
     forms = [name]
     for apostrophe in "'’":
         for dash in "-\u2011–":
@@ -224,7 +232,7 @@ def normalize(text: str) -> str:
 
 
 def _normalize(text: str) -> str:
-    return " ".join(ARTICLES.sub(" ", _bare(text, PUNCTUATION)).split())
+    return " ".join(ARTICLE_PATTERN.sub(" ", _bare(text, PUNCTUATION)).split())
 
 
 _normalized_name = lru_cache(1 << 16)(_normalize)
@@ -241,36 +249,36 @@ def answer_words(text: str) -> list[str]:
     (['heron', 'boat'], ['在', 'pku', '北', '京'])
     """
     words = normalize(text.translate(PAUSES) if not text.isascii() else text).split()
-    if text.isascii() or not UNSPACED.search(text):
+    if text.isascii() or not UNSPACED_LETTER.search(text):
         return words
     return [piece for word in words for piece in UNSPACED_WORD.findall(word)]
 
 
-def holds(text: str, wanted: str) -> bool:
+def contains_text(text: str, wanted: str) -> bool:
     """Return whether a normalised text contains a normalised answer.
 
     A number is not found within another one: 12 is neither in 2012 nor in 12.5.
 
-    >>> from core.languages.spelling import holds
-    >>> (holds("on 31 may 1984", "1984"), holds("in 2012", "12"), holds("3.5 m", "3"),
-    ...  holds("10⁶", "10"))
+    >>> from core.languages.spelling import contains_text
+    >>> (contains_text("on 31 may 1984", "1984"), contains_text("in 2012", "12"), contains_text("3.5 m", "3"),
+    ...  contains_text("10⁶", "10"))
     (True, False, False, False)
     """
     at = text.find(wanted)
     if at < 0 or not (wanted[:1].isdigit() or wanted[-1:].isdigit()):
         return at >= 0
     while at >= 0:
-        if not _goes_on(text, at, at + len(wanted)):
+        if not _number_continues(text, at, at + len(wanted)):
             return True
         at = text.find(wanted, at + 1)
     return False
 
 
-def holds_words(text: str, words: str) -> bool:
+def contains_words(text: str, words: str) -> bool:
     """Return whether a text contains each of the words that a user typed to search.
 
-    >>> from core.languages.spelling import holds_words
-    >>> holds_words("Jo’Ann O’Neil", "o'neil JO"), holds_words("Ann", "ann bob")
+    >>> from core.languages.spelling import contains_words
+    >>> contains_words("Jo’Ann O’Neil", "o'neil JO"), contains_words("Ann", "ann bob")
     (True, False)
     """
     folded = fold(text)
@@ -279,19 +287,19 @@ def holds_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(wanted: str) -> str:
-    """Return an RE2 pattern that finds every text in which `holds` finds a normalised answer.
+    """Return an RE2 pattern that finds every text in which `contains_text` finds a normalised answer.
 
     It may find others. Case has to be ignored. It looks for the longest word, with any characters
     between its letters. It is empty where the answer has no letter.
     """
     words = ("".join(filter(str.isalnum, word)) for word in wanted.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
-    forms, several = _forms()
+    forms, letter_groups = _forms()
     optional = {
         at + further
         for at in range(len(word))
         for size in (2, 3, 4)
-        if word[at : at + size] in several
+        if word[at : at + size] in letter_groups
         for further in range(1, size)
     }
     parts = []
@@ -306,26 +314,33 @@ def row_pattern(wanted: str) -> str:
 @lru_cache(1)
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
     """Return the characters that are read as each letter, and the read forms of several letters."""
-    found = {digit: [raised, low] for digit, raised, low in zip(DIGITS, RAISED, LOW)}
-    found |= {raised: [digit] for digit, raised in zip(DIGITS, RAISED)}  # 10^6 is 10⁶
-    several = set()
+    forms_by_letter = {
+        digit: [raised, low]
+        for digit, raised, low in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS)
+    }
+    forms_by_letter |= {
+        raised: [digit] for digit, raised in zip(PLAIN_DIGITS, RAISED_DIGITS)
+    }  # 10^6 is 10⁶
+    letter_groups = set()
     for code in range(0x80, 0x1F200):
         sign = chr(code)
         decomposed = unicodedata.decomposition(sign).startswith("<")
-        if not (decomposed or sign in OTHERS or sign.casefold() != sign or sign.isdecimal()):
+        if not (decomposed or sign in PLAIN_SIGNS or sign.casefold() != sign or sign.isdecimal()):
             continue
         read = "".join(filter(str.isalnum, fold(sign)))
         if len(read) > 1:
-            several.add(read)
+            letter_groups.add(read)
         for letter in read:
-            found.setdefault(letter, []).append(sign)
-    return {letter: "".join(signs) for letter, signs in found.items()}, frozenset(several)
+            forms_by_letter.setdefault(letter, []).append(sign)
+    return {letter: "".join(signs) for letter, signs in forms_by_letter.items()}, frozenset(
+        letter_groups
+    )
 
 
 def _bare(text: str, punctuation: dict[int, int | None]) -> str:
     """Return a folded text without punctuation, its numbers written in one way."""
     if not text.isascii():
-        text = fold(THIN.sub(",", text))
+        text = fold(THIN_GROUP_SPACE.sub(",", text))
     else:
         text = text.lower()
     marked = MARKED_DIGIT.search(text) is not None
@@ -333,7 +348,7 @@ def _bare(text: str, punctuation: dict[int, int | None]) -> str:
         text = _numbers(text)
     text = text.translate(punctuation) if text.isascii() else _unpunctuated(text, punctuation)
     if marked:
-        for sign, shown in SHOWN:
+        for sign, shown in KEPT_SIGNS:
             text = text.replace(sign, shown)
     return text
 
@@ -347,18 +362,18 @@ def _unpunctuated(text: str, punctuation: dict[int, int | None]) -> str:
             and (unicodedata.category(sign)[0] == "P" or sign in "™®")
         ):
             text = text.replace(sign, "")
-    return UNSPACED_GAP.sub("", text) if UNSPACED.search(text) else text
+    return UNSPACED_GAP.sub("", text) if UNSPACED_LETTER.search(text) else text
 
 
 def _numbers(text: str) -> str:
     """Return a folded text with numbers in one form; their marks become control characters."""
     if "^" in text:
-        text = POWER.sub(lambda found: found[1].translate(SUPERSCRIPTS), text)
+        text = CARET_EXPONENT.sub(lambda found: found[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
-        text = BULLET.sub(r"\1 ", text)
-    text = NUMBERS.sub(_number, POINTED.sub("0.", text))
-    text = MINUS.sub(DASH, text)
-    return BETWEEN.sub(" ", text)
+        text = BULLET_DASH.sub(r"\1 ", text)
+    text = MARKED_NUMBER.sub(_number, LEADING_POINT.sub("0.", text))
+    text = MINUS_SIGN.sub(KEPT_DASH, text)
+    return BETWEEN_DIGITS.sub(" ", text)
 
 
 def _number(found: re.Match[str]) -> str:
@@ -371,11 +386,15 @@ def _number(found: re.Match[str]) -> str:
             fraction, digits, marks = digits[-1], digits[:-1], before
     if not marks or _groups(digits, marks):
         whole = "".join(digits)
-        return whole if len(fraction) < 3 and not fraction.strip("0") else whole + POINT + fraction
+        return (
+            whole
+            if len(fraction) < 3 and not fraction.strip("0")
+            else whole + KEPT_POINT + fraction
+        )
     if fraction or len(marks) > 1:
         parts = [*digits, fraction] if fraction else digits
-        return DASH.join(parts)  # a date, a version, a telephone number
-    sign = {"-": DASH, "~": DASH, "/": SLASH, ":": COLON}.get(marks, OTHER)
+        return KEPT_DASH.join(parts)  # a date, a version, a telephone number
+    sign = {"-": KEPT_DASH, "~": KEPT_DASH, "/": KEPT_SLASH, ":": KEPT_COLON}.get(marks, KEPT_MARK)
     return sign.join(digits)
 
 
@@ -394,10 +413,10 @@ def _groups(digits: list[str], marks: Iterable[str]) -> bool:
     )
 
 
-def _goes_on(text: str, start: int, end: int) -> bool:
+def _number_continues(text: str, start: int, end: int) -> bool:
     """Return whether the number at either edge of a span is part of a longer one."""
     if _digit(text[start]):
-        before = text[max(0, start - LOOKED_BACK) : start]
+        before = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
         if _digit(before[-1:]) or before[-1:] == "." and _digit(before[-2:-1]):
             return True
         if before[-1:] == "-" and not _digit(before[:-1].rstrip()[-1:]):
@@ -417,9 +436,9 @@ def _replaced(text: str, invisible: bool = False) -> str:
     """Return a text with its characters replaced, each kind of them at once."""
     for sign in set(text):
         if sign > "\x7f" or sign == "`":
-            other = ("" if _invisible(sign) else sign) if invisible else _plain(sign)
-            if other != sign:
-                text = text.replace(sign, other)
+            plain_sign = ("" if _invisible(sign) else sign) if invisible else _plain(sign)
+            if plain_sign != sign:
+                text = text.replace(sign, plain_sign)
     return text
 
 
@@ -439,8 +458,8 @@ def _invisible(sign: str) -> bool:
 @lru_cache(1 << 16)
 def _plain(sign: str) -> str:
     """Return the common form of a character, apart from case."""
-    if sign in OTHERS:
-        return OTHERS[sign]
+    if sign in PLAIN_SIGNS:
+        return PLAIN_SIGNS[sign]
     category = unicodedata.category(sign)
     if category == "Pd":
         return "-"

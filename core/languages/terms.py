@@ -11,17 +11,20 @@ from typing import Any
 
 from core.languages.language import Language, language
 from core.languages.scripts import UNSPACED_LETTERS
-from core.languages.spelling import SIGNS, fold
+from core.languages.spelling import COMBINING_MARKS, fold
 
-WORD = re.compile(r"[^\W_]+")
+UNMARKED_WORD = re.compile(r"[^\W_]+")
 # Letters of scripts whose words are split into letters: those without blanks, and Korean, whose
 # words are long.
-LETTER = f"{UNSPACED_LETTERS}\uac00-\ud7af"
-PARTS, LETTERS = re.compile(f"[{LETTER}]+|[^{LETTER}]+"), re.compile(f"[{LETTER}]")
-MARKED_WORD = rf"(?:[^\W_]|[{SIGNS}])+"
-MARKED, WORDS = re.compile(f"[{SIGNS}]"), re.compile(MARKED_WORD)
-CONTENT = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
-STEMS = 1 << 16  # words whose stems are cached
+SPLIT_SCRIPT_LETTERS = f"{UNSPACED_LETTERS}\uac00-\ud7af"
+SPLIT_SCRIPT_PART, SPLIT_SCRIPT_LETTER = (
+    re.compile(f"[{SPLIT_SCRIPT_LETTERS}]+|[^{SPLIT_SCRIPT_LETTERS}]+"),
+    re.compile(f"[{SPLIT_SCRIPT_LETTERS}]"),
+)
+MARKED_WORD = rf"(?:[^\W_]|[{COMBINING_MARKS}])+"
+MARK_PATTERN, WORD_WITH_MARKS = re.compile(f"[{COMBINING_MARKS}]"), re.compile(MARKED_WORD)
+JAPANESE_CONTENT_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
+MAX_CACHED_STEMS = 1 << 16  # words whose stems are cached
 
 
 def plain_words(text: str) -> list[str]:
@@ -34,34 +37,34 @@ def plain_words(text: str) -> list[str]:
     (['who', 'directed', 'by', 'x'], ['हिन्दी', 'में'], ['كتب'])
     """
     folded = fold(text)
-    if folded.isascii() or not MARKED.search(folded):
-        return WORD.findall(folded)
-    return WORDS.findall(folded)
+    if folded.isascii() or not MARK_PATTERN.search(folded):
+        return UNMARKED_WORD.findall(folded)
+    return WORD_WITH_MARKS.findall(folded)
 
 
-def terms(text: str, code: str = "") -> list[str]:
+def search_terms(text: str, code: str = "") -> list[str]:
     """Return the words of a text for search.
 
     In scripts without blanks, and in Korean, they are each letter and each pair of neighbours. In a
     language with a stemmer, except English, they are stems.
 
-    >>> from core.languages.terms import terms
-    >>> terms("Scrooge's 圣诞节"), terms("Die Brücken der Stadt", "de")
+    >>> from core.languages.terms import search_terms
+    >>> search_terms("Scrooge's 圣诞节"), search_terms("Die Brücken der Stadt", "de")
     (['scrooge', 's', '圣', '诞', '节', '圣诞', '诞节'], ['die', 'bruck', 'der', 'stadt'])
     """
-    found = plain_words(text)
-    if LETTERS.search(text):
-        return [piece for word in found for piece in _cut(word)]
+    text_words = plain_words(text)
+    if SPLIT_SCRIPT_LETTER.search(text):
+        return [piece for word in text_words for piece in _cut(word)]
     stemmer = _stemmer(code)
-    return found if stemmer is None else [stemmer(word) for word in found]
+    return text_words if stemmer is None else [stemmer(word) for word in text_words]
 
 
 def _cut(word: str) -> list[str]:
     pieces: list[str] = []
-    for part in PARTS.findall(word):
+    for part in SPLIT_SCRIPT_PART.findall(word):
         pieces += (
             [*part, *(a + b for a, b in zip(part, part[1:], strict=False))]
-            if LETTERS.match(part)
+            if SPLIT_SCRIPT_LETTER.match(part)
             else [part]
         )
     return pieces
@@ -78,23 +81,25 @@ def content_words(text: str, code: str) -> list[str]:
     ...  content_words("東京タワーはどこにありますか", "ja"))
     (['brücke', 'führt', 'fluss'], ['東京タワー'])
     """
-    known = language(code)
-    if known is None:
+    known_language = language(code)
+    if known_language is None:
         return plain_words(text)
-    found = plain_words(text) if known.spaced else _unspaced_words(fold(text), known)
-    return [word for word in found if word not in known.common and len(word) > 1]
+    text_words = (
+        plain_words(text) if known_language.spaced else _unspaced_words(fold(text), known_language)
+    )
+    return [word for word in text_words if word not in known_language.common and len(word) > 1]
 
 
 def _unspaced_words(text: str, known: Language) -> list[str]:
     if known.code == "zh" and (cutter := _chinese()):
-        return [word for word in cutter.cut(text) if WORD.fullmatch(word)]
+        return [word for word in cutter.cut(text) if UNMARKED_WORD.fullmatch(word)]
     # Content words are in Chinese characters and katakana, function words in hiragana.
     if known.code == "ja":
-        return CONTENT.findall(_without(text, known))
-    return plain_words(_without(text, known))
+        return JAPANESE_CONTENT_WORD.findall(_without_question_words(text, known))
+    return plain_words(_without_question_words(text, known))
 
 
-def _without(text: str, known: Language) -> str:
+def _without_question_words(text: str, known: Language) -> str:
     """Replace question words and phrases in a text by blanks."""
     return re.sub(
         "|".join(map(re.escape, sorted(known.asks, key=len, reverse=True))) or "$^", " ", text
@@ -111,13 +116,13 @@ def _chinese() -> Any:
     return rjieba
 
 
-def stemmed(word: str, code: str) -> str:
+def stem_word(word: str, code: str) -> str:
     """Return the stem of a word by the Snowball stemmer of a language.
 
     In English, and without a stemmer, the word is returned unchanged.
 
-    >>> from core.languages.terms import stemmed
-    >>> stemmed("gebaut", "de"), stemmed("построил", "ru"), stemmed("directed", "en")
+    >>> from core.languages.terms import stem_word
+    >>> stem_word("gebaut", "de"), stem_word("построил", "ru"), stem_word("directed", "en")
     ('gebaut', 'постро', 'directed')
     """
     stemmer = _stemmer(code)
@@ -130,11 +135,11 @@ def _stemmer(code: str) -> Any:
 
     English has no stemmer here, as graphs have stemming rules of their own.
     """
-    known = language(code)
-    if known is None or not known.stemmer:
+    known_language = language(code)
+    if known_language is None or not known_language.stemmer:
         return None
     try:
         import snowballstemmer
     except ImportError:
         return None
-    return lru_cache(STEMS)(snowballstemmer.stemmer(known.stemmer).stemWord)
+    return lru_cache(MAX_CACHED_STEMS)(snowballstemmer.stemmer(known_language.stemmer).stemWord)

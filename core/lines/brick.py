@@ -9,9 +9,9 @@ from typing import Any
 
 from core.errors import BadParameter
 from core.lines.holder import Holder
-from core.parameters import make, values
+from core.parameters import make_operator, parameter_values
 
-OPEN = "..."  # stands in a text for a row without bricks
+OPEN_ROW = "..."  # stands in a text for a row without bricks
 Bricks = tuple["Brick", ...]
 
 
@@ -39,7 +39,7 @@ class Brick:
         """The operator with an empty text, or None with the reason why it cannot be made."""
         try:
             if not issubclass(self.cls, Holder):
-                return make(self.cls, self.given), ""
+                return make_operator(self.cls, self.given), ""
             arms = {name: operators_of(row) for name, row in self.arms.items()}
             return self.cls.holding(arms, self.given), ""
         except BadParameter as error:
@@ -64,9 +64,9 @@ class Brick:
     def text(self) -> str:
         """Its canonical text, with `...` for rows without bricks."""
         if not issubclass(self.cls, Holder):
-            return repr(make(self.cls, self.given))
+            return repr(make_operator(self.cls, self.given))
         return self.cls.text(
-            {name: bricks_text(row) or OPEN for name, row in self.arms.items()}, self.given
+            {name: bricks_text(row) or OPEN_ROW for name, row in self.arms.items()}, self.given
         )
 
     def each(self) -> Iterator[Brick]:
@@ -95,12 +95,12 @@ def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
 
     Raises BadParameter if one is incomplete.
     """
-    found = []
+    operators = []
     for brick in row:
         if brick.operator is None:
             raise BadParameter(brick.lacks)
-        found.append(brick.operator)
-    return tuple(found)
+        operators.append(brick.operator)
+    return tuple(operators)
 
 
 def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
@@ -109,7 +109,7 @@ def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
     if isinstance(operator, Holder):
         arms = {name: bricks_of(row, keys) for name, row in operator.rows().items()}
         return Brick(key, type(operator), operator.settings(), arms)
-    brick = Brick(key, type(operator), values(operator))
+    brick = Brick(key, type(operator), parameter_values(operator))
     brick.__dict__["_made"] = operator, ""  # fills the cached property
     return brick
 
@@ -119,21 +119,24 @@ def bricks_of(row: Iterable[Any], keys: Iterator[int]) -> Bricks:
     return tuple(brick_of(operator, keys) for operator in row)
 
 
-_usual: dict[type[Any], Any] = {}
+_default_operators: dict[type[Any], Any] = {}
 
 
-def usual(cls: type[Any]) -> Any:
+def default_operator(cls: type[Any]) -> Any:
     """Return the operator with its defaults, made once."""
-    if cls not in _usual:
-        _usual[cls] = cls()
-    return _usual[cls]
+    if cls not in _default_operators:
+        _default_operators[cls] = cls()
+    return _default_operators[cls]
 
 
-def recounted(brick: Brick, keys: Iterator[int]) -> Brick:
+def renumber_brick(brick: Brick, keys: Iterator[int]) -> Brick:
     """Return a copy of a brick with new keys."""
     key = next(keys)
     return replace(
         brick,
         key=key,
-        arms={name: tuple(recounted(one, keys) for one in row) for name, row in brick.arms.items()},
+        arms={
+            name: tuple(renumber_brick(one, keys) for one in row)
+            for name, row in brick.arms.items()
+        },
     )

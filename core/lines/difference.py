@@ -7,26 +7,32 @@ from typing import Any
 
 from core.errors import shorten
 from core.lines.line import OperatorLine
-from core.parameters import VALUE_LETTERS, Declared, parameters, value_words, values
+from core.parameters import (
+    MAX_VALUE_CHARACTERS,
+    OperatorBase,
+    parameter_values,
+    parameters,
+    value_words,
+)
 
-SAID = 3  # most settings in a name
+MAX_SETTINGS_NAMED = 3  # most settings in a name
 
 
-def differing(
+def differing_parts(
     before: Sequence[Any], now: Sequence[Any]
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
     """Return the position where two rows begin to differ, and the differing part of each."""
-    old, new = list(map(repr, before)), list(map(repr, now))
-    room = min(len(old), len(new))
-    start = next((i for i in range(room) if old[i] != new[i]), room)
+    old_texts, new_texts = list(map(repr, before)), list(map(repr, now))
+    room = min(len(old_texts), len(new_texts))
+    start = next((i for i in range(room) if old_texts[i] != new_texts[i]), room)
     room -= start
-    end = next((i for i in range(room) if old[-1 - i] != new[-1 - i]), room)
-    return start, before[start : len(old) - end], now[start : len(new) - end]
+    end = next((i for i in range(room) if old_texts[-1 - i] != new_texts[-1 - i]), room)
+    return start, before[start : len(old_texts) - end], now[start : len(new_texts) - end]
 
 
-def changed_values(before: Declared, now: Declared) -> dict[str, tuple[Any, Any]]:
+def changed_values(before: OperatorBase, now: OperatorBase) -> dict[str, tuple[Any, Any]]:
     """Return the parameters that differ between two operators of a class, with both values."""
-    old, new = values(before), values(now)
+    old, new = parameter_values(before), parameter_values(now)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
 
 
@@ -35,7 +41,7 @@ def differing_step(line: OperatorLine[Any], other: OperatorLine[Any]) -> int | N
 
     Returns None if they differ at several positions or have a single operator.
     """
-    start, old, new = differing(line.operators, other.operators)
+    start, old, new = differing_parts(line.operators, other.operators)
     return start if len(line) > 1 and (len(old), len(new)) == (1, 1) else None
 
 
@@ -50,14 +56,14 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
     >>> changed_settings(parse_line(line.format(0.2, 10)), parse_line(line.format(0.4, 20)))
     ('alpha 0.4', 'keep 20')
     """
-    old, new = (*line, *line.everywhere()), (*other, *other.everywhere())
-    if [*map(type, old)] != [*map(type, new)]:
+    old_operators, new_operators = (*line, *line.everywhere()), (*other, *other.everywhere())
+    if [*map(type, old_operators)] != [*map(type, new_operators)]:
         return ()
     changes = dict[str, None]()
-    for before, now in zip(old, new):
+    for before, now in zip(old_operators, new_operators):
         changed = changed_values(before, now).items()
-        changes |= dict.fromkeys(f"{name} {_said(value)}" for name, (_, value) in changed)
-    return tuple(changes) if len(changes) <= SAID else ()
+        changes |= dict.fromkeys(f"{name} {_short_value(value)}" for name, (_, value) in changed)
+    return tuple(changes) if len(changes) <= MAX_SETTINGS_NAMED else ()
 
 
 def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
@@ -73,26 +79,28 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
     >>> change_words(line, parse_line("EgoNetwork() >> ShortestPaths()")), change_words(line, line)
     ('without Rank', '')
     """
-    _, old, new = differing(before.operators, now.operators)
-    if not new:
-        return f"without {_titles(old)}" if old else ""
-    if not old:
-        return f"with {_titles(new)}"
-    if sorted(map(repr, old)) == sorted(map(repr, new)):
+    _, old_part, new_part = differing_parts(before.operators, now.operators)
+    if not new_part:
+        return f"without {_titles(old_part)}" if old_part else ""
+    if not old_part:
+        return f"with {_titles(new_part)}"
+    if sorted(map(repr, old_part)) == sorted(map(repr, new_part)):
         return "in another order"
-    if [*map(type, old)] == [*map(type, new)]:
+    if [*map(type, old_part)] == [*map(type, new_part)]:
         return "; ".join(
-            _setting_words(*both) for both in zip(old, new) if repr(both[0]) != repr(both[1])
+            _setting_words(*both)
+            for both in zip(old_part, new_part)
+            if repr(both[0]) != repr(both[1])
         )
-    return f"{_titles(old)} → {_titles(new)}"
+    return f"{_titles(old_part)} → {_titles(new_part)}"
 
 
-def _said(value: Any) -> str:
+def _short_value(value: Any) -> str:
     """Return a value for a name, on one line; a long text is shortened."""
-    return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
+    return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 
-def _setting_words(before: Declared, now: Declared) -> str:
+def _setting_words(before: OperatorBase, now: OperatorBase) -> str:
     """Return the changed settings of one operator: `Rank: keep 32 → 8`."""
     labels = {p.name: f"{p.label[:1].lower()}{p.label[1:]}" for p in parameters(type(now))}
     changed = [

@@ -12,11 +12,11 @@ from typing import Any, Generic, TypeVar
 
 from core.errors import BadParameter, nearest, shorten
 from core.io.toml_file import read_toml
-from core.lines.brick import Brick, Bricks, brick_of, bricks_of, operators_of, usual
+from core.lines.brick import Brick, Bricks, brick_of, bricks_of, default_operator, operators_of
 from core.lines.holder import Holder
 from core.lines.line import OperatorLine
 from core.lines.text import calls, keywords, literals
-from core.parameters import located, make, values
+from core.parameters import locate_errors, make_operator, parameter_values
 
 L = TypeVar("L", bound=OperatorLine[Any])
 
@@ -80,15 +80,15 @@ class Grammar(Generic[L]):
             raise BadParameter(
                 f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
             )
-        name, given = named
+        name, arguments = named
         cls = self.any_class(name)
         if not issubclass(cls, Holder):
-            return brick_of(make(cls, literals(name, given)), keys)
-        key, (rows, settings) = next(keys), cls.of_text(given)
+            return brick_of(make_operator(cls, literals(name, arguments)), keys)
+        key, (rows, settings) = next(keys), cls.of_text(arguments)
         arms = {}
         for arm, row in rows.items():
             if row is None:
-                arms[arm] = bricks_of(usual(cls).rows()[arm], keys)
+                arms[arm] = bricks_of(default_operator(cls).rows()[arm], keys)
             else:
                 arms[arm] = self._row(row, keys)
         return Brick(key, cls, settings, arms)
@@ -106,13 +106,13 @@ class Grammar(Generic[L]):
         A branch has none. Raises BadParameter that begins with `where` and suggests the nearest
         name.
         """
-        known = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
-        if not isinstance(name, str) or name not in known:
+        classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
+        if not isinstance(name, str) or name not in classes:
             there = f"{where}: there" if where else "There"
             raise BadParameter(
-                f"{there} is no {self.noun} “{shorten(name)}”.{nearest(str(name), known)}"
+                f"{there} is no {self.noun} “{shorten(name)}”.{nearest(str(name), classes)}"
             )
-        return known[name]
+        return classes[name]
 
     def read(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the key and the fields of each row of a TOML file, with the line as operators.
@@ -142,7 +142,7 @@ class Grammar(Generic[L]):
         if not isinstance(row["line"], list):
             raise BadParameter(f"{where}: “line” must be a list of {self.noun}s.")
         operators = self._entries(row["line"], where)
-        with located(where):
+        with locate_errors(where):
             return {**row, "line": self.line(operators)}
 
     def _entries(self, entries: Sequence[Any], where: str) -> tuple[Any, ...]:
@@ -167,7 +167,9 @@ class Grammar(Generic[L]):
             raise BadParameter(
                 f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
             )
-        return make(cls, {key: value for key, value in entry.items() if key != stage}, where)
+        return make_operator(
+            cls, {key: value for key, value in entry.items() if key != stage}, where
+        )
 
     def _stage(self, entry: Any, where: str) -> str:
         """Return the one stage that an entry names.
@@ -188,11 +190,11 @@ class Grammar(Generic[L]):
 
 def entries_of(operators: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the TOML entries that read back as these operators."""
-    found = []
+    entries = []
     for operator in operators:
         if isinstance(operator, Holder):
             rows = {name: entries_of(row) for name, row in operator.rows().items()}
-            found.append(operator.entry(rows))
+            entries.append(operator.entry(rows))
         else:
-            found.append({operator.stage: type(operator).__name__, **values(operator)})
-    return found
+            entries.append({operator.stage: type(operator).__name__, **parameter_values(operator)})
+    return entries

@@ -9,13 +9,20 @@ from typing import Any, ClassVar, Self
 
 from core.errors import BadParameter
 from core.lines.text import literals
-from core.parameters import Declared, check_names, located, make, settings_text, values
+from core.parameters import (
+    OperatorBase,
+    check_names,
+    locate_errors,
+    make_operator,
+    parameter_values,
+    settings_text,
+)
 
 Row = tuple[Any, ...]
-COUNTS = {1: "a list", 2: "two lists"}
+LIST_COUNT_WORDS = {1: "a list", 2: "two lists"}
 
 
-class Holder(Declared):
+class Holder(OperatorBase):
     """An operator that holds rows of operators; the rows are fields.
 
     In a TOML row its key is the name of its class: `{ loop = [...], budget = 100 }`.
@@ -35,7 +42,7 @@ class Holder(Declared):
 
     def settings(self) -> dict[str, Any]:
         """Return all its fields except the rows."""
-        return dict(values(self))
+        return dict(parameter_values(self))
 
     @classmethod
     def holding(cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = "") -> Self:
@@ -44,8 +51,8 @@ class Holder(Declared):
         Raises BadParameter that begins with `where`.
         """
         check_names(cls, settings, cls.kind.capitalize(), where)
-        with located(where):
-            return replace(make(cls, settings), **rows)
+        with locate_errors(where):
+            return replace(make_operator(cls, settings), **rows)
 
     @classmethod
     def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
@@ -64,7 +71,9 @@ class Holder(Declared):
         rest = {name: value for name, value in given.items() if name not in cls.lines}
         settings = literals(cls.__name__, rest)
         check_names(cls, settings, cls.kind.capitalize())
-        return {name: given.get(name) for name in cls.lines}, dict(values(make(cls, settings)))
+        return {name: given.get(name) for name in cls.lines}, dict(
+            parameter_values(make_operator(cls, settings))
+        )
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         """Return the entry of a TOML row, from the entries of the rows."""
@@ -82,7 +91,7 @@ class Holder(Declared):
         key, count = cls.keyword(), len(cls.lines)
         rows = [entry[key]] if count == 1 else entry[key]
         if not isinstance(rows, list) or [isinstance(row, list) for row in rows] != [True] * count:
-            raise BadParameter(f"{where}: “{key}” must be {COUNTS[count]} of operators.")
+            raise BadParameter(f"{where}: “{key}” must be {LIST_COUNT_WORDS[count]} of operators.")
         return dict(zip(cls.lines, rows)), {k: value for k, value in entry.items() if k != key}
 
     @classmethod

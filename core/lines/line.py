@@ -9,9 +9,9 @@ from typing import Any, Generic, Self, TypeVar
 
 from core.errors import BadParameter
 from core.lines.holder import Holder
-from core.parameters import Declared
+from core.parameters import OperatorBase
 
-O = TypeVar("O", bound=Declared)  # noqa: E741
+O = TypeVar("O", bound=OperatorBase)  # noqa: E741
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class OperatorLine(Generic[O]):
 
     def everywhere(self) -> Iterator[Any]:
         """Yield every operator; operators inside another come before it."""
-        return _each(self.operators)
+        return _every_operator(self.operators)
 
     def changed(self, change: Callable[[Any], Any]) -> Self:
         """Return this line with `change` applied to every operator, first to inner ones.
@@ -69,24 +69,24 @@ class OperatorLine(Generic[O]):
         >>> from core.operators.text import parse_line
         >>> line = parse_line("EmbedQuery() >> (VectorNodes() | SparseNodes()) >> SparseNodes()")
         >>> line.changed(lambda one: SparseNodes(keep=3) if isinstance(one, SparseNodes) else one)
-        EmbedQuery() >> Union(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
+        EmbedQuery() >> GraphUnion(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
         """
-        return type(self)(_changed(self.operators, change))
+        return type(self)(_with_change(self.operators, change))
 
 
-def _each(operators: Iterable[Any]) -> Iterator[Any]:
+def _every_operator(operators: Iterable[Any]) -> Iterator[Any]:
     for operator in operators:
         if isinstance(operator, Holder):
             for row in operator.rows().values():
-                yield from _each(row)
+                yield from _every_operator(row)
         yield operator
 
 
-def _changed(operators: Iterable[Any], change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    found = []
+def _with_change(operators: Iterable[Any], change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    changed = []
     for operator in operators:
         if isinstance(operator, Holder):
-            rows = {name: _changed(row, change) for name, row in operator.rows().items()}
+            rows = {name: _with_change(row, change) for name, row in operator.rows().items()}
             operator = operator.holding(rows, operator.settings())
-        found.append(change(operator))
-    return tuple(found)
+        changed.append(change(operator))
+    return tuple(changed)

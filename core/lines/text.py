@@ -20,11 +20,11 @@ def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
     >>> [ast.unparse(call) for call in calls(ast.parse("A(x=1) >> B()", mode="eval").body)]
     ['A(x=1)', 'B()']
     """
-    found: list[ast.expr] = []
+    parts: list[ast.expr] = []
     while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
-        found.append(tree.right)
+        parts.append(tree.right)
         tree = tree.left
-    return (tree, *reversed(found))
+    return (tree, *reversed(parts))
 
 
 def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
@@ -34,12 +34,12 @@ def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
-    given: dict[str, ast.expr] = {}
+    arguments: dict[str, ast.expr] = {}
     for keyword in call.keywords:
-        if keyword.arg in given:
+        if keyword.arg in arguments:
             raise BadParameter(f"{call.func.id}: “{keyword.arg}” is given twice.")
-        given[keyword.arg or "**"] = keyword.value
-    return call.func.id, given
+        arguments[keyword.arg or "**"] = keyword.value
+    return call.func.id, arguments
 
 
 def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
@@ -52,16 +52,16 @@ def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
     >>> literals(*keywords(ast.parse("A(x=1)", mode="eval").body))
     {'x': 1}
     """
-    found: dict[str, Any] = {}
+    values_by_name: dict[str, Any] = {}
     for key, expression in given.items():
         try:
-            found[key] = value = ast.literal_eval(expression)
+            values_by_name[key] = value = ast.literal_eval(expression)
             str(value).encode("utf-8")  # fails for half a surrogate pair, which is no text
         except (ValueError, TypeError, RecursionError, MemoryError):
             raise BadParameter(
                 f"{name}: the value of “{key}” must be a number, a text, True or False."
             ) from None
-    return found
+    return values_by_name
 
 
 def split(text: str) -> list[str]:
@@ -71,14 +71,14 @@ def split(text: str) -> list[str]:
     >>> split("A(x=1, y=',') >> B(), c")
     ["A(x=1, y=',') >> B()", 'c']
     """
-    parts, depth, quote = [""], 0, ""
+    pieces, depth, quote = [""], 0, ""
     for letter in text:
         if quote or letter in "\"'":
             quote = quote or letter if letter != quote else ""
         else:
             depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and not depth and not quote:
-            parts.append("")
+            pieces.append("")
         else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
+            pieces[-1] += letter
+    return [part.strip() for part in pieces if part.strip()]

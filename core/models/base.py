@@ -100,14 +100,14 @@ class Task:
 
         Previews of that part are reported with positions among all candidates.
         """
-        places, preview = np.asarray(positions, np.int64), self.preview
-        groups = None if self.groups is None else self.groups[places]
+        selected, preview = np.asarray(positions, np.int64), self.preview
+        groups = None if self.groups is None else self.groups[selected]
         if preview is None:
             return replace(self, groups=groups)
         return replace(
             self,
             groups=groups,
-            preview=lambda some, scores: _ascending(preview, places[some], scores),
+            preview=lambda some, scores: _ascending(preview, selected[some], scores),
         )
 
 
@@ -133,7 +133,7 @@ class Scorer(Chooser, Protocol):
 
 
 @dataclass(frozen=True)
-class Reply:
+class ChatReply:
     """Reply of a chat model.
 
     Parameters
@@ -234,7 +234,7 @@ class Chat(Protocol):
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
-    ) -> Reply:
+    ) -> ChatReply:
         """Return the reply to messages.
 
         Parameters

@@ -11,16 +11,18 @@ from core.errors import ModelFailed
 
 # Tokens, padding included, of the first batch on a graphics card and of the largest. Larger
 # batches are no faster.
-FIRST, MOST = (1 << 12, 1 << 16)
-SHARE = 0.5  # fraction of the free memory that is used; other programs may need the rest
+FIRST_BATCH_TOKENS, MAX_BATCH_TOKENS = (1 << 12, 1 << 16)
+FREE_MEMORY_FRACTION = (
+    0.5  # fraction of the free memory that is used; other programs may need the rest
+)
 # Parts of the messages of libraries.
-FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
+OUT_OF_MEMORY_PHRASES = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
 # Options of a tokenizer: only the token ids are needed.
 IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
 T = TypeVar("T")
 
 
-class Batches:
+class BatchSplitter:
     """Splitter of texts into batches for a model on a device ("cuda:0", "cpu").
 
     On a processor a batch has `rows` texts. On a graphics card the first batch is small and
@@ -31,7 +33,7 @@ class Batches:
 
     def __init__(self, device: str, rows: int):
         self._card, self._rows = device if device != "cpu" else "", rows
-        self.tokens = FIRST  # of the next batch on a graphics card, padding included
+        self.tokens = FIRST_BATCH_TOKENS  # of the next batch on a graphics card, padding included
         self._measured = False
 
     def run(
@@ -49,20 +51,20 @@ class Batches:
         ModelFailed
             If a single text needs too much memory.
         """
-        order, at = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist(), 0
-        while at < len(order):
-            part = order[at : at + self._size(lengths[order[at]])]
+        order, start = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist(), 0
+        while start < len(order):
+            batch_rows = order[start : start + self._size(lengths[order[start]])]
             try:
-                result = self._watched(part, lengths, read)
+                result = self._watched(batch_rows, lengths, read)
             except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 fault = error
             else:
-                at += len(part)
-                yield part, result
+                start += len(batch_rows)
+                yield batch_rows, result
                 continue
-            self._shrink(len(part), lengths[part[0]], fault)
+            self._shrink(len(batch_rows), lengths[batch_rows[0]], fault)
 
     def _size(self, longest: int) -> int:
         return max(1, self.tokens // max(1, longest)) if self._card else self._rows
@@ -75,13 +77,13 @@ class Batches:
             return read(part)
         import torch
 
-        before = torch.cuda.memory_allocated(self._card)
+        bytes_before = torch.cuda.memory_allocated(self._card)
         torch.cuda.reset_peak_memory_stats(self._card)
         result = read(part)
-        taken = torch.cuda.max_memory_allocated(self._card) - before
+        peak_bytes = torch.cuda.max_memory_allocated(self._card) - bytes_before
         free, _ = torch.cuda.mem_get_info(self._card)
         unused = torch.cuda.memory_reserved(self._card) - torch.cuda.memory_allocated(self._card)
-        self.tokens = fitting(taken / (len(part) * lengths[part[0]]), free + unused)
+        self.tokens = batch_tokens_for(peak_bytes / (len(part) * lengths[part[0]]), free + unused)
         self._measured = True
         return result
 
@@ -99,7 +101,7 @@ class Batches:
         torch.cuda.empty_cache()
 
 
-def padded(
+def pad_batch(
     tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any
 ) -> dict[str, Any]:
     """Return some tokenized texts as tensors of equal length on a device, with the attention mask.
@@ -110,30 +112,40 @@ def padded(
     import torch
 
     lengths = np.array([len(codes["input_ids"][row]) for row in rows])
-    places = np.arange(lengths.max())
+    columns = np.arange(lengths.max())
     if getattr(tokenizer, "padding_side", "right") == "left":
-        places = places[::-1]
-    mask = places < lengths[:, None]
-    filled = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
-    found = {"attention_mask": mask.astype(np.int64)}
-    for key in filled.keys() & codes.keys():
-        found[key] = np.full(mask.shape, filled[key], np.int64)
-        found[key][mask] = np.concatenate([codes[key][row] for row in rows])
-    return {key: torch.from_numpy(value).to(device) for key, value in found.items()}
+        columns = columns[::-1]
+    mask = columns < lengths[:, None]
+    pad_values = {
+        "input_ids": tokenizer.pad_token_id,
+        "token_type_ids": tokenizer.pad_token_type_id,
+    }
+    arrays = {"attention_mask": mask.astype(np.int64)}
+    for key in pad_values.keys() & codes.keys():
+        arrays[key] = np.full(mask.shape, pad_values[key], np.int64)
+        arrays[key][mask] = np.concatenate([codes[key][row] for row in rows])
+    return {key: torch.from_numpy(value).to(device) for key, value in arrays.items()}
 
 
-def fitting(bytes_a_token: float, free: float) -> int:
+def batch_tokens_for(bytes_a_token: float, free: float) -> int:
     """Return the tokens of a batch that fills a fraction of the free memory.
 
-    The number is at least `FIRST` and at most `MOST`.
+    The number is at least `FIRST_BATCH_TOKENS` and at most `MAX_BATCH_TOKENS`.
 
-    >>> from core.models.batches import fitting
-    >>> fitting(100_000.0, 4e9), fitting(100_000.0, 1e12), fitting(100_000.0, 1e6)
+    >>> from core.models.batches import batch_tokens_for
+    >>> batch_tokens_for(100_000.0, 4e9), batch_tokens_for(100_000.0, 1e12), batch_tokens_for(100_000.0, 1e6)
     (20000, 65536, 4096)
     """
-    return int(min(MOST, max(FIRST, SHARE * free / max(1.0, bytes_a_token))))
+    return int(
+        min(
+            MAX_BATCH_TOKENS,
+            max(FIRST_BATCH_TOKENS, FREE_MEMORY_FRACTION * free / max(1.0, bytes_a_token)),
+        )
+    )
 
 
-def out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Return whether an error of a library says that memory ran out."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in FULL)
+    return isinstance(error, MemoryError) or any(
+        words in str(error) for words in OUT_OF_MEMORY_PHRASES
+    )

@@ -18,9 +18,9 @@ from core.models.base import Choice, Chooser, Scorer, Task
 from core.prompts import choosing_prompts
 from core.types import Usage
 
-SIDE_BY_SIDE = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or comma between them
-WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with a following bracket
-PROMPTS = choosing_prompts()
+ADJACENT_WORDS = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or comma between them
+EXPRESSION_WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with a following bracket
+CHOOSING_PROMPTS = choosing_prompts()
 COMBINATORS = {
     "prefilter": ("cheap", "dear", "n"),
     "supplement": ("chooser", "scorer"),
@@ -32,7 +32,7 @@ COMBINATORS = {
 
 
 @dataclass(frozen=True)
-class Prefilter:
+class PrefilterChooser:
     """A cheap scorer that keeps the best `n` candidates, then a costly chooser on these.
 
     This is EEMs-PF of the papers. `Choice.order` is the cheap scorer's order of all candidates. The
@@ -60,7 +60,7 @@ class Prefilter:
 
 
 @dataclass(frozen=True)
-class Supplement:
+class SupplementChooser:
     """A chooser's picks, filled up to `k` with a scorer's best other candidates.
 
     This is EEMs-S of the papers. The scorer does not run if the chooser already picked `k`.
@@ -74,19 +74,19 @@ class Supplement:
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """Pick `k` of `texts`, or all of them if there are fewer."""
         picked = self.chooser.choose(task, texts, k)
-        want = len(texts) if k <= 0 else min(k, len(texts))
-        if len(picked.positions) >= want:
+        target_count = len(texts) if k <= 0 else min(k, len(texts))
+        if len(picked.positions) >= target_count:
             return picked
         ranked = self.scorer.choose(task, texts, 0)
         taken = set(picked.positions)
-        rest = [i for i in ranked.positions if i not in taken]
-        added = want - len(picked.positions)
+        unpicked = [i for i in ranked.positions if i not in taken]
+        added = target_count - len(picked.positions)
         note = (
-            f"{added} of {want} were added by the scorer, "
+            f"{added} of {target_count} were added by the scorer, "
             f"because the chooser picked {len(picked.positions)}."
         )
         return Choice(
-            picked.positions + tuple(rest[:added]),
+            picked.positions + tuple(unpicked[:added]),
             None,
             ranked.order,
             ranked.order_scores,
@@ -96,7 +96,7 @@ class Supplement:
 
 
 @dataclass(frozen=True)
-class Rescore:
+class RescoreChooser:
     """A chooser's picks in the order of a scorer.
 
     This is EEMs-R of the papers. Nothing is added, and only picks beyond `k` are dropped.
@@ -123,7 +123,7 @@ class Rescore:
 
 
 @dataclass(frozen=True)
-class Rounds:
+class RoundsChooser:
     """A chooser called once per `window` of candidates, then once on everything it picked.
 
     This is M-LLMs of the papers. The report's B.9 asks several times “to iteratively refine the
@@ -163,7 +163,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class Above:
+class ThresholdChooser:
     """A scorer's best candidates among those that score at least `least`.
 
     The threshold applies in addition to the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of at
@@ -181,12 +181,12 @@ class Above:
         ranked = self.scorer.choose(task, texts, k)
         assert ranked.scores is not None  # a scorer has a score for every text
         # Scores are sorted, with NaN last, so that counting suffices.
-        reaching = sum(score >= self.least for score in ranked.scores)
-        note = (f"None reached {self.least:g}.",) if len(texts) and not reaching else ()
+        count_above = sum(score >= self.least for score in ranked.scores)
+        note = (f"None reached {self.least:g}.",) if len(texts) and not count_above else ()
         return dataclasses.replace(
             ranked,
-            positions=ranked.positions[:reaching],
-            scores=ranked.scores[:reaching],
+            positions=ranked.positions[:count_above],
+            scores=ranked.scores[:count_above],
             notes=ranked.notes + note,
         )
 
@@ -196,16 +196,16 @@ def _distinct(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Call:
+class CombinatorCall:
     """A parsed combinator: its name and its arguments (names, numbers or further calls)."""
 
     name: str
-    parts: tuple[str | float | Call, ...]
+    parts: tuple[str | float | CombinatorCall, ...]
 
 
 @functools.lru_cache(maxsize=1024)
-def parse(expression: str) -> str | Call:
-    """Parse an expression into a model name or a `Call`. Raises BadParameter.
+def parse_chooser(expression: str) -> str | CombinatorCall:
+    """Parse an expression into a model name or a `CombinatorCall`. Raises BadParameter.
 
     Names may hold letters, digits, `-`, `_` and `.`.
     """
@@ -229,12 +229,12 @@ def _quoted(expression: str) -> str:
         word, bracket = match.group(1), match.group(2)
         return match.group(0) if bracket or word.isdecimal() else repr(word)
 
-    if set(expression) & set("\"'\\") or SIDE_BY_SIDE.search(expression):
+    if set(expression) & set("\"'\\") or ADJACENT_WORDS.search(expression):
         raise ValueError("quotes, or words side by side")
-    return WORD.sub(quote, expression.strip())
+    return EXPRESSION_WORD.sub(quote, expression.strip())
 
 
-def _read(tree: ast.expr, shown: str) -> str | Call:
+def _read(tree: ast.expr, shown: str) -> str | CombinatorCall:
     """Convert one node of the syntax tree."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
@@ -248,21 +248,21 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
         raise BadParameter(
             f"“{shown}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}"
         )
-    wanted = COMBINATORS[name]
-    if len(tree.args) != len(wanted):
+    arguments = COMBINATORS[name]
+    if len(tree.args) != len(arguments):
         raise BadParameter(
-            f"“{shown}”: {name} takes ({', '.join(wanted)}), but {len(tree.args)} were given."
+            f"“{shown}”: {name} takes ({', '.join(arguments)}), but {len(tree.args)} were given."
         )
-    return Call(
+    return CombinatorCall(
         name,
         tuple(
             _part(argument, node, shown, name)
-            for argument, node in zip(wanted, tree.args, strict=True)
+            for argument, node in zip(arguments, tree.args, strict=True)
         ),
     )
 
 
-def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | Call:
+def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | CombinatorCall:
     """Convert one argument of a combinator: a number, a prompt's name or a chooser."""
     if argument == "least":
         return _least(node, shown, name)
@@ -290,25 +290,27 @@ def _least(node: ast.expr, shown: str, name: str) -> float:
 
 def _prompt(node: ast.expr, shown: str, name: str) -> str:
     if not (
-        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in PROMPTS
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value in CHOOSING_PROMPTS
     ):
-        near = nearest(str(node.value), PROMPTS) if isinstance(node, ast.Constant) else ""
+        near = nearest(str(node.value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
         raise BadParameter(
-            f"“{shown}”: prompt of {name} must be one of {', '.join(PROMPTS)}.{near}"
+            f"“{shown}”: prompt of {name} must be one of {', '.join(CHOOSING_PROMPTS)}.{near}"
         )
     return node.value
 
 
-def names(expression: str) -> tuple[str, ...]:
+def model_names(expression: str) -> tuple[str, ...]:
     """Return the model and role names of an expression, in order. Raises BadParameter."""
-    return tuple(dict.fromkeys(_walk(parse(expression))))
+    return tuple(dict.fromkeys(_walk(parse_chooser(expression))))
 
 
-def _walk(part: str | float | Call) -> Iterator[str]:
+def _walk(part: str | float | CombinatorCall) -> Iterator[str]:
     """Yield the names in a parsed expression."""
     if isinstance(part, str):
         yield part
-    elif isinstance(part, Call):
+    elif isinstance(part, CombinatorCall):
         for argument, inner in zip(COMBINATORS[part.name], part.parts):
             yield from _walk(inner) if argument != "prompt" else ()
 
@@ -321,21 +323,23 @@ def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) ->
     >>> with_prompt(expression, lambda name: name == "choose", "lego-graphrag")
     'prefilter(encoder, prompted(choose, lego-graphrag), 64)'
     """
-    return _written(parse(expression), is_chat, prompt)
+    return _written(parse_chooser(expression), is_chat, prompt)
 
 
-def _written(part: str | float | Call, is_chat: Callable[[str], bool], prompt: str) -> str:
+def _written(
+    part: str | float | CombinatorCall, is_chat: Callable[[str], bool], prompt: str
+) -> str:
     """Format a parsed expression, with that prompt for its language models."""
     if isinstance(part, str):
         return f"prompted({part}, {prompt})" if is_chat(part) else part
-    if not isinstance(part, Call):
+    if not isinstance(part, CombinatorCall):
         return format(part, "g")
     if part.name == "prompted":
         return f"prompted({part.parts[0]}, {prompt})"
     return f"{part.name}({', '.join(_written(inner, is_chat, prompt) for inner in part.parts)})"
 
 
-def build(
+def build_chooser(
     expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
 ) -> Chooser:
     """Return the chooser that an expression names. Raises BadParameter.
@@ -347,44 +351,50 @@ def build(
         second argument.
     scorer : returns the scorer of a name.
     """
-    return _build(parse(expression), chooser, scorer)
+    return _build(parse_chooser(expression), chooser, scorer)
 
 
 def _build(
-    part: str | float | Call, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
+    part: str | float | CombinatorCall,
+    chooser: Callable[..., Chooser],
+    scorer: Callable[[str], Scorer],
 ) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
-    assert isinstance(part, Call)  # the parser allows numbers only as the last argument
-    first, second = part.parts[0], part.parts[1]
+    assert isinstance(part, CombinatorCall)  # the parser allows numbers only as the last argument
+    first_part, second_part = part.parts[0], part.parts[1]
     if part.name == "prompted":
-        if not isinstance(first, str):
+        if not isinstance(first_part, str):
             raise BadParameter(
                 "prompted needs the name of a language model in its first place, "
                 "such as prompted(choose, lego-graphrag)."
             )
-        return chooser(first, second)
+        return chooser(first_part, second_part)
     if part.name == "prefilter":
-        return Prefilter(
-            _simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2])
+        return PrefilterChooser(
+            _simple(first_part, part, scorer),
+            _build(second_part, chooser, scorer),
+            _number(part.parts[2]),
         )
     if part.name == "rounds":
-        return Rounds(_build(first, chooser, scorer), _number(second))
+        return RoundsChooser(_build(first_part, chooser, scorer), _number(second_part))
     if part.name == "above":
-        assert isinstance(second, float)  # guaranteed by the parser
-        return Above(_simple(first, part, scorer), second)
-    combinator = Rescore if part.name == "rescore" else Supplement
-    return combinator(_build(first, chooser, scorer), _simple(second, part, scorer))
+        assert isinstance(second_part, float)  # guaranteed by the parser
+        return ThresholdChooser(_simple(first_part, part, scorer), second_part)
+    combinator = RescoreChooser if part.name == "rescore" else SupplementChooser
+    return combinator(_build(first_part, chooser, scorer), _simple(second_part, part, scorer))
 
 
-def _number(part: str | float | Call) -> int:
+def _number(part: str | float | CombinatorCall) -> int:
     assert isinstance(part, int)  # guaranteed by the parser
     return part
 
 
-def _simple(part: str | float | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
+def _simple(
+    part: str | float | CombinatorCall, outer: CombinatorCall, scorer: Callable[[str], Scorer]
+) -> Scorer:
     """Return the scorer of a plain name, for a combinator that needs a scorer."""
-    assert isinstance(part, str | Call)  # guaranteed by the parser
+    assert isinstance(part, str | CombinatorCall)  # guaranteed by the parser
     if not isinstance(part, str):
         raise BadParameter(
             f"{outer.name} needs a scorer's name in that place, "
@@ -398,4 +408,4 @@ def uses_chat(expression: str, is_chat: Callable[[str], bool]) -> bool:
 
     `is_chat` returns whether a name is that of a language model.
     """
-    return any(is_chat(name) for name in names(expression))
+    return any(is_chat(name) for name in model_names(expression))

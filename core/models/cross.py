@@ -15,20 +15,20 @@ from cachetools import LRUCache
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
-from core.models.batches import Batches, padded
-from core.models.change import changed, read
-from core.models.chat.turns import in_turn
+from core.models.batches import BatchSplitter, pad_batch
+from core.models.chat.cancellable_work import run_in_slot
 from core.models.device import computes_in_bfloat16, device
 from core.models.heads import Head, torch_head
-from core.models.reading import Reading, counted
-from core.models.scorers import Scoring
-from core.runtime.meter import Advance, new_to_this, saved, spent
-from core.runtime.places import Places
+from core.models.reading_order import CandidateScores, format_count
+from core.models.scorers import BaseScorer
+from core.models.weight_differences import apply_difference, read_difference
+from core.runtime.meter import ProgressEstimate, count_time, first_requests, record_saved_time
+from core.runtime.slots import Slots
 
-REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are kept
+MAX_CACHED_PAIRS = 10_000  # pairs of a question and a text whose hidden states are kept
 
 
-class PairScorer(Scoring):
+class PairScorer(BaseScorer):
     """A cross-encoder, loaded at the first use.
 
     Scores are the raw numbers of the last layer. Each distinct candidate is read once, the longest
@@ -48,9 +48,11 @@ class PairScorer(Scoring):
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
-        self._batches: Batches
-        self._lock, self._lookup = Places(), threading.Lock()
-        self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
+        self._batches: BatchSplitter
+        self._lock, self._lookup = Slots(), threading.Lock()
+        self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(
+            MAX_CACHED_PAIRS
+        )
 
     @property
     def loaded(self) -> bool:
@@ -64,16 +66,16 @@ class PairScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        reading = Reading(task, texts)
+        reading = CandidateScores(task, texts)
 
         def read(some: list[str]) -> None:
-            for part, numbers in self._read(
+            for batch_texts, numbers in self._read(
                 task, some, lambda net, given: self._numbers(net, given)
             ):
-                reading.received(part, numbers)
+                reading.received(batch_texts, numbers)
 
         return reading.through(
-            lambda some: in_turn(self._lock, lambda: read(some), task.watch), fixed=True
+            lambda some: run_in_slot(self._lock, lambda: read(some), task.watch), fixed=True
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -85,20 +87,20 @@ class PairScorer(Scoring):
         unique = list(dict.fromkeys(texts))
         rows = self._remembered(task.query, unique)
         missing = [text for text in unique if text not in rows]
-        advance = Advance(f"Reading {counted(len(texts), task.unit)}", len(missing))
+        advance = ProgressEstimate(f"Reading {format_count(len(texts), task.unit)}", len(missing))
 
         def read() -> None:
-            done, begun = 0, time.perf_counter()
-            for part, states in self._read(
+            read_count, batch_start = 0, time.perf_counter()
+            for batch_texts, states in self._read(
                 task, missing, lambda net, given: self._states(net, given)
             ):
-                self._remember(task.query, part, states, time.perf_counter() - begun)
-                rows.update(zip(part, states, strict=True))
-                done, begun = done + len(part), time.perf_counter()
-                advance(done, part[0])
+                self._remember(task.query, batch_texts, states, time.perf_counter() - batch_start)
+                rows.update(zip(batch_texts, states, strict=True))
+                read_count, batch_start = read_count + len(batch_texts), time.perf_counter()
+                advance(read_count, batch_texts[0])
 
         if missing:
-            in_turn(self._lock, read, task.watch)
+            run_in_slot(self._lock, read, task.watch)
         return (
             np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
         )
@@ -114,16 +116,18 @@ class PairScorer(Scoring):
         Other lanes rank many of the same texts.
         """
         with self._lookup:
-            found = {
+            cached = {
                 text: self._cached[query, text] for text in texts if (query, text) in self._cached
             }
-        fresh = set(new_to_this([(self.name, query, text) for text in texts]))
-        saved(
+        fresh = set(first_requests([(self.name, query, text) for text in texts]))
+        record_saved_time(
             sum(
-                seconds for text, (_, seconds) in found.items() if (self.name, query, text) in fresh
+                seconds
+                for text, (_, seconds) in cached.items()
+                if (self.name, query, text) in fresh
             )
         )
-        return {text: state for text, (state, _) in found.items()}
+        return {text: state for text, (state, _) in cached.items()}
 
     def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
         with self._lookup:
@@ -147,10 +151,10 @@ class PairScorer(Scoring):
 
         def read(rows: list[int]) -> np.ndarray:
             task.watch.check()
-            return of(net, padded(tokenizer, codes, rows, net.device))
+            return of(net, pad_batch(tokenizer, codes, rows, net.device))
 
-        for rows, found in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
-            yield [texts[row] for row in rows], found
+        for rows, results in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
+            yield [texts[row] for row in rows], results
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """Tokenize the question with each text."""
@@ -175,16 +179,16 @@ class PairScorer(Scoring):
         """Return the input of the network's head for each pair, float32 [n, d]."""
         import torch
 
-        tap, caught = torch_head(net, self.name)[0], []
-        hook = tap.register_forward_pre_hook(
-            lambda module, inside: caught.append(inside[0].detach())
+        head_module, captured = torch_head(net, self.name)[0], []
+        hook = head_module.register_forward_pre_hook(
+            lambda module, inside: captured.append(inside[0].detach())
         )
         try:
             with torch.inference_mode():
                 net(**given)
         finally:
             hook.remove()
-        states = caught[0][:, 0] if caught[0].dim() == 3 else caught[0]
+        states = captured[0][:, 0] if captured[0].dim() == 3 else captured[0]
         return states.float().cpu().numpy()
 
     @abstractmethod
@@ -198,7 +202,7 @@ class PairScorer(Scoring):
         """
         if self._model is not None:
             return self._model
-        with spent("preparation", f"Loading {self.name}"):
+        with count_time("preparation", f"Loading {self.name}"):
             if importlib.util.find_spec(self.package) is None:
                 raise ModelUnavailable(
                     f"{self.name} needs a library; get it with: pip install {self.install}"
@@ -206,11 +210,11 @@ class PairScorer(Scoring):
             try:
                 model = self._load()
             except (OSError, ValueError) as error:
-                where = "this computer or the model hub"
+                source = "this computer or the model hub"
                 if Path(self.weights).exists():
-                    where = "this folder"
+                    source = "this folder"
                 raise ModelUnavailable(
-                    f"{self.name}: {self.weights} cannot be loaded from {where}. "
+                    f"{self.name}: {self.weights} cannot be loaded from {source}. "
                     f"Put its weights in a folder and "
                     f"name that folder in models.toml. ({shorten(str(error), 120)})"
                 ) from error
@@ -220,7 +224,7 @@ class PairScorer(Scoring):
                 ) from error
             net, _ = self._parts(model)
             net.eval()
-            self._batches, self._model = Batches(str(net.device), self.batch), model
+            self._batches, self._model = BatchSplitter(str(net.device), self.batch), model
         return self._model
 
     @abstractmethod
@@ -242,15 +246,15 @@ class FlagReranker(PairScorer):
     def _load(self) -> Any:
         from FlagEmbedding import FlagReranker as Reranker
 
-        place = device()
+        device_name = device()
         model = Reranker(
             self.weights,
-            use_fp16=place != "cpu",
-            devices=place,
+            use_fp16=device_name != "cpu",
+            devices=device_name,
             batch_size=self.batch,
             max_length=self.max_tokens,
         )
-        (model.model.half() if place != "cpu" else model.model).to(place)
+        (model.model.half() if device_name != "cpu" else model.model).to(device_name)
         return model
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
@@ -285,12 +289,12 @@ class CrossEncoder(PairScorer):
         import torch
         from sentence_transformers import CrossEncoder as Reranker
 
-        place = device()
-        precision = torch.float32 if place == "cpu" else torch.float16
+        device_name = device()
+        precision = torch.float32 if device_name == "cpu" else torch.float16
         return Reranker(
             self.weights,
             max_length=self.max_tokens,
-            device=place,
+            device=device_name,
             model_kwargs={"dtype": precision},
         )
 
@@ -303,7 +307,7 @@ class CrossEncoder(PairScorer):
 
 
 class ChangedEncoder(CrossEncoder):
-    """A cross-encoder fine-tuned from an encoder, stored as a difference (`core.models.change`).
+    """A cross-encoder fine-tuned from an encoder, stored as a difference (`core.models.weight_differences`).
 
     On a processor with bfloat16 instructions, everything but the head computes in bfloat16. This
     more than halves the time.
@@ -325,12 +329,12 @@ class ChangedEncoder(CrossEncoder):
 
         # Otherwise transformers warns that the head is newly initialised.
         transformers.utils.logging.set_verbosity_error()
-        place = device()
-        model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=place)
+        device_name = device()
+        model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=device_name)
         net, _ = self._parts(model)
-        after = changed(encoder_weights(net), read(self.difference))
+        after = apply_difference(encoder_weights(net), read_difference(self.difference))
         net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
-        if place != "cpu":
+        if device_name != "cpu":
             net.half()
         return model
 

@@ -8,19 +8,28 @@ import platform
 from functools import cache
 from pathlib import Path
 
-NVCUDA = os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll")  # NVIDIA's driver on Windows
+NVIDIA_DRIVER_FILE = os.path.expandvars(
+    r"%SystemRoot%\System32\nvcuda.dll"
+)  # NVIDIA's driver on Windows
 # Files of the drivers of NVIDIA, of AMD, and of Windows inside WSL.
-DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia", "/dev/kfd", "/dev/dxg", NVCUDA)
+CARD_DRIVER_FILES = (
+    "/dev/nvidiactl",
+    "/dev/nvidia0",
+    "/proc/driver/nvidia",
+    "/dev/kfd",
+    "/dev/dxg",
+    NVIDIA_DRIVER_FILE,
+)
 # Parts of the names of oneDNN's instruction limits that still allow bfloat16.
-BFLOAT16 = ("BF16", "FP16", "AMX", "AVX10")
+BFLOAT16_ISA_PARTS = ("BF16", "FP16", "AMX", "AVX10")
 
 
-def graphics_card() -> bool:
+def has_graphics_card() -> bool:
     """Return whether a graphics card's driver is installed.
 
     torch is not used for this, since importing it takes seconds.
     """
-    return any(Path(place).exists() for place in DRIVERS)
+    return any(Path(place).exists() for place in CARD_DRIVER_FILES)
 
 
 def device() -> str:
@@ -37,7 +46,7 @@ def computes_in_bfloat16() -> bool:
     computing, from using them.
     """
     limit = _limit()
-    if limit not in ("DEFAULT", "ALL") and not any(name in limit for name in BFLOAT16):
+    if limit not in ("DEFAULT", "ALL") and not any(name in limit for name in BFLOAT16_ISA_PARTS):
         return False
     try:
         import openvino

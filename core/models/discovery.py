@@ -11,18 +11,27 @@ from core.errors import HopscopeError
 from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
-PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
+SERVER_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
 # Values of the field owned_by in the model lists of servers.
-OWNERS = {
+OWNER_PROGRAMS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
     "llamacpp": "llama.cpp",
 }
-PATIENCE = 3.0  # timeout in seconds of a server's model list
-MAX_MODELS = 500  # models listed per server
+MODEL_LIST_TIMEOUT_SECONDS = 3.0  # timeout in seconds of a server's model list
+MAX_LISTED_MODELS = 500  # models listed per server
 # Parts of the names of embedding models.
-ENCODERS = ("embed", "bge-m", "bge-small", "bge-base", "bge-large", "e5-", "gte-", "minilm")
+ENCODER_NAME_PARTS = (
+    "embed",
+    "bge-m",
+    "bge-small",
+    "bge-base",
+    "bge-large",
+    "e5-",
+    "gte-",
+    "minilm",
+)
 
 
 @dataclass(frozen=True)
@@ -43,23 +52,25 @@ class FoundServer:
     locked: bool = False
 
 
-def find_servers(ports: Mapping[int, str] = PORTS) -> tuple[FoundServer, ...]:
+def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, ...]:
     """Return the servers that answer with a list of models, in the order of the ports.
 
     Takes some seconds at most.
     """
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
-        found = list(pool.map(lambda port: _at(f"http://127.0.0.1:{port}/v1", ports[port]), ports))
-    return tuple(one for one in found if one is not None)
+        servers = list(
+            pool.map(lambda port: _at(f"http://127.0.0.1:{port}/v1", ports[port]), ports)
+        )
+    return tuple(one for one in servers if one is not None)
 
 
 def list_models(url: str, key_variable: str = "", key: str | None = None) -> tuple[str, ...]:
-    """Return the names of the models of the server at `url`, at most `MAX_MODELS`.
+    """Return the names of the models of the server at `url`, at most `MAX_LISTED_MODELS`.
 
     Raises ModelFailed, ModelUnavailable, BadParameter.
     """
     check_host(url)
-    server = OpenAIServer(url, "", "The server", key_variable, PATIENCE, key)
+    server = OpenAIServer(url, "", "The server", key_variable, MODEL_LIST_TIMEOUT_SECONDS, key)
     try:
         return tuple(one.id for one in _models(server))
     except Exception as error:
@@ -81,14 +92,14 @@ def role_kind(model: str) -> str:
     name = model.lower()
     if "rerank" in name:
         return "reranker"
-    return "encoder" if any(part in name for part in ENCODERS) else "chat"
+    return "encoder" if any(part in name for part in ENCODER_NAME_PARTS) else "chat"
 
 
 def _at(url: str, usual: str) -> FoundServer | None:
     """Return the server at an address; None if nothing answers or it has another protocol."""
     import openai
 
-    server = OpenAIServer(url, "", "The server", timeout=PATIENCE)
+    server = OpenAIServer(url, "", "The server", timeout=MODEL_LIST_TIMEOUT_SECONDS)
     try:
         models = _models(server)
     except (openai.AuthenticationError, openai.PermissionDeniedError):
@@ -100,13 +111,13 @@ def _at(url: str, usual: str) -> FoundServer | None:
     owners = {str(getattr(one, "owned_by", "")).lower() for one in models}
     return FoundServer(
         url,
-        next((OWNERS[owner] for owner in owners if owner in OWNERS), usual),
+        next((OWNER_PROGRAMS[owner] for owner in owners if owner in OWNER_PROGRAMS), usual),
         tuple(one.id for one in models),
     )
 
 
 def _models(server: OpenAIServer) -> list[Any]:
-    """Return the models in a server's list, at most `MAX_MODELS`.
+    """Return the models in a server's list, at most `MAX_LISTED_MODELS`.
 
     Raises the errors of the client, and ValueError if the reply is no such list.
     """
@@ -117,4 +128,4 @@ def _models(server: OpenAIServer) -> list[Any]:
         raise ValueError("it sent no list of models") from None
     if not all(isinstance(name, str) and name for name in names):
         raise ValueError("it sent no list of models")
-    return list(models)[:MAX_MODELS]
+    return list(models)[:MAX_LISTED_MODELS]

@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.models.base import Task
 from core.models.encoders.pooled import PooledEncoder
-from core.models.scorers import Scoring
+from core.models.scorers import BaseScorer
 
 
 class _Half(PooledEncoder):
@@ -43,7 +43,7 @@ class PassageHalf(_Half):
     kind = "DPRContextEncoder"
 
 
-class DPR(Scoring):
+class DPR(BaseScorer):
     """Dot product of the vectors of a question and a text (Karpukhin et al., EMNLP 2020)."""
 
     def __init__(self, questions: QuestionHalf, passages: PassageHalf):

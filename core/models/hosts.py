@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from core.errors import BadParameter
 from core.sharing import shared
 
-VARIABLE = "HOPSCOPE_ALLOWED_HOSTS"
+ALLOWED_HOSTS_VARIABLE = "HOPSCOPE_ALLOWED_HOSTS"
 
 
 def check_host(url: str) -> None:
@@ -27,20 +27,24 @@ def check_host(url: str) -> None:
     except ValueError:  # the port is no number
         host = ""
     # Characters that programs interpret in different ways.
-    odd = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)
-    if odd or not host or parts.scheme not in ("http", "https"):
+    has_odd_letter = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)
+    if has_odd_letter or not host or parts.scheme not in ("http", "https"):
         raise BadParameter(
             "The address of a server is http:// or https://, a host, and a path, such as "
             "http://localhost:8000/v1."
         )
-    named = [one.strip().lower() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
-    if named and not {host, f"{host}:{port}"} & set(named):
+    allowed_hosts = [
+        one.strip().lower()
+        for one in os.environ.get(ALLOWED_HOSTS_VARIABLE, "").split(",")
+        if one.strip()
+    ]
+    if allowed_hosts and not {host, f"{host}:{port}"} & set(allowed_hosts):
         raise BadParameter(
-            f"Servers may stand on {', '.join(named)} alone ({VARIABLE}), not on “{host}”."
+            f"Servers may stand on {', '.join(allowed_hosts)} alone ({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
         )
-    if not named and not is_loopback(host):
+    if not allowed_hosts and not is_loopback(host):
         raise BadParameter(
-            f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names "
+            f"Servers may stand on this computer alone, not on “{host}”, unless {ALLOWED_HOSTS_VARIABLE} names "
             "it."
         )
 
@@ -72,9 +76,9 @@ def proxy_of(url: str) -> str:
     if not parts.hostname or goes_directly(url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return ""
     proxies = getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all") or ""
-    scheme, slashes, rest = found.rpartition("://")
-    return f"{scheme}{slashes}{rest.rpartition('@')[2]}"
+    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+    scheme, slashes, address = proxy.rpartition("://")
+    return f"{scheme}{slashes}{address.rpartition('@')[2]}"
 
 
 def _parts(url: str) -> SplitResult:

@@ -7,10 +7,12 @@ from typing import Any
 from core.errors import HopscopeError
 from core.languages.language import name_of
 
-WHERE = "Choose an encoder of many languages on Models, or a method that searches by words."
+MULTILINGUAL_ADVICE = (
+    "Choose an encoder of many languages on Models, or a method that searches by words."
+)
 
 
-def trained_elsewhere(models: Any, name: str, code: str) -> str:
+def other_trained_languages(models: Any, name: str, code: str) -> str:
     """Return the languages of a model as words if a language is not among them, else empty.
 
     The result is also empty if the model's languages are many or unknown.

@@ -9,35 +9,44 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Choice, Messages, Task
 from core.models.chat.json_reply import json_lists, json_reply
-from core.models.chat.replies import BULLET
-from core.models.reading import PLURAL
-from core.prompts import filled, messages, numbered, plain, prompts
+from core.models.chat.token_estimates import LIST_ITEM_MARK
+from core.models.reading_order import UNIT_PLURALS
+from core.prompts import fill_template, load_prompts, make_messages, numbered_list, one_line
 from core.types import Usage
 
-NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # a number in a sentence
-OURS = "choose"  # the default prompt, which numbers the candidates
-TEXT_TOKENS = 512  # token limit of a reply that names texts
-WHOLE = re.compile(r"-?\d{1,9}")
+SENTENCE_NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # a number in a sentence
+DEFAULT_CHOOSING_PROMPT = "choose"  # the default prompt, which numbers the candidates
+MAX_TEXT_REPLY_TOKENS = 512  # token limit of a reply that names texts
+WHOLE_NUMBER_PATTERN = re.compile(r"-?\d{1,9}")
 
 
-def prompt(task: Task, texts: Sequence[str], k: int, name: str = OURS) -> Messages:
+def choosing_messages(
+    task: Task, texts: Sequence[str], k: int, name: str = DEFAULT_CHOOSING_PROMPT
+) -> Messages:
     """Return the messages that show all of `texts`, by the prompt of that name.
 
     The prompts are in core/prompts/choose.toml. The default one numbers the texts from 1. Those of
     the papers have one text a line, after a solved example.
     """
-    row, what = prompts("choose")[name], PLURAL.get(task.unit, "items")
+    row, what = load_prompts("choose")[name], UNIT_PLURALS.get(task.unit, "items")
     words = {"what": what, "What": what.capitalize(), "k": str(k)}
-    values = words | {"guide": filled(_of_unit(row.get("guide", {}), task.unit), **words)}
-    values |= {"question": plain(task.query), "entities": ", ".join(map(plain, task.entities))}
+    values = words | {"guide": fill_template(_of_unit(row.get("guide", {}), task.unit), **words)}
+    values |= {
+        "question": one_line(task.query),
+        "entities": ", ".join(map(one_line, task.entities)),
+    }
     if row["replies"] == "numbers":
-        return messages("choose", name, **values, list=numbered(texts))
-    values["list"] = "\n".join(map(plain, texts))
-    solved = prompts("choose")["examples"].get(task.unit, prompts("choose")["examples"]["path"])
+        return make_messages("choose", name, **values, list=numbered_list(texts))
+    values["list"] = "\n".join(map(one_line, texts))
+    solved = load_prompts("choose")["examples"].get(
+        task.unit, load_prompts("choose")["examples"]["path"]
+    )
     shape = _of_unit(row.get("input", {}), task.unit)
-    given = values | {"input": filled(shape, **values)}
-    shown = words | solved | {"input": filled(shape, **words | solved)}
-    return messages("choose", name, **given, example=filled(row["example"], **shown))
+    shown_values = values | {"input": fill_template(shape, **values)}
+    example_values = words | solved | {"input": fill_template(shape, **words | solved)}
+    return make_messages(
+        "choose", name, **shown_values, example=fill_template(row["example"], **example_values)
+    )
 
 
 def _of_unit(texts: Mapping[str, str], unit: str) -> str:
@@ -60,7 +69,7 @@ def reply_schema(n: int, k: int) -> dict[str, Any]:
     }
 
 
-def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
+def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
     """Return the numbers (from 1) in a reply, unchecked and in its order, and notes.
 
     The reply is read as JSON if it contains any, else as whole lines that equal a text, else as the
@@ -69,14 +78,14 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
     found = _from_json(reply)
     if found is not None:
         return found, []
-    places: dict[str, int] = {}
+    numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
-        places.setdefault(" ".join(text.split()), number)
-    lines = [" ".join(BULLET.sub("", line).split()) for line in reply.splitlines()]
-    named = [places[line] for line in lines if line in places]
+        numbers_by_text.setdefault(" ".join(text.split()), number)
+    lines = [" ".join(LIST_ITEM_MARK.sub("", line).split()) for line in reply.splitlines()]
+    named = [numbers_by_text[line] for line in lines if line in numbers_by_text]
     if named:
         return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
-    numbers = [int(n) for n in NUMBER.findall(reply)]
+    numbers = [int(n) for n in SENTENCE_NUMBER.findall(reply)]
     if numbers:
         return (numbers, ["The reply was no JSON; the numbers in it were taken."])
     return (None, [])
@@ -96,22 +105,22 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     >>> parse_texts("I would take A -> r -> B.", ["A -> r -> B", "A -> s -> C"])
     ([1], ['No line of the reply equals a candidate; those that occur in it were taken.'])
     """
-    places: dict[str, int] = {}
+    numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
-        places.setdefault(plain(text), number)
-    lines = [plain(BULLET.sub("", line)) for line in reply.splitlines()]
+        numbers_by_text.setdefault(one_line(text), number)
+    lines = [one_line(LIST_ITEM_MARK.sub("", line)) for line in reply.splitlines()]
     pieces = [
         piece
         for line in lines
-        for piece in ([line] if line in places else map(plain, line.split(";")))
+        for piece in ([line] if line in numbers_by_text else map(one_line, line.split(";")))
     ]
-    if named := [places[piece] for piece in pieces if piece in places]:
+    if named := [numbers_by_text[piece] for piece in pieces if piece in numbers_by_text]:
         return named, []
-    whole = plain(reply)
-    held = [number for text, number in places.items() if text and text in whole]
-    if held:
+    plain_reply = one_line(reply)
+    contained = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
+    if contained:
         return (
-            held,
+            contained,
             ["No line of the reply equals a candidate; those that occur in it were taken."],
         )
     return (None, [])
@@ -127,7 +136,7 @@ def _from_json(reply: str) -> list[int] | None:
             isinstance(n, int | str) and not isinstance(n, bool) for n in value
         ):
             plain = [str(n).strip() for n in value]
-            if all(WHOLE.fullmatch(n) for n in plain):
+            if all(WHOLE_NUMBER_PATTERN.fullmatch(n) for n in plain):
                 return [int(n) for n in plain]
     return None
 
@@ -148,7 +157,7 @@ class LLMChooser:
         numbers, in up to 512 tokens as in LEGO-GraphRAG's code.
     """
 
-    def __init__(self, chat: Chat, prompt: str = OURS):
+    def __init__(self, chat: Chat, prompt: str = DEFAULT_CHOOSING_PROMPT):
         self.chat, self.prompt = chat, prompt
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
@@ -158,30 +167,35 @@ class LLMChooser:
         """
         if not len(texts):
             return Choice(())
-        most = len(texts) if k <= 0 else min(k, len(texts))
-        shown, notes = self._fitting(task, texts, most)
-        most = min(most, shown)
-        listed = texts[:shown]
-        by_number = prompts("choose")[self.prompt]["replies"] == "numbers"
-        how: dict[str, Any] = (
-            {"schema": reply_schema(shown, most), "max_tokens": 16 + 6 * most}
+        max_picks = len(texts) if k <= 0 else min(k, len(texts))
+        shown_count, notes = self._fitting(task, texts, max_picks)
+        max_picks = min(max_picks, shown_count)
+        listed = texts[:shown_count]
+        by_number = load_prompts("choose")[self.prompt]["replies"] == "numbers"
+        options: dict[str, Any] = (
+            {"schema": reply_schema(shown_count, max_picks), "max_tokens": 16 + 6 * max_picks}
             if by_number
-            else {"max_tokens": TEXT_TOKENS}
+            else {"max_tokens": MAX_TEXT_REPLY_TOKENS}
         )
         reply = self.chat.reply(
-            prompt(task, listed, most, self.prompt), **how, seed=task.seed, watch=task.watch
+            choosing_messages(task, listed, max_picks, self.prompt),
+            **options,
+            seed=task.seed,
+            watch=task.watch,
         )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        numbers, reading = (parse if by_number else parse_texts)(reply.text, listed)
-        notes += reading
+        numbers, parse_notes = (parse_numbers if by_number else parse_texts)(reply.text, listed)
+        notes += parse_notes
         if numbers is None:
-            why = f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
+            excerpt = (
+                f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
+            )
             notes.append(
-                f"The model's reply could not be read ({why}), so the first {most} in the given "
+                f"The model's reply could not be read ({excerpt}), so the first {max_picks} in the given "
                 "order were taken."
             )
-            return Choice(tuple(range(most)), usage=usage, notes=tuple(notes))
-        valid = [n for n in numbers if 1 <= n <= shown]
+            return Choice(tuple(range(max_picks)), usage=usage, notes=tuple(notes))
+        valid = [n for n in numbers if 1 <= n <= shown_count]
         picked = list(dict.fromkeys(valid))
         if len(valid) < len(numbers):
             notes.append(
@@ -193,9 +207,11 @@ class LLMChooser:
                 f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated "
                 "and were dropped."
             )
-        if len(picked) > most:
-            notes.append(f"The model named {len(picked)}, of which the first {most} were taken.")
-        return Choice(tuple(n - 1 for n in picked[:most]), usage=usage, notes=tuple(notes))
+        if len(picked) > max_picks:
+            notes.append(
+                f"The model named {len(picked)}, of which the first {max_picks} were taken."
+            )
+        return Choice(tuple(n - 1 for n in picked[:max_picks]), usage=usage, notes=tuple(notes))
 
     def _fitting(self, task: Task, texts: Sequence[str], k: int) -> tuple[int, list[str]]:
         """Return how many of the first texts fit half of the context (at least 1), and notes.
@@ -205,7 +221,10 @@ class LLMChooser:
         half = self.chat.context // 2
 
         def fits(n: int) -> bool:
-            return self.chat.count_tokens(prompt(task, texts[:n], min(k, n), self.prompt)) <= half
+            return (
+                self.chat.count_tokens(choosing_messages(task, texts[:n], min(k, n), self.prompt))
+                <= half
+            )
 
         # A text costs at least 3 tokens (number, word, line break). Longer lists than that allows
         # need not be counted.

@@ -13,19 +13,19 @@ from core.runtime.account import Account
 from core.types import Usage
 
 MILLION = 1_000_000
-CAP = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*([A-Za-z]*|[$€£])\s*")
-TOKENS = ("token", "tokens")
+CAP_PATTERN = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*([A-Za-z]*|[$€£])\s*")
+TOKEN_UNITS = ("token", "tokens")
 CURRENCY_CODE_LETTERS = 3
 CURRENCY_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 
 @dataclass(frozen=True)
-class Price:
+class TokenPrice:
     """Price of a million prompt tokens and of a million reply tokens.
 
-    >>> from core.models.price import Price
+    >>> from core.models.price import TokenPrice
     >>> from core.types import Usage
-    >>> Price(2.5, 10.0).of(Usage(1, 1_000_000, 100_000))
+    >>> TokenPrice(2.5, 10.0).of(Usage(1, 1_000_000, 100_000))
     3.5
     """
 
@@ -43,16 +43,16 @@ class Price:
         return bool(self.read or self.written)
 
 
-def money(prices: Mapping[str, Price], usage: Mapping[str, Usage]) -> float:
+def total_price(prices: Mapping[str, TokenPrice], usage: Mapping[str, Usage]) -> float:
     """Return the price of the usage by model; models without a price cost nothing."""
     return sum(prices[name].of(used) for name, used in usage.items() if name in prices)
 
 
-def shown(amount: float, currency: str) -> str:
+def format_money(amount: float, currency: str) -> str:
     """Format an amount of money.
 
-    >>> from core.models.price import shown
-    >>> shown(1234.5, "USD"), shown(0.0421, "EUR"), shown(0.00002, "EUR"), shown(0.0, "USD")
+    >>> from core.models.price import format_money
+    >>> format_money(1234.5, "USD"), format_money(0.0421, "EUR"), format_money(0.00002, "EUR"), format_money(0.0, "USD")
     ('1,234.50 USD', '0.042 EUR', 'less than 0.001 EUR', '0 USD')
     """
     if not amount:
@@ -82,25 +82,25 @@ class Cap:
     currency: str = ""
 
     def words(self, currency: str) -> str:
-        return f"{self.most:,.0f} tokens" if self.tokens else shown(self.most, currency)
+        return f"{self.most:,.0f} tokens" if self.tokens else format_money(self.most, currency)
 
 
-def cap_of(text: str) -> Cap | None:
+def parse_cap(text: str) -> Cap | None:
     """Parse a cap such as `5`, `2.50 USD` or `200000 tokens`; None for an empty text.
 
     A number without a unit is money in the currency of the prices. A currency is a code of three
     letters or a sign. Raises BadInput.
 
-    >>> from core.models.price import cap_of
-    >>> cap_of("2.50 eur").currency, cap_of("2 $").currency, cap_of("200_000 tokens").most
+    >>> from core.models.price import parse_cap
+    >>> parse_cap("2.50 eur").currency, parse_cap("2 $").currency, parse_cap("200_000 tokens").most
     ('EUR', 'USD', 200000.0)
     """
     if not text.strip():
         return None
-    match = CAP.fullmatch(text)
+    match = CAP_PATTERN.fullmatch(text)
     most = float(match[1].replace("_", "").replace(",", "")) if match else 0.0
     unit = match[2] if match else ""
-    if unit.lower() in TOKENS:
+    if unit.lower() in TOKEN_UNITS:
         unit = "tokens"
     elif unit and len(_currency_code(unit)) != CURRENCY_CODE_LETTERS:
         match = None
@@ -135,7 +135,7 @@ class Spending:
 
     def __init__(
         self,
-        prices: Mapping[str, Price],
+        prices: Mapping[str, TokenPrice],
         before: Mapping[str, Usage] | None = None,
         cap: Cap | None = None,
         pieces: float = 0,
@@ -148,14 +148,14 @@ class Spending:
     def currency(self) -> str:
         """Currency of the prices."""
         return next(
-            (price.currency for price in self.prices.values() if price.known), Price().currency
+            (price.currency for price in self.prices.values() if price.known), TokenPrice().currency
         )
 
     def amount(self, usage: Mapping[str, Usage]) -> float:
         """Return the usage in the unit of the cap, tokens or money."""
         if self.cap is not None and self.cap.tokens:
             return sum(used.tokens_in + used.tokens_out for used in usage.values())
-        return money(self.prices, usage)
+        return total_price(self.prices, usage)
 
     def ended(self, piece: Account) -> None:
         """Record the cost of a piece that has ended.
@@ -181,21 +181,23 @@ class Spending:
         """
         if not done or not any(price.known for price in self.prices.values()):
             return ""
-        spent = money(self.prices, self.account.usage)
+        spent = total_price(self.prices, self.account.usage)
         return (
-            f"{shown(spent, self.currency)} spent, about "
-            f"{shown(spent * total / done, self.currency)} in all"
+            f"{format_money(spent, self.currency)} spent, about "
+            f"{format_money(spent * total / done, self.currency)} in all"
         )
 
     def so_far(self) -> str:
         """Describe the part of the cap that is spent: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
         assert self.cap is not None  # only called with a cap
         spent = self.amount(self.account.usage)
-        said = f"{spent:,.0f}" if self.cap.tokens else shown(spent, "").strip()
-        return f"{said} of {self.cap.words(self.currency)}"
+        spent_words = f"{spent:,.0f}" if self.cap.tokens else format_money(spent, "").strip()
+        return f"{spent_words} of {self.cap.words(self.currency)}"
 
 
-def prices_of(models: Any, names: Iterable[str], cap: Cap | None, what: str) -> dict[str, Price]:
+def prices_of(
+    models: Any, names: Iterable[str], cap: Cap | None, what: str
+) -> dict[str, TokenPrice]:
     """Return the prices of the language models among these names or roles, by model name.
 
     Raises BadInput if the prices are in several currencies and the cap is not in tokens, or if the

@@ -13,17 +13,17 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
 from core.models.chat.json_reply import json_reply
-from core.models.numbers import finite_number
-from core.models.reading import PLURAL
-from core.prompts import messages, numbered, plain, prompts
+from core.models.number_checks import finite_number
+from core.models.reading_order import UNIT_PLURALS
+from core.prompts import load_prompts, make_messages, numbered_list, one_line
 from core.types import Usage
 
-PAIR = re.compile(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)")  # a number and its score
-TOP = 10  # the highest score, mapped to 1
+RATING_PAIR = re.compile(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)")  # a number and its score
+MAX_RATING = 10  # the highest score, mapped to 1
 
 
 @dataclass(frozen=True)
-class Rated:
+class Ratings:
     """Ratings of a language model, with usage and notes.
 
     `scores` maps rated positions to scores above 0 and at most 1, best first. It is None if nothing
@@ -35,7 +35,7 @@ class Rated:
     notes: tuple[str, ...] = ()
 
 
-def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Rated:
+def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ratings:
     """Let a language model rate texts; at most `k` get a score, and the others count as 0.
 
     A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the
@@ -50,38 +50,41 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
     texts : the items to rate.
     k : most items with a score.
     """
-    shown, notes = len(texts), []
+    shown_count, notes = len(texts), []
     room = chat.context - _longest(k)
-    while shown > 1 and chat.count_tokens(_messages(task, start, texts[:shown], k)) > room:
-        shown //= 2
-    if shown < len(texts):
+    while (
+        shown_count > 1 and chat.count_tokens(_messages(task, start, texts[:shown_count], k)) > room
+    ):
+        shown_count //= 2
+    if shown_count < len(texts):
         notes.append(
-            f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's "
+            f"Only the first {shown_count} of {len(texts)} {UNIT_PLURALS[task.unit]} fit into the model's "
             "context and were rated."
         )
-    asked, most = _messages(task, start, texts[:shown], k), min(k, shown)
+    prompt_messages, max_rated = _messages(task, start, texts[:shown_count], k), min(k, shown_count)
     reply = chat.reply(
-        asked,
-        schema=_schema(shown, most),
-        max_tokens=_longest(most),
+        prompt_messages,
+        schema=_schema(shown_count, max_rated),
+        max_tokens=_longest(max_rated),
         seed=task.seed,
         watch=task.watch,
     )
     pairs = _pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
-        said = (
-            f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {PLURAL[task.unit]}."
-        )
-        return Rated(
+        problem = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {UNIT_PLURALS[task.unit]}."
+        return Ratings(
             None,
             usage,
-            (*notes, " ".join(filter(None, (said, "" if reply.text.strip() else reply.fault())))),
+            (
+                *notes,
+                " ".join(filter(None, (problem, "" if reply.text.strip() else reply.fault()))),
+            ),
         )
     scores: dict[int, float] = {}
     for number, score in pairs:
-        if 1 <= number <= shown and number - 1 not in scores:
-            scores[number - 1] = min(max(score, 0.0), TOP) / TOP
+        if 1 <= number <= shown_count and number - 1 not in scores:
+            scores[number - 1] = min(max(score, 0.0), MAX_RATING) / MAX_RATING
     if len(scores) < len(pairs):
         notes.append(
             "Ratings of items that are not in the list, or were rated before, were dropped."
@@ -89,7 +92,7 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
     best = sorted(
         ((i, s) for i, s in scores.items() if s > 0), key=lambda pair: (-pair[1], pair[0])
     )[:k]
-    return Rated(dict(best), usage, tuple(notes))
+    return Ratings(dict(best), usage, tuple(notes))
 
 
 def _longest(k: int) -> int:
@@ -98,14 +101,14 @@ def _longest(k: int) -> int:
 
 
 def _messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
-    what, help = PLURAL[task.unit], prompts("choose")["choose"]["guide"][task.unit]
-    values = dict(question=plain(task.query), start=plain(start), list=numbered(texts))
-    return messages("relations", "rate", what=what, help=help, k=str(k), **values)
+    what, help = UNIT_PLURALS[task.unit], load_prompts("choose")["choose"]["guide"][task.unit]
+    values = dict(question=one_line(task.query), start=one_line(start), list=numbered_list(texts))
+    return make_messages("relations", "rate", what=what, help=help, k=str(k), **values)
 
 
 def _schema(n: int, k: int) -> dict[str, Any]:
     number = {"type": "integer", "minimum": 1, "maximum": n}
-    score = {"type": "integer", "minimum": 0, "maximum": TOP}
+    score = {"type": "integer", "minimum": 0, "maximum": MAX_RATING}
     rating = {
         "type": "object",
         "properties": {"number": number, "score": score},
@@ -129,8 +132,8 @@ def _pairs(reply: str) -> list[tuple[int, float]] | None:
             return [_rating(one["number"], one["score"]) for one in parsed.value["ratings"]]
         except (ValueError, KeyError, TypeError, OverflowError):
             pass  # read as numbers below
-    found = PAIR.findall(reply)
-    return [(int(number), float(score)) for number, score in found] or None
+    number_pairs = RATING_PAIR.findall(reply)
+    return [(int(number), float(score)) for number, score in number_pairs] or None
 
 
 def _rating(number: Any, score: Any) -> tuple[int, float]:
@@ -138,9 +141,9 @@ def _rating(number: Any, score: Any) -> tuple[int, float]:
 
     Models write both as texts too.
     """
-    place, value = (
+    item, value = (
         finite_number(float(one) if isinstance(one, str) else one) for one in (number, score)
     )
-    if not place.is_integer():
+    if not item.is_integer():
         raise ValueError("it is no number of an item")
-    return int(place), value
+    return int(item), value

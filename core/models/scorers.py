@@ -15,10 +15,10 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from core.errors import BadParameter
-from core.languages.terms import terms
+from core.languages.terms import search_terms
 from core.models.base import Choice, Encoder, Task, question_vectors
-from core.models.reading import Reading, counted
-from core.runtime.meter import spent
+from core.models.reading_order import CandidateScores, format_count
+from core.runtime.meter import count_time
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
@@ -33,13 +33,13 @@ def top_k(scores: np.ndarray, k: int) -> np.ndarray:
     return order if k <= 0 else order[:k]
 
 
-def words(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """Return the case-folded words of a text.
 
     The text is split at all characters that are neither letters nor digits, and so at `.`, `_` and
     `->` too. Scripts without blanks are split into letters and pairs of letters.
     """
-    return terms(text)
+    return search_terms(text)
 
 
 class StreamedEncoder(Encoder, Protocol):
@@ -58,12 +58,12 @@ class StreamedEncoder(Encoder, Protocol):
         ...
 
 
-def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
+def is_streamed(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
     """Return whether an encoder passes vectors on as they are computed, by its own declaration."""
     return getattr(encoder, "received", False)
 
 
-def encoded_telling(
+def encode_with_progress(
     encoder: Encoder,
     texts: Sequence[str],
     watch: Watch,
@@ -74,7 +74,7 @@ def encoded_telling(
     If the encoder passes vectors on, `advanced` is called with the number of distinct texts that
     are encoded so far.
     """
-    if not streams(encoder):
+    if not is_streamed(encoder):
         return encoder.encode(texts, watch)
     done = 0
 
@@ -99,7 +99,7 @@ class TokenEncoder(Protocol):
         ...
 
 
-class Scoring(ABC):
+class BaseScorer(ABC):
     """Base class of scorers, which chooses the best `k` by `score`.
 
     `Choice.order` holds all candidates.
@@ -119,22 +119,24 @@ class Scoring(ABC):
         """
         if not len(texts):
             return Choice((), (), (), ())
-        with spent("ranking"):
+        with count_time("ranking"):
             scores = self.score(task, texts)
         order, notes = top_k(scores, 0), tuple[str, ...]()
         if (task.read or task.recall < 1) and (read := int((~np.isnan(scores)).sum())) < len(texts):
             order, notes = (
                 order[:read],
-                (f"{read:,} of {counted(len(texts), task.unit)} were read, the likeliest first.",),
+                (
+                    f"{read:,} of {format_count(len(texts), task.unit)} were read, the likeliest first.",
+                ),
             )
         positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
-        cut = len(positions) if k <= 0 else k
+        limit = len(positions) if k <= 0 else k
         return Choice(
-            positions[:cut], values[:cut], positions, values, Usage(texts=len(positions)), notes
+            positions[:limit], values[:limit], positions, values, Usage(texts=len(positions)), notes
         )
 
 
-class EncoderScorer(Scoring):
+class EncoderScorer(BaseScorer):
     """Cosine of the vectors of query and candidate, in [-1, 1]."""
 
     def __init__(self, encoder: Encoder):
@@ -145,20 +147,20 @@ class EncoderScorer(Scoring):
             return np.zeros(0)
         encoder, reading = (
             self.encoder,
-            Reading(task, texts, getattr(self.encoder, "input_vectors", None)),
+            CandidateScores(task, texts, getattr(self.encoder, "input_vectors", None)),
         )
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
         # Each row is computed separately. In a matrix product, digits depend on the batch.
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
-        if streams(encoder):
+        if is_streamed(encoder):
             return reading.through(lambda part: encoder.encode(part, task.watch, received))
         return reading.through(
             lambda part: received(part, encoder.encode(part, task.watch)), fixed=True
         )
 
 
-class BM25Scorer(Scoring):
+class BM25Scorer(BaseScorer):
     """BM25 with statistics of the candidate list itself.
 
     score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)),
@@ -176,17 +178,17 @@ class BM25Scorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         import bm25s
 
-        bags, query = [words(text) for text in texts], words(task.query)
-        known = set().union(*bags)
-        asked = [word for word in query if word in known]
-        if not asked:
+        bags, query = [folded_words(text) for text in texts], folded_words(task.query)
+        vocabulary = set().union(*bags)
+        known_words = [word for word in query if word in vocabulary]
+        if not known_words:
             return np.zeros(len(texts))
         index = bm25s.BM25(k1=self.k1, b=self.b, method="atire", idf_method="lucene")
         index.index(bags, show_progress=False)
-        return np.asarray(index.get_scores(asked), dtype=np.float64)
+        return np.asarray(index.get_scores(known_words), dtype=np.float64)
 
 
-class TfIdf(Scoring):
+class TfIdfScorer(BaseScorer):
     """Cosine of TF-IDF vectors, in [0, 1].
 
     The weight of a word is its count times ln((1 + N) / (1 + n_t)) + 1, over the candidate list.
@@ -195,14 +197,14 @@ class TfIdf(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        if not any(words(text) for text in texts):
+        if not any(folded_words(text) for text in texts):
             return np.zeros(len(texts))
-        vectorizer = TfidfVectorizer(analyzer=words, dtype=np.float64)
+        vectorizer = TfidfVectorizer(analyzer=folded_words, dtype=np.float64)
         matrix = vectorizer.fit_transform(list(texts))
         return np.asarray((matrix @ vectorizer.transform([task.query]).T).todense()).ravel()
 
 
-class NGram(Scoring):
+class NGramScorer(BaseScorer):
     """Mean log-likelihood of the question's words under each candidate's n-gram language model.
 
     P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both
@@ -221,26 +223,26 @@ class NGram(Scoring):
         self.two, self.one = two, one
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        bags = [words(text) for text in texts]
-        everywhere = Counter(word for bag in bags for word in bag)
-        asked = words(task.query)
+        bags = [folded_words(text) for text in texts]
+        total_counts = Counter(word for bag in bags for word in bag)
+        query_words = folded_words(task.query)
         pairs = [
             (before, word)
-            for before, word in zip(("", *asked), asked, strict=False)
-            if word in everywhere
+            for before, word in zip(("", *query_words), query_words, strict=False)
+            if word in total_counts
         ]
         if not pairs:
             return np.zeros(len(texts))
-        rest = {
-            word: (1 - self.two - self.one) * everywhere[word] / everywhere.total()
+        background = {
+            word: (1 - self.two - self.one) * total_counts[word] / total_counts.total()
             for _, word in pairs
         }
-        return np.array([self._likelihood(bag, pairs, rest) for bag in bags])
+        return np.array([self._likelihood(bag, pairs, background) for bag in bags])
 
     def _likelihood(
         self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]
     ) -> float:
-        single, double, begun = (
+        single, double, first_words = (
             Counter(bag),
             Counter(zip(bag, bag[1:], strict=False)),
             Counter(bag[:-1]),
@@ -248,13 +250,13 @@ class NGram(Scoring):
         shares = (
             rest[word]
             + self.one * single[word] / max(len(bag), 1)
-            + self.two * double[before, word] / max(begun[before], 1)
+            + self.two * double[before, word] / max(first_words[before], 1)
             for before, word in pairs
         )
         return sum(map(math.log, shares)) / len(pairs)
 
 
-class Topics(Scoring):
+class TopicScorer(BaseScorer):
     """Cosine of question and candidate in a topic model of the candidates.
 
     The model has at most `topics` topics. “lsa” is latent semantic analysis: the truncated SVD of
@@ -273,9 +275,15 @@ class Topics(Scoring):
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
         from sklearn.preprocessing import normalize
 
-        if not set(words(task.query)) & {word for text in texts for word in words(text)}:
+        if not set(folded_words(task.query)) & {
+            word for text in texts for word in folded_words(text)
+        }:
             return np.zeros(len(texts))
-        counts = CountVectorizer(analyzer=words) if self.lda else TfidfVectorizer(analyzer=words)
+        counts = (
+            CountVectorizer(analyzer=folded_words)
+            if self.lda
+            else TfidfVectorizer(analyzer=folded_words)
+        )
         matrix = counts.fit_transform(list(texts))
         number = min(self.topics, *matrix.shape)
         model = (LatentDirichletAllocation if self.lda else TruncatedSVD)(number, random_state=0)
@@ -283,7 +291,7 @@ class Topics(Scoring):
         return np.asarray(vectors @ normalize(model.transform(counts.transform([task.query])))[0])
 
 
-class Random(Scoring):
+class RandomScorer(BaseScorer):
     """Uniform random scores in [0, 1), determined by the task's seed and query.
 
     They are the same in every process.
@@ -298,7 +306,7 @@ class Random(Scoring):
         )
 
 
-class LateInteractionScorer(Scoring):
+class LateInteractionScorer(BaseScorer):
     """MaxSim: the mean over query tokens of the best cosine with a candidate token.
 
     This is late interaction as in ColBERT: the sum over query tokens i of the maximum over
@@ -313,7 +321,7 @@ class LateInteractionScorer(Scoring):
         if not len(texts):
             return np.zeros(0)
         _, query = next(iter(self.encoder.encode_tokens([task.query], task.watch)))
-        reading = Reading(task, texts)
+        reading = CandidateScores(task, texts)
 
         def read(part: list[str]) -> None:
             for positions, tokens in self.encoder.encode_tokens(part, task.watch):

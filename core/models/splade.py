@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from core.models.base import Task
-from core.models.chat.turns import in_turn
-from core.models.pretrained import Pretrained
-from core.models.reading import counted
-from core.models.scorers import Scoring
-from core.runtime.meter import Advance
+from core.models.chat.cancellable_work import run_in_slot
+from core.models.reading_order import format_count
+from core.models.scorers import BaseScorer
+from core.models.transformers_model import TransformersModel
+from core.runtime.meter import ProgressEstimate
 from core.watch import NO_WATCH, Watch
 
 # Tokens in a batch. Each needs a number for every word of the vocabulary, some 120 kB.
-AT_ONCE = 1024
+SPLADE_BATCH_TOKENS = 1024
 
 
-class Splade(Pretrained, Scoring):
+class Splade(TransformersModel, BaseScorer):
     """SPLADE weights of a text over the vocabulary; scores are dot products.
 
     A weight is log(1 + relu(logits)), the largest over the text's tokens (Formal et al. 2021).
@@ -39,7 +39,7 @@ class Splade(Pretrained, Scoring):
 
         rows: list[int] = []
         parts: list[Any] = []
-        advance = Advance(f"Reading {counted(len(texts), 'text')}", len(texts))
+        advance = ProgressEstimate(f"Reading {format_count(len(texts), 'text')}", len(texts))
 
         def read() -> None:
             net, tokenizer = self.engine()
@@ -48,16 +48,18 @@ class Splade(Pretrained, Scoring):
                 codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)[
                     "input_ids"
                 ]
-            for some in alike([len(code) for code in codes], self.batch, AT_ONCE):
+            for batch_rows in batches_by_length(
+                [len(code) for code in codes], self.batch, SPLADE_BATCH_TOKENS
+            ):
                 watch.check()
-                given = tokenizer.pad(
-                    {"input_ids": [codes[row] for row in some]}, return_tensors="pt"
+                inputs = tokenizer.pad(
+                    {"input_ids": [codes[row] for row in batch_rows]}, return_tensors="pt"
                 )
-                parts.append(csr_array(_weights(net, given.to(net.device))))
-                rows.extend(some)
+                parts.append(csr_array(_weights(net, inputs.to(net.device))))
+                rows.extend(batch_rows)
                 advance(len(rows))
 
-        in_turn(self._lock, read, watch)
+        run_in_slot(self._lock, read, watch)
         if parts:
             return vstack(parts, format="csr")[np.argsort(rows)]
         return csr_array((0, 0), dtype=np.float32)
@@ -65,23 +67,23 @@ class Splade(Pretrained, Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        both = self.vectors([task.query, *texts], task.watch)
-        return np.asarray((both[1:] @ both[[0]].T).todense(), np.float64).ravel()
+        vectors = self.vectors([task.query, *texts], task.watch)
+        return np.asarray((vectors[1:] @ vectors[[0]].T).todense(), np.float64).ravel()
 
 
-def alike(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
+def batches_by_length(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
     """Yield batches of rows of similar length, the shortest first.
 
     A batch has at most `batch` rows, and at most `most` tokens after padding.
     """
-    some: list[int] = []
+    rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        if some and (len(some) == batch or (len(some) + 1) * lengths[row] > most):
-            yield some
-            some = []
-        some.append(row)
-    if some:
-        yield some
+        if rows and (len(rows) == batch or (len(rows) + 1) * lengths[row] > most):
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
 
 
 def _weights(net: Any, given: Any) -> np.ndarray:

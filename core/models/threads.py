@@ -7,7 +7,7 @@ import os
 from core.errors import BadParameter
 
 
-def threads() -> int:
+def thread_count() -> int:
     """Return HOPSCOPE_THREADS, else the number of physical cores for this process; at least 1.
 
     Raises BadParameter.

@@ -11,13 +11,20 @@ import numpy as np
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT, models_folder
 
-SHIPPED, NAME, WEIGHTS = (
+SHIPPED_SCORER_FOLDER, TRIPLE_SCORER_NAME, TRIPLE_SCORER_FILE = (
     ROOT / "data" / "models" / "triple-scorer",
     "triple-scorer",
     "model.safetensors",
 )
-SHAPES = {"question": 1, "head": 1, "relation": 1, "tail": 1}
-PARTS = (*SHAPES, "head_place", "tail_place", "bias", "out", "out_bias")
+INPUT_WEIGHT_SHAPES = {"question": 1, "head": 1, "relation": 1, "tail": 1}
+TRIPLE_SCORER_WEIGHTS = (
+    *INPUT_WEIGHT_SHAPES,
+    "head_place",
+    "tail_place",
+    "bias",
+    "out",
+    "out_bias",
+)
 
 
 @dataclass(frozen=True)
@@ -78,13 +85,13 @@ class TripleScorer:
         )
 
 
-def triple_scorer() -> TripleScorer:
+def load_triple_scorer() -> TripleScorer:
     """Return the scorer trained on this computer, else the one that ships.
 
     Raises StoreError if its file is damaged.
     """
-    own = models_folder() / NAME / WEIGHTS
-    file = own if own.exists() else SHIPPED / WEIGHTS
+    own = models_folder() / TRIPLE_SCORER_NAME / TRIPLE_SCORER_FILE
+    file = own if own.exists() else SHIPPED_SCORER_FOLDER / TRIPLE_SCORER_FILE
     state = file.stat() if file.exists() else None
     return _read(file, (state.st_mtime_ns, state.st_size) if state else (0, 0))
 
@@ -97,7 +104,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
         weights = {name: values.astype(np.float32) for name, values in load_file(file).items()}
     except Exception as error:  # safetensors has an own exception, which is no OSError
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
-    if set(weights) != set(PARTS):
+    if set(weights) != set(TRIPLE_SCORER_WEIGHTS):
         raise StoreError(
             f"{file} is no triple scorer; make one with: python -m core finetune triples"
         )

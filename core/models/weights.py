@@ -12,8 +12,8 @@ from pathlib import Path
 from core.io.home import ROOT, models_folder
 
 # Record of the training of a folder's weights, with measurements.
-TRAINING = "training.json"
-SHIPPED = ROOT / "data" / "models"  # weights that ship
+TRAINING_FILE = "training.json"
+SHIPPED_WEIGHTS_FOLDER = ROOT / "data" / "models"  # weights that ship
 
 
 def weights_folder(folder: str) -> Path:
@@ -24,7 +24,7 @@ def weights_folder(folder: str) -> Path:
     return models_folder() / Path(folder).expanduser()
 
 
-def unreadable(place: Path) -> Path | None:
+def unreadable_file(place: Path) -> Path | None:
     """Return the first file of weights that cannot be read: the path itself, or a file in it.
 
     None if all can be read, or if nothing exists there.
@@ -41,23 +41,23 @@ def unreadable(place: Path) -> Path | None:
 
 def _hidden(place: Path) -> bool:
     """Return whether a parent folder of a path may not be entered."""
-    above = next((one for one in place.parents if os.path.isdir(one)), None)
-    return above is not None and not os.access(above, os.X_OK)
+    nearest_parent = next((one for one in place.parents if os.path.isdir(one)), None)
+    return nearest_parent is not None and not os.access(nearest_parent, os.X_OK)
 
 
-def inside(package: str, folder: str) -> Path | None:
+def packaged_folder(package: str, folder: str) -> Path | None:
     """Return a folder of weights in an installed package, or None.
 
     The package is not imported.
     """
-    found = importlib.util.find_spec(package)
-    places = []
-    if found:
-        places = [Path(place) / folder for place in (found.submodule_search_locations or ())]
-    return next((place for place in places if (place / "config.json").is_file()), None)
+    spec = importlib.util.find_spec(package)
+    folders = []
+    if spec:
+        folders = [Path(place) / folder for place in (spec.submodule_search_locations or ())]
+    return next((place for place in folders if (place / "config.json").is_file()), None)
 
 
-def in_cache(name: str) -> bool:
+def is_in_hub_cache(name: str) -> bool:
     """Return whether weights from the model hub are in its cache on this computer."""
     cache = Path(
         os.environ.get("HF_HUB_CACHE")
@@ -66,21 +66,21 @@ def in_cache(name: str) -> bool:
     return any((cache / f"models--{name.replace('/', '--')}").glob("snapshots/*/config.json"))
 
 
-def stamp(folder: str) -> str:
+def weights_stamp(folder: str) -> str:
     """Return a text that changes with the weights in a folder.
 
     For weights trained here it changes with nothing else.
     """
-    place = weights_folder(folder)
+    weights_path = weights_folder(folder)
     try:
-        file = place / TRAINING
+        file = weights_path / TRAINING_FILE
         stat = file.stat()
         return _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
     except OSError:
         return repr(
             sorted(
                 (f.name, f.stat().st_size, f.stat().st_mtime_ns)
-                for f in place.glob("*.safetensors")
+                for f in weights_path.glob("*.safetensors")
             )
         )
 
@@ -91,7 +91,7 @@ def _digest(file: Path, *state: int) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def digest(folder: Path) -> str:
+def weights_digest(folder: Path) -> str:
     """Return a digest of everything that the vectors of an encoder depend on. Raises OSError.
 
     This covers weights, tokenizer and settings in its folder.
@@ -103,13 +103,13 @@ def digest(folder: Path) -> str:
     )
 
 
-def figures(folder: Path) -> str:
+def training_figures(folder: Path) -> str:
     """Return the measurements of weights trained from shipped questions, as a sentence.
 
     The text is empty if there are none.
     """
     try:
-        report = json.loads((folder / TRAINING).read_text("utf-8"))["report"]
+        report = json.loads((folder / TRAINING_FILE).read_text("utf-8"))["report"]
         parts = (
             f"{row['corpus']} {row['reranker-finetuned']:.3f}, "
             f"late interaction {row['late-interaction']:.3f} ({row['questions']} asked)"

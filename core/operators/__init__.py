@@ -1,45 +1,45 @@
 """All operators, one module per method; each operator is a small frozen dataclass."""
 
-from core.operators.decoded import DecodedPaths
+from core.operators.constrained_paths import DecodedPaths
 from core.operators.extract import EgoNetwork, PageRank, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
 from core.operators.loop import Loop
-from core.operators.nodes.adaptive import AdaptiveRerank
+from core.operators.nodes.adaptive_reranking import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.hypothesise import Hypothesise
 from core.operators.nodes.learned_sparse import LearnedSparseNodes
 from core.operators.nodes.page_rank import SimilarPageRank
-from core.operators.nodes.pairs import PairPaths
-from core.operators.nodes.reason import ReasonAndRetrieve
+from core.operators.nodes.pair_paths import PairPaths
+from core.operators.nodes.reason_and_retrieve import ReasonAndRetrieve
 from core.operators.nodes.smoothing import GraphRerank
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
 from core.operators.retrieve.beam import BeamSearch
 from core.operators.retrieve.cases import CaseMemory, PredictHops
+from core.operators.retrieve.chain_intersection import ChainIntersection
+from core.operators.retrieve.chain_votes import ChainVotes
 from core.operators.retrieve.chains import ChainRanking
-from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
-from core.operators.retrieve.meeting import ChainIntersection
+from core.operators.retrieve.file_runs import FileAnswer, FileDocuments, FilePaths
+from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.operators.retrieve.plans import RelationPlans
 from core.operators.retrieve.reports import CommunityReports
 from core.operators.retrieve.scored_triples import ScoredTriples
 from core.operators.retrieve.tog import ThinkOnGraph
-from core.operators.retrieve.tree import TreePaths
+from core.operators.retrieve.tree_paths import TreePaths
 from core.operators.retrieve.triples import DrawnTriples, NearestTriples
-from core.operators.retrieve.votes import ChainVotes
 from core.operators.retrieve.walks import NodesThenWalks
 from core.operators.rewrite import RewritePaths
 from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.graph_tables import SubgraphTables
-from core.operators.texts.answer.own import OwnAnswer
+from core.operators.texts.answer.own_answer import OwnAnswer
 from core.operators.texts.answer.passages import AnswerFromPassages
 from core.operators.texts.answer.points import AnswerFromPoints, Points
 from core.operators.texts.answer.reasoning import AnswerFromEvidence
-from core.operators.texts.built import BuiltGraph
+from core.operators.texts.built_graph import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfHits, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
 from core.operators.texts.evidence import (
@@ -50,10 +50,11 @@ from core.operators.texts.evidence import (
 )
 from core.operators.texts.facts import PassagesOfFacts
 from core.operators.texts.khop import KhopPaths
-from core.operators.texts.link import LinkNames
 from core.operators.texts.merge import Merge, SetAside, Truncate
-from core.operators.texts.missing import MissingEvidence
+from core.operators.texts.missing_evidence import MissingEvidence
+from core.operators.texts.name_linking import LinkNames
 from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
+from core.operators.texts.next_thought import NextThought
 from core.operators.texts.pagerank import PageRankNodes
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
 from core.operators.texts.rank_hits import RankHits
@@ -61,7 +62,6 @@ from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
 from core.operators.texts.sparse import SparseChunks, SparseNodes
 from core.operators.texts.steiner import SteinerSubgraph
 from core.operators.texts.tables import ContextTables
-from core.operators.texts.thought import NextThought
 from core.operators.texts.vectors import (
     VectorChunks,
     VectorCommunities,

@@ -12,19 +12,28 @@ import numpy as np
 from core.environment import Environment
 from core.errors import HopscopeError
 from core.lines import OperatorLine
-from core.models.base import Choice, Models, Reply
-from core.models.reading import counted
-from core.models.words import plain_name
+from core.models.base import ChatReply, Choice, Models
+from core.models.chooser_names import plain_name
+from core.models.reading_order import format_count
 from core.operators.languages import notes_on_language
-from core.parameters import Declared, values
-from core.runtime.meter import HowFar, Meter, metered
+from core.parameters import OperatorBase, parameter_values
+from core.runtime.meter import Meter, ProgressReport, metered
 from core.types import Frame, Ranking, State, Step, Usage
 from core.watch import NO_WATCH, Watch
 
-MOST_TEXTS = 200_000  # texts that a model is given at once; far above usual subgraphs
-STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
-NODES = re.compile(r"\b(entities|nodes)\b")
-SHOWN_FROM = 0.001  # seconds; shorter preparations are not recorded
+MAX_TEXTS = 200_000  # texts that a model is given at once; far above usual subgraphs
+RETRIEVAL_STAGES = (
+    "graph",
+    "convert",
+    "extract",
+    "filter",
+    "retrieve",
+    "refine",
+    "read",
+    "generate",
+)
+NODE_WORD_PATTERN = re.compile(r"\b(entities|nodes)\b")
+MIN_PREPARATION_SECONDS = 0.001  # seconds; shorter preparations are not recorded
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
@@ -50,7 +59,7 @@ class Recorder:
         self.partly = part.partly or self.partly
         self.fault = part.fault or self.fault
 
-    def replied(self, reply: Reply, what: str = "reply") -> Reply:
+    def replied(self, reply: ChatReply, what: str = "reply") -> ChatReply:
         """Record the cost and faults of a language model's reply.
 
         Returns the reply.
@@ -92,7 +101,7 @@ class Context:
     watch: Watch = NO_WATCH
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
-    far: Callable[[HowFar], None] = lambda far: None
+    far: Callable[[ProgressReport], None] = lambda far: None
     # models that were asked in this run, with what they were asked for
     seen: set = field(default_factory=set, repr=False, compare=False)
     partly: Callable[[State], None] = lambda state: None
@@ -137,7 +146,7 @@ class Context:
             if most < len(positions):
                 most = len(positions)
                 preview(
-                    f"{where}{most:,} of {counted(number, unit)} read",
+                    f"{where}{most:,} of {format_count(number, unit)} read",
                     lambda recorder: state(recorder, positions, scores),
                 )
 
@@ -151,7 +160,7 @@ class Context:
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
 
-class Operator(Declared):
+class Operator(OperatorBase):
     """A step of a retrieval line.
 
     Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
@@ -221,7 +230,7 @@ class Operator(Declared):
             self.stage,
             self.recorded(),
             usage=recorder.usage,
-            sizes=sizes(after, self.writes) | recorder.sizes,
+            sizes=field_sizes(after, self.writes) | recorder.sizes,
             notes=(
                 *(note if isinstance(note, str) else note() for note in recorder.notes),
                 *meter.notes,
@@ -233,7 +242,7 @@ class Operator(Declared):
             fault=recorder.fault,
             partly=recorder.partly,
             warnings=tuple(meter.notes),
-            **_times(meter, seconds),
+            **_step_seconds(meter, seconds),
         )
         return after.replace(trace=(*trace, step))
 
@@ -243,7 +252,7 @@ class Operator(Declared):
 
     def recorded(self) -> Mapping[str, Any]:
         """Return the settings on which the result depends, for the step: the parameters."""
-        return values(self)
+        return parameter_values(self)
 
     def parts(self) -> tuple[Operator, ...]:
         """Return the operators that may run for this one.
@@ -277,23 +286,23 @@ class Operator(Declared):
         """
         if self.plain is None:
             return self.words()
-        given: dict[str, Any] = dict(values(self))
+        placeholders: dict[str, Any] = dict(parameter_values(self))
         if "{by" in self.plain:
-            whom = plain_name(given["model"])
-            given |= {"by": "at random" if whom == "lot" else f"by {whom}", "by_whom": whom}
-        return self.plain.format(**given)
+            whom = plain_name(placeholders["model"])
+            placeholders |= {"by": "at random" if whom == "lot" else f"by {whom}", "by_whom": whom}
+        return self.plain.format(**placeholders)
 
     def __rshift__(self, other: Operator | Line) -> Line:
         return Line((self,)) >> other
 
 
-def _times(meter: Meter, whole: float) -> dict[str, Any]:
+def _step_seconds(meter: Meter, whole: float) -> dict[str, Any]:
     """Return the fields of a step that hold seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
     prepared = tuple(
         (label, round(seconds, 6))
         for label, seconds in meter.prepared.items()
-        if seconds >= SHOWN_FROM
+        if seconds >= MIN_PREPARATION_SECONDS
     )
     ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
     own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
@@ -310,7 +319,7 @@ class Line(OperatorLine[Operator]):
 
     @staticmethod
     def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
-        return unfit(before, operator)
+        return order_fault(before, operator)
 
     def words(self) -> str:
         """Return a short text: `PageRank 1,000 → shortest paths → best 32 by encoder`.
@@ -326,10 +335,14 @@ class Line(OperatorLine[Operator]):
         Example: `Takes 1,000 nodes around the entities, then finds the shortest paths.`
         """
         shown = self.without("generate")
-        said = [words for operator in shown if (words := operator.plain_words())]
+        sentences = [words for operator in shown if (words := operator.plain_words())]
         if all(operator.stage == "graph" for operator in shown):
-            said = ["answers from the question alone"]
-        sentence = said[0] if len(said) == 1 else f"{', '.join(said[:-1])}, then {said[-1]}"
+            sentences = ["answers from the question alone"]
+        sentence = (
+            sentences[0]
+            if len(sentences) == 1
+            else f"{', '.join(sentences[:-1])}, then {sentences[-1]}"
+        )
         return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
 
     def _with_nodes(self, text: str) -> str:
@@ -340,15 +353,15 @@ class Line(OperatorLine[Operator]):
         nodes = next(
             (operator.called_nodes for operator in self.operators if operator.stage == "graph"), ""
         )
-        return NODES.sub(nodes, text) if nodes else text
+        return NODE_WORD_PATTERN.sub(nodes, text) if nodes else text
 
     def parts(self) -> tuple[Operator, ...]:
         """Return every operator that may run, including those of branches."""
         return tuple(part for operator in self.operators for part in operator.parts())
 
 
-GIVEN = ("question", "seeds")
-NEED = {
+INITIAL_FIELDS = ("question", "seeds")
+MISSING_FIELD_WORDS = {
     "hops": "a number of hops, and nothing before it predicts one",
     "subgraph": "a subgraph, and nothing before it extracts one",
     "paths": "paths, and nothing before it finds any",
@@ -366,24 +379,24 @@ NEED = {
 }
 
 
-def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
+def missing_fields(operators: Iterable[Operator]) -> tuple[str, ...]:
     """Return the fields of a state that operators read but do not write first.
 
     The fields are in the order of reading.
     """
-    found: dict[str, None] = {}
-    written: set[str] = set()
+    missing: dict[str, None] = {}
+    written_fields: set[str] = set()
     for operator in operators:
-        found |= dict.fromkeys(need for need in operator.reads if need not in written)
-        written.update(operator.writes)
-    return tuple(found)
+        missing |= dict.fromkeys(need for need in operator.reads if need not in written_fields)
+        written_fields.update(operator.writes)
+    return tuple(missing)
 
 
 # rankings of a state by kind of hit, on a graph made of texts
-HITS = ("nodes", "relations", "chunks", "communities")
+HIT_FIELDS = ("nodes", "relations", "chunks", "communities")
 
 
-def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
+def order_fault(before: Iterable[Operator], operator: Operator) -> str | None:
     """Return a sentence on why `operator` cannot follow `before`, or None."""
     before = tuple(before)
     name = type(operator).__name__
@@ -391,32 +404,38 @@ def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
         return f"{name} cannot come after the answer was generated."
     if before and operator.stage == "graph":
         return f"{name} says on which graph the line stands, and must come first."
-    written = set(GIVEN).union(*(other.writes for other in before)) if before else set(GIVEN)
+    written_fields = (
+        set(INITIAL_FIELDS).union(*(other.writes for other in before))
+        if before
+        else set(INITIAL_FIELDS)
+    )
     for need in operator.reads:
-        if need not in written:
-            return f"{name} reads {NEED[need]}."
-    if operator.reads_any and not written.intersection(operator.reads_any):
+        if need not in written_fields:
+            return f"{name} reads {MISSING_FIELD_WORDS[need]}."
+    if operator.reads_any and not written_fields.intersection(operator.reads_any):
         return f"{name} reads {' or '.join(operator.reads_any)}, and nothing before it finds any."
     return None
 
 
-def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
+def field_sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
     """Return the sizes of the fields that an operator wrote.
 
     They are the number of nodes and edges of the subgraph, of hops, paths, reports and hits.
     """
-    found: dict[str, int] = {}
+    sizes_by_field: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
-        found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
+        sizes_by_field |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
     if "hops" in writes and state.hops is not None:
-        found["hops"] = state.hops
+        sizes_by_field["hops"] = state.hops
     if "paths" in writes and state.paths is not None:
-        found["paths"] = len(state.paths)
+        sizes_by_field["paths"] = len(state.paths)
     if "reports" in writes and state.reports is not None:
-        found["reports"] = len(state.reports)
+        sizes_by_field["reports"] = len(state.reports)
     hits = {
         "entities" if name == "nodes" else name: getattr(state, name)
-        for name in HITS
+        for name in HIT_FIELDS
         if name in writes
     }
-    return found | {name: len(ranking) for name, ranking in hits.items() if ranking is not None}
+    return sizes_by_field | {
+        name: len(ranking) for name, ranking in hits.items() if ranking is not None
+    }

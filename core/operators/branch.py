@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from core.errors import BadParameter
-from core.operators.base import Context, needs
+from core.operators.base import Context, missing_fields
 from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
-from core.parameters import located
+from core.parameters import locate_errors
 from core.types import State
 
-DECIDES = ("hops",)  # fields of State that a branch can depend on
-OTHERWISE = "otherwise"  # the arm for all other questions; `else` in a TOML row
-ELSE = "else"
-WRITTEN = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
+BRANCH_FIELDS = ("hops",)  # fields of State that a branch can depend on
+OTHERWISE_ARM = "otherwise"  # the arm for all other questions; `else` in a TOML row
+OTHERWISE_KEY = "else"
+BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,8 +48,10 @@ class Branch(Combinator):
     otherwise: Arm
 
     def __post_init__(self) -> None:
-        if self.on not in DECIDES:
-            raise BadParameter(f"A branch looks at {' or '.join(DECIDES)}, not at {self.on!r}.")
+        if self.on not in BRANCH_FIELDS:
+            raise BadParameter(
+                f"A branch looks at {' or '.join(BRANCH_FIELDS)}, not at {self.on!r}."
+            )
         keys = [key for key, _ in self.arms]
         if (
             not keys
@@ -65,42 +67,52 @@ class Branch(Combinator):
         super().__post_init__()
 
     def rows(self) -> dict[str, Arm]:
-        return {str(key): arm for key, arm in self.arms} | {OTHERWISE: self.otherwise}
+        return {str(key): arm for key, arm in self.arms} | {OTHERWISE_ARM: self.otherwise}
 
     def settings(self) -> dict[str, Any]:
         return {"on": self.on}
 
     @classmethod
     def holding(cls, rows: Mapping[str, Arm], settings: Mapping[str, Any], where: str = "") -> Self:
-        numbered = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE)
-        with located(where):
-            return cls(settings["on"], numbered, rows.get(OTHERWISE, ()))
+        numbered = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE_ARM)
+        with locate_errors(where):
+            return cls(settings["on"], numbered, rows.get(OTHERWISE_ARM, ()))
 
     @classmethod
     def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-        numbered = ", ".join(f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE)
-        return f"Branch(on={settings['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE]})"
+        numbered = ", ".join(
+            f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE_ARM
+        )
+        return (
+            f"Branch(on={settings['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE_ARM]})"
+        )
 
     @classmethod
     def of_text(
         cls, given: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
-        on, arms, otherwise = (given.get(name) for name in ("on", "arms", OTHERWISE))
-        if len(given) != 3 or not isinstance(on, ast.Constant) or on.value not in DECIDES:
-            raise BadParameter(WRITTEN)
+        field_name, arms, otherwise = (given.get(name) for name in ("on", "arms", OTHERWISE_ARM))
+        if (
+            len(given) != 3
+            or not isinstance(field_name, ast.Constant)
+            or field_name.value not in BRANCH_FIELDS
+        ):
+            raise BadParameter(BRANCH_SYNTAX)
         if not isinstance(arms, ast.Dict) or otherwise is None:
-            raise BadParameter(WRITTEN)
+            raise BadParameter(BRANCH_SYNTAX)
         numbers: list[Any] = [
             key.value if isinstance(key, ast.Constant) else None for key in arms.keys
         ]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         if not whole or len(set(numbers)) < len(numbers):
-            raise BadParameter(WRITTEN)
+            raise BadParameter(BRANCH_SYNTAX)
         rows = {str(number): row for number, row in zip(numbers, arms.values)}
-        return {**rows, OTHERWISE: otherwise}, {"on": on.value}
+        return {**rows, OTHERWISE_ARM: otherwise}, {"on": field_name.value}
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
-        named = {ELSE if name == OTHERWISE else name: row for name, row in rows.items()}
+        named = {
+            OTHERWISE_KEY if name == OTHERWISE_ARM else name: row for name, row in rows.items()
+        }
         return {self.keyword(): self.on, **named}
 
     @classmethod
@@ -111,19 +123,19 @@ class Branch(Combinator):
         for name, row in entry.items():
             if name == cls.keyword():
                 continue
-            if name != ELSE and not name.isdecimal():
+            if name != OTHERWISE_KEY and not name.isdecimal():
                 raise BadParameter(
-                    f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, "
+                    f"{where}: an arm of a branch is named by a whole number or “{OTHERWISE_KEY}”, "
                     f"not “{name}”."
                 )
             if not isinstance(row, list):
                 raise BadParameter(f"{where}: the arm “{name}” must be a list of operators.")
-            rows[OTHERWISE if name == ELSE else name] = row
+            rows[OTHERWISE_ARM if name == OTHERWISE_KEY else name] = row
         return rows, {"on": entry[cls.keyword()]}
 
     @classmethod
     def row_words(cls, name: str) -> str:
-        return f"arm {ELSE if name == OTHERWISE else name}"
+        return f"arm {OTHERWISE_KEY if name == OTHERWISE_ARM else name}"
 
     @property
     def stage(self) -> str:  # type: ignore[override]
@@ -132,16 +144,22 @@ class Branch(Combinator):
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(
-            dict.fromkeys([self.on, *(need for arm in self.every_arm() for need in needs(arm))])
+            dict.fromkeys(
+                [self.on, *(need for arm in self.every_arm() for need in missing_fields(arm))]
+            )
         )
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        each = [
+        fields_by_arm = [
             [field for operator in arm for field in operator.writes] for arm in self.every_arm()
         ]
         return tuple(
-            dict.fromkeys(field for field in each[0] if all(field in fields for fields in each))
+            dict.fromkeys(
+                field
+                for field in fields_by_arm[0]
+                if all(field in fields for fields in fields_by_arm)
+            )
         )
 
     def arm(self, state: State) -> Arm:

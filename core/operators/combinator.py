@@ -9,7 +9,7 @@ from core.environment import Environment
 from core.errors import BadParameter
 from core.lines.holder import Holder, row_text
 from core.operators.base import Operator
-from core.parameters import values
+from core.parameters import parameter_values
 
 Arm = tuple[Operator, ...]
 
@@ -37,14 +37,17 @@ class Combinator(Holder, Operator):
                     raise BadParameter(f"{type(operator).__name__} cannot stand in {self.kind}.")
 
     def recorded(self) -> Mapping[str, Any]:
-        return {**values(self), **{name: row_text(getattr(self, name)) for name in self.lines}}
+        return {
+            **parameter_values(self),
+            **{name: row_text(getattr(self, name)) for name in self.lines},
+        }
 
     def parts(self) -> Arm:
-        found: list[Operator] = []
+        operators: list[Operator] = []
         for arm in self.every_arm():
             for operator in arm:
-                found += operator.parts()  # an operator may hold others itself
-        return tuple(found)
+                operators += operator.parts()  # an operator may hold others itself
+        return tuple(operators)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
         return " ".join(operator.stamp(graph, environment) for operator in self.parts())

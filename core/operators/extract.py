@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import induced, nearest, seed_array
+from core.graph.algorithms.neighbourhood import induced_edges, nearest, seed_array
 from core.graph.algorithms.walks import random_walks
-from core.graph.pagerank.best import METHODS, PageRankReport, top_pagerank
-from core.indexes.communities import clusters
+from core.graph.pagerank.top_nodes import PAGERANK_METHODS, PageRankReport, top_pagerank
+from core.indexes.communities import pagerank_clusters
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.parameters import param
 from core.types import State, Subgraph
@@ -19,7 +19,7 @@ METHOD_HELP = (
     "local push; the trace says which); exact: solved for the whole graph; fora, topppr, rbs: "
     "other approximations; partition: exact inside the entities' clusters, which are found once."
 )
-DRAWN = ("fora", "topppr", "rbs")  # methods that draw random numbers
+RANDOM_METHODS = ("fora", "topppr", "rbs")  # methods that draw random numbers
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
 
 
@@ -31,7 +31,9 @@ def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> S
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
     return Subgraph(
-        nodes, induced(graph, nodes), None if scores is None else np.asarray(scores, float)[order]
+        nodes,
+        induced_edges(graph, nodes),
+        None if scores is None else np.asarray(scores, float)[order],
     )
 
 
@@ -47,7 +49,7 @@ class PersonalizedPageRank(Operator):
     passed to igraph as damping, so 0.8 is the probability of following an edge. This is the papers'
     code; their formula reads the other way.
 
-    `method` is one of core/graph/pagerank/best.py; `push` is a former name of `auto`. A note in the
+    `method` is one of core/graph/pagerank/top_nodes.py; `push` is a former name of `auto`. A note in the
     trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table 6
     Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push) are quoted there
     from others' work and are not implemented here.
@@ -78,7 +80,7 @@ class PersonalizedPageRank(Operator):
         high=0.999,
     )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
-    method: str = param("auto", "Method", METHOD_HELP, choices=METHODS)
+    method: str = param("auto", "Method", METHOD_HELP, choices=PAGERANK_METHODS)
     recall: float = param(
         0.97,
         "Recall",
@@ -94,7 +96,7 @@ class PersonalizedPageRank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("PageRank from the question's entities")
-        report, asked = (
+        report, arguments = (
             PageRankReport(),
             (
                 ctx.graph,
@@ -107,17 +109,19 @@ class PersonalizedPageRank(Operator):
             ),
         )
         random = (
-            int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
+            int(ctx.rng(state.question.text, self).integers(1 << 31))
+            if self.method in RANDOM_METHODS
+            else 0
         )
         nodes, scores = top_pagerank(
-            *asked, random=random, report=report, watch=ctx.watch, clusters=clusters
+            *arguments, random=random, report=report, watch=ctx.watch, clusters=pagerank_clusters
         )
         recorder.notes.append(report.note)  # names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:
         return f"PageRank {self.keep:,}" + (
-            f" by {self.method}" if self.method in (*DRAWN, "partition") else ""
+            f" by {self.method}" if self.method in (*RANDOM_METHODS, "partition") else ""
         )
 
 
@@ -214,7 +218,7 @@ class RandomWalks(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Random walks from the question's entities")
         rng = ctx.rng(state.question.text, self)
-        within = state.subgraph if self.inside else None
+        boundary = state.subgraph if self.inside else None
         nodes, visits = random_walks(
             ctx.graph,
             state.seeds,
@@ -223,7 +227,7 @@ class RandomWalks(Operator):
             self.restart,
             self.direction,
             rng,
-            within,
+            boundary,
         )
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, visits))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.models.base import Task
-from core.models.words import short_name
-from core.operators.base import MOST_TEXTS, Context, Operator, Recorder
+from core.models.chooser_names import short_name
+from core.operators.base import MAX_TEXTS, Context, Operator, Recorder
 from core.parameters import param
 from core.types import State, Subgraph
 
@@ -63,11 +63,11 @@ class FilterSubgraph(Operator):
         graph, subgraph = ctx.graph, state.subgraph
         assert subgraph is not None  # a line without a subgraph is refused
         candidates = self._candidates(graph, subgraph)
-        if len(candidates) > MOST_TEXTS:
+        if len(candidates) > MAX_TEXTS:
             recorder.notes.append(
-                f"Of {len(candidates):,} {self.unit}s the first {MOST_TEXTS:,} were read."
+                f"Of {len(candidates):,} {self.unit}s the first {MAX_TEXTS:,} were read."
             )
-            candidates = candidates[:MOST_TEXTS]
+            candidates = candidates[:MAX_TEXTS]
         texts = self._texts(graph, candidates)
         ctx.watch.report(f"Choosing from {len(texts):,} {self.unit}s")
         task = Task(
@@ -95,13 +95,13 @@ class FilterSubgraph(Operator):
         if self.unit == "node":
             nodes = np.union1d(picked, np.asarray(seeds, np.int64))
         else:
-            chosen = np.isin(relations if self.unit == "relation" else edges, picked)
+            is_chosen = np.isin(relations if self.unit == "relation" else edges, picked)
             nodes = np.union1d(
-                np.union1d(heads[chosen], tails[chosen]), np.asarray(seeds, np.int64)
+                np.union1d(heads[is_chosen], tails[is_chosen]), np.asarray(seeds, np.int64)
             )
         if self.unit == "node" or self.mode == "induced":
-            chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
-        return Subgraph(nodes, edges[chosen], _scores_of(subgraph, nodes))
+            is_chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
+        return Subgraph(nodes, edges[is_chosen], _scores_of(subgraph, nodes))
 
     def words(self) -> str:
         return f"{self.keep:,} {self.unit}s by {short_name(self.model)}"

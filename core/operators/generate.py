@@ -8,32 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from core.indexes.sentences import sentences
-from core.operators.asking import asked, with_room
+from core.indexes.path_sentences import word_paths
+from core.operators.answer_length import answer_length
 from core.operators.base import Context, Operator, Recorder
-from core.operators.length import longest
+from core.operators.model_replies import fit_prompt, request_reply
 from core.parameters import param
-from core.prompts import OWN_SOURCE, own_prompt, prompts, with_examples
-from core.types import Path, Prompt, Question, Report, State
+from core.prompts import OWN_SOURCE, load_prompts, own_prompt, with_examples
+from core.types import Path, Prompt, Question, State, WrittenReport
 
-READS = {name: tuple(prompt["reads"]) for name, prompt in prompts("answer").items()}
-PROMPTS = tuple(READS)
-WALKS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
-PLACES = ("question", "paths", "reports")
-PROMPT_HELP = (
+PROMPT_READS = {name: tuple(prompt["reads"]) for name, prompt in load_prompts("answer").items()}
+ANSWER_PROMPTS = tuple(PROMPT_READS)
+WALK_PROMPTS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
+PATH_PLACES = ("question", "paths", "reports")
+ANSWER_PROMPT_HELP = (
     "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as "
     "these papers print it, the others in a way of our own."
 )
 SHOTS_HELP = "0 is zero-shot, 1 one-shot, more few-shot. A template of your own shows none."
-TEMPLATE_HELP = (
+PATH_TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question}, and {paths} or "
     "{reports} where they belong. What comes before a line --- is the system message."
 )
 # before each answer, in prompts that ask for one answer a line
-MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
+ANSWER_MARK_PATTERN = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
 # letters that are not Latin
-STRANGE = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")
-CHARACTERS_A_TOKEN = 3.5  # used only to estimate a prompt's size if no model is asked
+NON_LATIN_PATTERN = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")
+PROMPT_CHARACTERS_PER_TOKEN = 3.5  # used only to estimate a prompt's size if no model is asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +71,7 @@ class Answer(Operator):
     title = "answer"
     writes = ("prompt", "answer")
 
-    prompt: str = param("reasoning-paths", "Prompt", PROMPT_HELP, choices=PROMPTS)
+    prompt: str = param("reasoning-paths", "Prompt", ANSWER_PROMPT_HELP, choices=ANSWER_PROMPTS)
     paths: int = param(
         32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000
     )
@@ -80,31 +80,31 @@ class Answer(Operator):
     role: str = param(
         "answer", "Model", "The role or name of the chat model that answers.", chat=True
     )
-    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+    template: str = param("", "Own prompt", PATH_TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template:
-            own_prompt(self.template, PLACES)
+            own_prompt(self.template, PATH_PLACES)
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         if self.template:
-            return tuple(place for place in PLACES[1:] if f"{{{place}}}" in self.template)
-        return READS[self.prompt]
+            return tuple(place for place in PATH_PLACES[1:] if f"{{{place}}}" in self.template)
+        return PROMPT_READS[self.prompt]
 
     @property
     def _row(self) -> dict[str, Any]:
         """The prompt, from the table of prompts or from the template."""
-        row = prompts("answer")[self.prompt]
+        row = load_prompts("answer")[self.prompt]
         if self.template:
-            return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
+            return own_prompt(self.template, PATH_PLACES) | {"between": row.get("between", "\n")}
         return row
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
-        paper = prompts("answer")[self.prompt].get("source", "")
+        paper = load_prompts("answer")[self.prompt].get("source", "")
         source = OWN_SOURCE if self.template else f"after {paper}" if paper else ""
         if not ctx.answering:
             sent = self._messages(state.question, texts, reports)
@@ -113,12 +113,14 @@ class Answer(Operator):
             )
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
-        most = longest(state.question, self.max_tokens, chat.context)
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
         prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
-        alone = (
+        overflow_words = (
             "question and the community reports alone need" if reports else "question alone needs"
         )
-        shown, count, tokens = with_room(chat, prompt_of, len(texts), most, alone=alone)
+        shown, count, tokens = fit_prompt(
+            chat, prompt_of, len(texts), reply_tokens, alone=overflow_words
+        )
         prompt = Prompt(tuple(shown), count, tokens, len(reports), source=source)
         if prompt.paths < len(texts):
             recorder.notes.append(
@@ -127,10 +129,10 @@ class Answer(Operator):
             )
         marked = self.prompt == "triples" and not self.template
         ctx.watch.report("Reading the paths")
-        reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
+        reply = request_reply(chat, prompt.messages, ctx, recorder, reply_tokens, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(
-            prompt=prompt, answer=without_marks(reply.text) if marked else reply.text.strip()
+            prompt=prompt, answer=strip_answer_marks(reply.text) if marked else reply.text.strip()
         )
 
     def _texts(self, graph, state: State) -> list[str]:
@@ -140,17 +142,17 @@ class Answer(Operator):
         """
         assert state.paths is not None  # called only if there are paths
         paths = state.paths.items[: self.paths]
-        if self.prompt in WALKS:
+        if self.prompt in WALK_PROMPTS:
             texts = [report.text for report in state.reports or ()]
             return (
-                texts[: self.paths] if len(texts) == len(state.paths) else sentences(graph, paths)
+                texts[: self.paths] if len(texts) == len(state.paths) else word_paths(graph, paths)
             )
         if self.prompt == "triples":
-            return [" ".join(_in_brackets(graph, path)) for path in paths]
+            return [" ".join(_triples_of_path(graph, path)) for path in paths]
         return graph.texts(paths)
 
     def _messages(
-        self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()
+        self, question: Question, texts: list[str], reports: tuple[WrittenReport, ...] = ()
     ) -> tuple[dict[str, str], ...]:
         prompt = self._row
         paths = (
@@ -167,31 +169,35 @@ class Answer(Operator):
         return "answer" if self.reads else "answer from the question alone"
 
 
-def _in_brackets(graph, path: Path) -> list[str]:
+def _triples_of_path(graph, path: Path) -> list[str]:
     """Return the triples of a path, each as `(head, relation, tail)`."""
     heads, relations, tails = graph.triples(np.array(path.edges, np.int64))
     named = zip(graph.names(heads), relations.tolist(), graph.names(tails))
     return [f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in named]
 
 
-def without_marks(reply: str) -> str:
+def strip_answer_marks(reply: str) -> str:
     """Return the answers after "ans:" in a reply, joined by commas.
 
     The reply has one answer a line. A reply without such lines is returned unchanged.
 
-    >>> from core.operators.generate import without_marks
-    >>> without_marks("These fit.\\nans: Rope\\nans: Vertigo")
+    >>> from core.operators.generate import strip_answer_marks
+    >>> strip_answer_marks("These fit.\\nans: Rope\\nans: Vertigo")
     'Rope, Vertigo'
     """
-    found = [MARK.sub("", line).strip() for line in reply.splitlines() if MARK.match(line)]
+    found = [
+        ANSWER_MARK_PATTERN.sub("", line).strip()
+        for line in reply.splitlines()
+        if ANSWER_MARK_PATTERN.match(line)
+    ]
     return ", ".join(dict.fromkeys(answer for answer in found if answer)) or reply.strip()
 
 
-def about_tokens(messages) -> int:
+def estimate_prompt_tokens(messages) -> int:
     """Estimate the tokens of messages if no model can count them.
 
     A letter that is not Latin counts as nearly one token.
     """
     said = [message["content"] for message in messages]
-    strange = sum(len(STRANGE.findall(text)) for text in said if not text.isascii())
-    return round((sum(map(len, said)) + 2 * strange) / CHARACTERS_A_TOKEN)
+    strange = sum(len(NON_LATIN_PATTERN.findall(text)) for text in said if not text.isascii())
+    return round((sum(map(len, said)) + 2 * strange) / PROMPT_CHARACTERS_PER_TOKEN)

@@ -11,14 +11,14 @@ from typing import Any
 from core.graph.names.language import graph_language
 from core.languages import is_english, language_of_question
 from core.languages.language import name_of
-from core.models.combine import names
-from core.models.languages import WHERE, trained_elsewhere
+from core.models.combine import model_names
+from core.models.languages import MULTILINGUAL_ADVICE, other_trained_languages
 from core.parameters import parameters
 
-BY_WORDS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that compare words only
+WORD_MODELS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that compare words only
 
 
-def mismatches(
+def language_mismatches(
     operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts"
 ) -> tuple[str, ...]:
     """Return sentences on models or words that do not fit the languages.
@@ -34,16 +34,23 @@ def mismatches(
     question : the question; empty if there is none yet.
     noun : word for the texts of the graph, "texts" or "names".
     """
-    asked = language_of_question(question, not is_english(own)) if question else ""
-    if is_english(own) and is_english(asked):
+    question_language = language_of_question(question, not is_english(own)) if question else ""
+    if is_english(own) and is_english(question_language):
         return ()
-    operators, found = tuple(operators), list[str]()
+    operators, sentences = tuple(operators), list[str]()
     for name in dict.fromkeys(_models(operators)):
-        found += _of_model(models, name, own, asked, noun)
-    if asked and own and asked != own and any(_by_words(operator) for operator in operators):
-        both = f"The question is in {name_of(asked)} and the {noun} are in {name_of(own)}"
-        found.append(f"{both}: they share few words, so that a search by words finds little.")
-    return tuple(found)
+        sentences += _model_mismatch(models, name, own, question_language, noun)
+    if (
+        question_language
+        and own
+        and question_language != own
+        and any(_compares_words(operator) for operator in operators)
+    ):
+        both = (
+            f"The question is in {name_of(question_language)} and the {noun} are in {name_of(own)}"
+        )
+        sentences.append(f"{both}: they share few words, so that a search by words finds little.")
+    return tuple(sentences)
 
 
 def notes_on_language(
@@ -56,11 +63,14 @@ def notes_on_language(
     if graph is None or not hasattr(graph, "derived"):
         return ()
     noun = "texts" if graph.columns.chunks is not None else "names"
-    return mismatches(operators, models, graph_language(graph).code, question, noun)
+    return language_mismatches(operators, models, graph_language(graph).code, question, noun)
 
 
-def _of_model(models: Any, name: str, own: str, asked: str, noun: str) -> Iterator[str]:
-    theirs, its = trained_elsewhere(models, name, own), trained_elsewhere(models, name, asked)
+def _model_mismatch(models: Any, name: str, own: str, asked: str, noun: str) -> Iterator[str]:
+    theirs, its = (
+        other_trained_languages(models, name, own),
+        other_trained_languages(models, name, asked),
+    )
     what = [f"the question is in {name_of(asked)}"] if its else []
     what += [f"the {noun} are in {name_of(own)}"] if theirs and own != asked else []
     if its and theirs and own == asked:
@@ -69,7 +79,7 @@ def _of_model(models: Any, name: str, own: str, asked: str, noun: str) -> Iterat
         title = models.title(name)
         yield (
             f"{title} was trained on {its or theirs} alone, and {' and '.join(what)}: what it "
-            f"holds near in meaning says little. {WHERE}"
+            f"holds near in meaning says little. {MULTILINGUAL_ADVICE}"
         )
 
 
@@ -85,13 +95,13 @@ def _models(operators: Iterable[Any]) -> Iterator[str]:
                     and isinstance(value, str)
                     and value not in parameter.also
                 ):
-                    yield from names(value)
+                    yield from model_names(value)
 
 
-def _by_words(operator: Any) -> bool:
+def _compares_words(operator: Any) -> bool:
     values = (
         getattr(part, parameter.name)
         for part in operator.parts()
         for parameter in parameters(type(part))
     )
-    return any(value in BY_WORDS for value in values if isinstance(value, str))
+    return any(value in WORD_MODELS for value in values if isinstance(value, str))

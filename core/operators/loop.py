@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.errors import BadParameter
-from core.operators.base import Context, Operator, Recorder, needs
+from core.operators.base import Context, Operator, Recorder, missing_fields
 from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.smoothing import GraphRerank
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
-ROUNDS = 10_000  # upper bound of the rounds of a loop
+MAX_LOOP_ROUNDS = 10_000  # upper bound of the rounds of a loop
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,17 +65,19 @@ class Loop(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(["nodes", *needs(self.body)]))
+        return tuple(dict.fromkeys(["nodes", *missing_fields(self.body)]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(dict.fromkeys(field for operator in self.body for field in operator.writes))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        recorder.frames.append(Frame("Start", state.nodes or Ranking("node", (), ()), _size(state)))
+        recorder.frames.append(
+            Frame("Start", state.nodes or Ranking("node", (), ()), _node_count(state))
+        )
         notes: list[str | Callable[[], str]] = []
-        for number in range(1, ROUNDS):
-            before = _size(state)
+        for number in range(1, MAX_LOOP_ROUNDS):
+            before = _node_count(state)
             if before >= self.budget:
                 break
             ctx.watch.check()
@@ -83,7 +85,7 @@ class Loop(Combinator):
                 f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget
             )
             state, round_notes = self._round(number, state, ctx, recorder)
-            if _size(state) <= before:
+            if _node_count(state) <= before:
                 notes.append(
                     f"No node is left to be found after {before:,} of {self.budget:,}; the "
                     f"loop ends."
@@ -102,16 +104,21 @@ class Loop(Combinator):
         """
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
-            inner, known = Recorder(), state.nodes.items if state.nodes else ()
+            inner, known_nodes = Recorder(), state.nodes.items if state.nodes else ()
             state = operator.apply(state, ctx, inner)
             if state.nodes is not None and len(state.nodes) > self.budget:
                 state = state.replace(nodes=state.nodes.head(self.budget))
             notes += inner.notes
             inner.notes = []  # the loop keeps only the notes of its last round
             recorder.include(inner)
-            if state.nodes is not None and state.nodes.items != known:
+            if state.nodes is not None and state.nodes.items != known_nodes:
                 recorder.frames.append(
-                    _frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner)
+                    _frame_of_round(
+                        f"Round {number}: {type(operator).__name__}",
+                        known_nodes,
+                        state.nodes,
+                        inner,
+                    )
                 )
         return state, notes
 
@@ -122,7 +129,7 @@ class Loop(Combinator):
         return f"until {self.budget:,} nodes are read {arm_plain_words(self.body)}"
 
 
-def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
+def _frame_of_round(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
     """Return a frame with the added nodes in the order of their choice.
 
     If none was added, the frame lists all nodes in their order.
@@ -143,5 +150,5 @@ def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) 
     )
 
 
-def _size(state: State) -> int:
+def _node_count(state: State) -> int:
     return len(state.nodes) if state.nodes is not None else 0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.unnamed import unnamed
+from core.graph.identifier_names import is_unnamed
 from core.operators.base import Context, Operator, Recorder
-from core.operators.expected import BEST_FIT, AnswerFit, Expected, expected
+from core.operators.expected_answer import MAX_ANSWER_FIT, AnswerFit, ExpectedAnswer, expect_answer
 from core.parameters import param
 from core.types import Path, State
 
@@ -21,7 +21,7 @@ ITSELF_HELP = (
     "An entity of the question counts as an answer where a path comes back to it, as for “the "
     "spouse of the spouse of Ann”."
 )
-LOOKED_AT = 5_000  # paths among which one with the expected answer is sought
+MAX_PATHS_READ = 5_000  # paths among which one with the expected answer is sought
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,47 +70,55 @@ class GraphReader(Operator):
         assert state.paths is not None  # a line in which nothing writes it is refused
         seeds = frozenset(state.seeds)
         paths = (
-            [part for walk in state.paths.items for part in stretches(walk, seeds)]
+            [part for walk in state.paths.items for part in paths_along_walk(walk, seeds)]
             if self.anywhere
             else state.paths.items
         )
-        ending = [path for path in paths if path.end not in seeds or self.itself and _returns(path)]
-        elsewhere = [path for path in ending if not unnamed(ctx.graph.node_name(path.end))]
+        ending = [
+            path
+            for path in paths
+            if path.end not in seeds or self.itself and _ends_with_new_triple(path)
+        ]
+        elsewhere = [path for path in ending if not is_unnamed(ctx.graph.node_name(path.end))]
         if not elsewhere:
             return state.replace(reader=())
         relations = relations_of(ctx.graph, elsewhere)
-        wanted = (
-            expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds))
+        expected_answer = (
+            expect_answer(ctx.graph, state.question.text, ctx.graph.names(state.seeds))
             if self.asked
-            else Expected()
+            else ExpectedAnswer()
         )
-        fit = AnswerFit(ctx.graph, wanted, relations)
-        best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
-        chain = _chain(relations, best)
-        same = [path for path in elsewhere if _chain(relations, path) == chain]
+        fit = AnswerFit(ctx.graph, expected_answer, relations)
+        best_path = _best_fitting(elsewhere, fit) if expected_answer.answer_type else elsewhere[0]
+        chain = _relation_chain(relations, best_path)
+        same = [path for path in elsewhere if _relation_chain(relations, path) == chain]
         # the question names the relation: take its ends, whichever triple a path took there
-        if wanted.answer_type and fit(best) == BEST_FIT:
-            own = fit.names_relation(chain[-1][0])
-            alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
+        if expected_answer.answer_type and fit(best_path) == MAX_ANSWER_FIT:
+            names_relation = fit.names_relation(chain[-1][0])
+            alike = [
+                path for path in elsewhere if _relation_chain(relations, path)[:-1] == chain[:-1]
+            ]
             same = [
                 path
                 for path in alike
-                if fit(path) == BEST_FIT or own and _chain(relations, path) == chain
+                if fit(path) == MAX_ANSWER_FIT
+                or names_relation
+                and _relation_chain(relations, path) == chain
             ]
         ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
 
 
-def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
+def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     """Yield the paths along a walk from its nearest seed to each other node.
 
     The path to the end of the walk comes first, then the short ones. A walk without a seed is read
     from its start, and its start is reached by its first step.
 
-    >>> from core.operators.read import stretches
+    >>> from core.operators.read import paths_along_walk
     >>> from core.types import Path
     >>> walk = Path((0, 1, 2), (7, 8), (True, False))  # to 2 and to 0 from 1
-    >>> [(part.nodes, part.edges, part.forward) for part in stretches(walk, frozenset({1}))]
+    >>> [(part.nodes, part.edges, part.forward) for part in paths_along_walk(walk, frozenset({1}))]
     [((1, 2), (8,), (False,)), ((1, 0), (7,), (False,))]
     """
     if not walk.edges:
@@ -120,39 +128,39 @@ def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
         min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to))
         for to in range(len(walk.nodes))
     ]
-    done = set(seeds)
+    seen_nodes = set(seeds)
     last = len(nearest) - 1
-    for to in sorted(range(len(nearest)), key=lambda to: (to != last, abs(to - nearest[to]))):
-        if walk.nodes[to] not in done:
-            done.add(walk.nodes[to])
-            yield _stretch(walk, nearest[to], to)
+    for target in sorted(range(len(nearest)), key=lambda to: (to != last, abs(to - nearest[to]))):
+        if walk.nodes[target] not in seen_nodes:
+            seen_nodes.add(walk.nodes[target])
+            yield _part_of_walk(walk, nearest[target], target)
 
 
-def _stretch(walk: Path, start: int, end: int) -> Path:
+def _part_of_walk(walk: Path, start: int, end: int) -> Path:
     """Return the part of a walk between two positions, reversed if needed."""
     low, high = sorted((start, end))
-    part = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
+    slices = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
     if start < end:
-        return Path(*part)
-    nodes, edges, forward = (one[::-1] for one in part)
+        return Path(*slices)
+    nodes, edges, forward = (one[::-1] for one in slices)
     return Path(nodes, edges, tuple(not way for way in forward))
 
 
-def _returns(path: Path) -> bool:
+def _ends_with_new_triple(path: Path) -> bool:
     """Return whether a path reached its end by a new triple."""
     return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
 
 
-def _best(paths: Sequence[Path], fit: AnswerFit) -> Path:
+def _best_fitting(paths: Sequence[Path], fit: AnswerFit) -> Path:
     """Return the first of the paths that best fit the expected answer."""
-    best, most = paths[0], 0
-    for path in paths[:LOOKED_AT]:
+    best_path, best_value = paths[0], 0
+    for path in paths[:MAX_PATHS_READ]:
         fits = fit(path)
-        if fits > most:
-            best, most = path, fits
-        if most == BEST_FIT:
+        if fits > best_value:
+            best_path, best_value = path, fits
+        if best_value == MAX_ANSWER_FIT:
             break
-    return best
+    return best_path
 
 
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
@@ -161,6 +169,6 @@ def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
     return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
 
 
-def _chain(relations: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
+def _relation_chain(relations: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
     """Return the relations and directions of a path."""
     return tuple((relations[edge], forward) for edge, forward in zip(path.edges, path.forward))

@@ -10,8 +10,8 @@ import numpy as np
 
 from core.graph.algorithms.chains import chain_groups
 from core.models.base import Choice, Task
+from core.models.chooser_names import short_name
 from core.models.scorers import top_k
-from core.models.words import short_name
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import Ranking, State
@@ -22,7 +22,7 @@ RECALL_HELP = (
 )
 
 
-def part_read(read: int, recall: float) -> str:
+def part_words(read: int, recall: float) -> str:
     """Return words for a ranking that reads only a part of the candidates.
 
     Examples: `, 512 read` and `, 99 % expected`. The text is empty if all are read.
@@ -44,7 +44,7 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
     return "read" in parameters and bool(parameters["read"] or parameters.get("recall", 1.0) < 1)
 
 
-def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
+def chosen_items(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     """Return the chosen items, and all items in the chooser's order if known."""
     items, kind = found.items, found.kind
     selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
@@ -53,7 +53,7 @@ def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     return selected, Ranking(kind, tuple(items[i] for i in choice.order), choice.order_scores)
 
 
-def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
+def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
     """Return the items at these positions by score, best first."""
     order = top_k(scores, 0)
     return Ranking(
@@ -84,15 +84,17 @@ class ItemRanking:
         task : the task of the model, without a preview.
         texts : the texts of all items.
         """
-        found: Ranking = getattr(state, self.field)
+        candidates: Ranking = getattr(state, self.field)
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            recorder.before_cut = ranked_so_far(found, positions, scores)
+            recorder.before_cut = rank_positions(candidates, positions, scores)
             return state.replace(**{self.field: recorder.before_cut.head(self.keep)})
 
-        task = replace(task, preview=ctx.while_scored(len(found), task.unit, so_far))
+        task = replace(task, preview=ctx.while_scored(len(candidates), task.unit, so_far))
         chooser = ctx.models.chooser(self.model)
-        selected, order = picked(found, recorder.choice(chooser.choose(task, texts, self.keep)))
+        selected, order = chosen_items(
+            candidates, recorder.choice(chooser.choose(task, texts, self.keep))
+        )
         if order is not None:
             recorder.before_cut = order
         return state.replace(**{self.field: selected})
@@ -107,7 +109,7 @@ class Rank(Operator):
     list.)
 
     With `read` the model reads at most that many texts: first some of each relation chain, then
-    those that the scores so far promise most (`core.models.reading`). With a `recall` below 1 it
+    those that the scores so far promise most (`core.models.reading_order`). With a `recall` below 1 it
     stops once that share of the best `keep` is expected among the texts read. The others are left
     out. Both are Hopscope's own additions; a search without them reads all.
 
@@ -165,7 +167,7 @@ class Rank(Operator):
         return ItemRanking("paths", self.model, self.keep)(state, ctx, recorder, task, texts)
 
     def words(self) -> str:
-        return f"best {self.keep:,} by {short_name(self.model)}{part_read(self.read, self.recall)}"
+        return f"best {self.keep:,} by {short_name(self.model)}{part_words(self.read, self.recall)}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.indexes.sentences import sentences
-from core.operators.asking import asked
+from core.indexes.path_sentences import word_paths
 from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import request_reply
 from core.parameters import param
-from core.prompts import filled, prompts
-from core.types import Path, Report, State
+from core.prompts import fill_template, load_prompts
+from core.types import Path, State, WrittenReport
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,7 +24,7 @@ class RewritePaths(Operator):
 
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
     >>> retrieve(line, "A", models=says("A leads to B.")).reports
-    (Report(title='Facts in words', text='A leads to B.', about=('A',), members=0),)
+    (WrittenReport(title='Facts in words', text='A leads to B.', about=('A',), members=0),)
     """
 
     stage = "refine"
@@ -47,10 +47,10 @@ class RewritePaths(Operator):
         if ctx.answering:
             text = self._asked(state.question.text, paths, ctx, recorder)
         else:
-            text = "; ".join(sentences(ctx.graph, paths))
+            text = "; ".join(word_paths(ctx.graph, paths))
             recorder.notes.append("No language model is asked: the paths are said by a template.")
         return state.replace(
-            reports=(Report("Facts in words", text, tuple(ctx.graph.names(state.seeds))),)
+            reports=(WrittenReport("Facts in words", text, tuple(ctx.graph.names(state.seeds))),)
         )
 
     def _asked(
@@ -64,16 +64,16 @@ class RewritePaths(Operator):
             f"({head}, {ctx.graph.relation_names[relation]}, {tail})"
             for head, relation, tail in named
         )
-        prompt = prompts("rewrite")["facts"]
-        user = filled(prompt["user"], question=question, triples=triples)
+        prompt = load_prompts("rewrite")["facts"]
+        user = fill_template(prompt["user"], question=question, triples=triples)
         messages = (
             {"role": "system", "content": prompt["system"]},
             {"role": "user", "content": user},
         )
         ctx.watch.report("Waiting for the language model to put the facts into words")
-        reply = asked(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
+        reply = request_reply(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
         if not reply.text.strip():
             recorder.notes.append(
                 "The language model wrote nothing; the paths are said by a template."
             )
-        return " ".join(reply.text.split()) or "; ".join(sentences(ctx.graph, paths))
+        return " ".join(reply.text.split()) or "; ".join(word_paths(ctx.graph, paths))

@@ -9,20 +9,20 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
 from core.models.chat.json_reply import json_reply
-from core.prompts import messages, plain
+from core.prompts import make_messages, one_line
 from core.types import Usage
 
-SCHEMA: dict[str, Any] = {
+STOP_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"sufficient": {"type": "string", "enum": ["yes", "no"]}},
     "required": ["sufficient"],
     "additionalProperties": False,
 }
-REPLY_TOKENS = 16
-YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+MAX_STOP_REPLY_TOKENS = 16
+YES_NO_PATTERN = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
-def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
+def are_paths_sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
     """Ask a language model whether the paths answer the question.
 
     A reply that is neither yes nor no counts as no. If the texts do not fit into the context, only
@@ -32,39 +32,45 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
     -------
     True for a yes, the cost of the reply, and a sentence on it.
     """
-    shown = list(map(plain, texts))
-    asked = _asked(task, shown)
-    while shown and chat.count_tokens(asked) > chat.context - REPLY_TOKENS:
-        shown = shown[: len(shown) // 2]
-        asked = _asked(task, shown)
+    path_texts = list(map(one_line, texts))
+    stop_prompt = _stop_prompt(task, path_texts)
+    while path_texts and chat.count_tokens(stop_prompt) > chat.context - MAX_STOP_REPLY_TOKENS:
+        path_texts = path_texts[: len(path_texts) // 2]
+        stop_prompt = _stop_prompt(task, path_texts)
     reply = chat.reply(
-        asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, watch=task.watch
+        stop_prompt,
+        schema=STOP_SCHEMA,
+        max_tokens=MAX_STOP_REPLY_TOKENS,
+        seed=task.seed,
+        watch=task.watch,
     )
-    said = _read(reply.text)
-    if said is None and not reply.text.strip():
+    verdict = _read_yes_no(reply.text)
+    if verdict is None and not reply.text.strip():
         sentence = (
             f"the language model said nothing, which counts as no: "
             f"{reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
         )
-    elif said is None:
+    elif verdict is None:
         sentence = (
             f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and "
             f"counts as no"
         )
     else:
         sentence = "the language model wanted more paths"
-        if said:
+        if verdict:
             sentence = "the language model found the paths sufficient"
-    if len(shown) < len(texts):
-        sentence += f" (shown {len(shown)} of {len(texts)})"
-    return said is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence
+    if len(path_texts) < len(texts):
+        sentence += f" (shown {len(path_texts)} of {len(texts)})"
+    return verdict is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence
 
 
-def _asked(task: Task, paths: Sequence[str]) -> Messages:
-    return messages("stop", "sufficient", paths="\n".join(paths), question=plain(task.query))
+def _stop_prompt(task: Task, paths: Sequence[str]) -> Messages:
+    return make_messages(
+        "stop", "sufficient", paths="\n".join(paths), question=one_line(task.query)
+    )
 
 
-def _read(reply: str) -> bool | None:
+def _read_yes_no(reply: str) -> bool | None:
     """Return the yes or no of a reply as true or false.
 
     It is the JSON value, else a yes or no at the beginning of the reply. Returns None if the reply
@@ -72,5 +78,5 @@ def _read(reply: str) -> bool | None:
     """
     found = json_reply(reply, ("sufficient",))
     said = reply if found is None else str(found.value["sufficient"])
-    match = YES_OR_NO.match(said)
+    match = YES_NO_PATTERN.match(said)
     return None if match is None else match[1].lower() == "yes"

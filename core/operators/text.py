@@ -6,16 +6,16 @@ from collections import ChainMap
 
 from core.lines import Grammar
 from core.operators import OPERATORS
-from core.operators.base import STAGES, Line
+from core.operators.base import RETRIEVAL_STAGES, Line
 from core.operators.branch import Branch
 
-RETRIEVAL = Grammar(
+RETRIEVAL_GRAMMAR = Grammar(
     ChainMap({Branch.__name__: Branch}, OPERATORS),  # the branch is listed last
-    STAGES,
+    RETRIEVAL_STAGES,
     Line,
     last="generate",
     kind="an instance",
     noun="operator",
 )
-parse_line = RETRIEVAL.parse
-operator_class = RETRIEVAL.operator_class
+parse_line = RETRIEVAL_GRAMMAR.parse
+operator_class = RETRIEVAL_GRAMMAR.operator_class

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import BadParameter
-from core.operators.base import HITS, Context, Recorder, needs
+from core.operators.base import HIT_FIELDS, Context, Recorder, missing_fields
 from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
-from core.operators.texts.merge import ORDER_HELP, ORDERS, merged
+from core.operators.texts.merge import MERGE_ORDER_HELP, MERGE_ORDERS, merge_rankings
 from core.operators.texts.sparse import SparseNodes
 from core.operators.texts.vectors import VectorNodes
 from core.parameters import param
@@ -35,41 +35,48 @@ class Union(Combinator):
 
     first: Arm = (VectorNodes(),)
     second: Arm = (SparseNodes(),)
-    order: str = param("in turn", "Order", ORDER_HELP, choices=ORDERS)
+    order: str = param("in turn", "Order", MERGE_ORDER_HELP, choices=MERGE_ORDERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for arm in self.every_arm():
-            if not any(field in HITS for operator in arm for field in operator.writes):
+            if not any(field in HIT_FIELDS for operator in arm for field in operator.writes):
                 raise BadParameter("A line of a union finds no hits.")
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(need for arm in self.every_arm() for need in needs(arm)))
+        return tuple(
+            dict.fromkeys(need for arm in self.every_arm() for need in missing_fields(arm))
+        )
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        found = {field for arm in self.every_arm() for operator in arm for field in operator.writes}
-        return tuple(field for field in HITS if field in found)
+        fields = {
+            field for arm in self.every_arm() for operator in arm for field in operator.writes
+        }
+        return tuple(field for field in HIT_FIELDS if field in fields)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ends = []
+        arm_hits = []
         for name, arm in zip(("First", "Second"), self.every_arm()):
-            end = state
+            arm_state = state
             for operator in arm:
                 ctx.watch.check()
                 inner = Recorder()
-                end = operator.apply(end, ctx, inner)
+                arm_state = operator.apply(arm_state, ctx, inner)
                 recorder.include(inner)
-            found = {field: getattr(end, field) for field in self.writes}
+            hits_by_field = {field: getattr(arm_state, field) for field in self.writes}
             recorder.frames += [
                 Frame(f"{name}: {field}", hits, len(hits))
-                for field, hits in found.items()
+                for field, hits in hits_by_field.items()
                 if hits is not None
             ]
-            ends.append(found)
+            arm_hits.append(hits_by_field)
         return state.replace(
-            **{field: merged(ends[0][field], ends[1][field], self.order) for field in self.writes}
+            **{
+                field: merge_rankings(arm_hits[0][field], arm_hits[1][field], self.order)
+                for field in self.writes
+            }
         )
 
     def words(self) -> str:

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from core.graph.algorithms.expansion import around, hanging_on, joins
+from core.graph.algorithms.expansion import connecting_paths, expand_nodes, mark_connected
 from core.graph.algorithms.neighbourhood import seed_array
-from core.indexes.encoded import texts
+from core.indexes.vector_blocks import texts_of_items
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
@@ -18,7 +18,7 @@ from core.operators.extract import DIRECTION_HELP, subgraph_on
 from core.parameters import param
 from core.types import State, Subgraph, Usage
 
-NAMED = 5  # matches that are named in the trace
+MAX_MATCHES_NAMED = 5  # matches that are named in the trace
 OF_HELP = (
     "Which vectors are searched: those of the entities' names, or those of the triples as texts."
 )
@@ -48,7 +48,7 @@ class VectorSearch(Operator):
     >>> part = retrieve(
     ...     "VectorSearch(matches=1, hops=0)", "A", question="D", models=scores({})
     ... ).subgraph
-    >>> toy.names(part.nodes), part.scores  # in two pieces: no triple joins A and D
+    >>> toy.names(part.nodes), part.scores  # in two pieces: no triple connecting_paths A and D
     (['A', 'D'], array([1., 1.]))
     """
 
@@ -83,13 +83,13 @@ class VectorSearch(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
-        found = self._matched(state.question.text, ctx, recorder)
-        start = {**seeds, **{node: score for node, score in found.items() if node not in seeds}}
+        matches = self._matched(state.question.text, ctx, recorder)
+        start = {**seeds, **{node: score for node, score in matches.items() if node not in seeds}}
         if self.connected == "paths":
-            found, start = self._joined(seeds, found, ctx, recorder)
+            matches, start = self._joined(seeds, matches, ctx, recorder)
         ctx.watch.report("Looking around what was found")
-        nodes, capped = around(
-            ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.watch
+        nodes, capped = expand_nodes(
+            ctx.graph, start, matches, self.hops, self.direction, self.keep, ctx.watch
         )
         if capped:
             recorder.notes.append(
@@ -101,7 +101,7 @@ class VectorSearch(Operator):
             np.fromiter(nodes.values(), float, len(nodes)),
         )
         if self.connected == "seeds":
-            subgraph = _hanging_together(ctx.graph, subgraph, list(seeds), recorder)
+            subgraph = _connected_part(ctx.graph, subgraph, list(seeds), recorder)
         return state.replace(subgraph=subgraph)
 
     def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
@@ -114,31 +114,35 @@ class VectorSearch(Operator):
         ctx.watch.report("Searching vectors")
         items, scores = index.nearest(question_vectors(encoder, [text], ctx.watch)[0], self.matches)
         recorder.usage += Usage(texts=1)
-        names = texts(ctx.graph, self.of, items[:NAMED])
+        names = texts_of_items(ctx.graph, self.of, items[:MAX_MATCHES_NAMED])
         best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(names, scores))
         recorder.notes.append(f"The nearest of {len(index):,} {self.of}: {best}.")
-        found: dict[int, float] = {}
+        match_scores: dict[int, float] = {}
         heads, _, tails = ctx.graph.triples(items) if self.of == "triples" else (items, None, items)
         for head, tail, score in zip(heads.tolist(), tails.tolist(), scores.tolist()):
-            found.setdefault(head, score)
-            found.setdefault(tail, score)
-        return found
+            match_scores.setdefault(head, score)
+            match_scores.setdefault(tail, score)
+        return match_scores
 
     def _joined(
         self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
     ):
         """Return the matches near a seed, and the seeds with the paths to them."""
         ctx.watch.report("Joining what was found to the question's entities")
-        paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch)
+        paths = connecting_paths(
+            ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch
+        )
         start = dict(seeds)
         for end, path in paths.items():
             start |= {node: found[end] for node in path if node not in start}
         if len(paths) < len(found):
-            far = (
+            distance_note = (
                 f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than "
                 f"{self.reach} steps away"
             )
-            recorder.notes.append(f"{far} from the question's entities and were left out.")
+            recorder.notes.append(
+                f"{distance_note} from the question's entities and were left out."
+            )
         return {node: score for node, score in found.items() if node in paths}, start
 
     def words(self) -> str:
@@ -147,11 +151,11 @@ class VectorSearch(Operator):
         )
 
 
-def _hanging_together(
+def _connected_part(
     graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder
 ) -> Subgraph:
     """Return the part of a subgraph that is connected with a seed."""
-    stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
+    stays = mark_connected(graph, subgraph.nodes, subgraph.edges, seeds)
     if not stays.all():
         recorder.notes.append(
             f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were "

@@ -14,47 +14,47 @@ from core.errors import BadParameter, nearest
 from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
-FOLDER = Path(__file__).parent
-# Prompts of `messages` whose reply is an answer or a part of one, by file.
-ANSWERING = {
+PROMPTS_FOLDER = Path(__file__).parent
+# Prompts of `make_messages` whose reply is an answer or a part of one, by file.
+ANSWERING_PROMPTS = {
     "passages": ("context", "numbered", "thought"),
     "texts": ("tables", "map", "reduce"),
     "evidence": ("answer",),
 }
-PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # a placeholder such as {question}
+TEMPLATE_PLACEHOLDER = re.compile(r"\{([a-z_]{1,40})\}")  # a placeholder such as {question}
 # The line between a template's system message and its user message.
-PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
+MESSAGE_SEPARATOR = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
 # Characters of a template. A line of operators that contains it has to fit in a web address.
-LONGEST_TEMPLATE = 6_000
+MAX_TEMPLATE_CHARACTERS = 6_000
 OWN_SOURCE = "a template of your own"
 
 
 @cache
-def prompts(file: str) -> dict[str, dict[str, Any]]:
+def load_prompts(file: str) -> dict[str, dict[str, Any]]:
     """Return every prompt of `core/prompts/FILE.toml` by name."""
-    return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
+    return tomllib.loads((PROMPTS_FOLDER / f"{file}.toml").read_text("utf-8"))
 
 
 def choosing_prompts() -> tuple[str, ...]:
     """Return the names of the prompts by which a language model chooses from a list."""
-    return tuple(name for name, row in prompts("choose").items() if "replies" in row)
+    return tuple(name for name, row in load_prompts("choose").items() if "replies" in row)
 
 
-def digest() -> str:
+def prompts_digest() -> str:
     """Return a text that changes with any prompt."""
-    whole = hashlib.sha256()
-    for file in sorted(FOLDER.glob("*.toml")):
-        whole.update(file.read_bytes())
-    return f"prompts {whole.hexdigest()[:16]}"
+    sha256 = hashlib.sha256()
+    for file in sorted(PROMPTS_FOLDER.glob("*.toml")):
+        sha256.update(file.read_bytes())
+    return f"prompts {sha256.hexdigest()[:16]}"
 
 
-def system(prompt: dict[str, Any], abstract: bool = False) -> str:
+def system_text(prompt: dict[str, Any], abstract: bool = False) -> str:
     """Return the system message of a prompt.
 
     For an abstract question, its words on short answers are removed, which are under `short`.
 
-    >>> from core.prompts import prompts, system
-    >>> system(prompts("answer")["question-in-words"], abstract=True)
+    >>> from core.prompts import load_prompts, system_text
+    >>> system_text(load_prompts("answer")["question-in-words"], abstract=True)
     'You answer questions from what you know. If you do not know, say so.'
     """
     if abstract and "short" in prompt:
@@ -62,7 +62,7 @@ def system(prompt: dict[str, Any], abstract: bool = False) -> str:
     return prompt["system"]
 
 
-def messages(
+def make_messages(
     file: str, name: str, abstract: bool = False, /, **values: str
 ) -> tuple[dict[str, str], ...]:
     """Return a prompt's system and user message with their placeholders filled.
@@ -73,16 +73,18 @@ def messages(
     abstract : True for an abstract question.
     values : the texts of the placeholders.
 
-    >>> from core.prompts import messages
-    >>> messages("stop", "sufficient", paths="A -> r1 -> C",
+    >>> from core.prompts import make_messages
+    >>> make_messages("stop", "sufficient", paths="A -> r1 -> C",
     ...     question="where")[1]["content"].splitlines()[:4]
     ['Facts:', 'A -> r1 -> C', '', 'Question: where']
     """
-    prompt = prompts(file)[name]
-    texts = {"system": system(prompt, abstract), "user": prompt["user"]}
-    sent = tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
-    if name in ANSWERING.get(file, ()) and "question" in values:
-        return answered_in(sent, values["question"])
+    prompt = load_prompts(file)[name]
+    texts = {"system": system_text(prompt, abstract), "user": prompt["user"]}
+    sent = tuple(
+        {"role": role, "content": fill_template(text, **values)} for role, text in texts.items()
+    )
+    if name in ANSWERING_PROMPTS.get(file, ()) and "question" in values:
+        return ask_for_language(sent, values["question"])
     return sent
 
 
@@ -95,51 +97,53 @@ def with_examples(
     the user message. The prompt's `examples` may be the name of another prompt of the same `file`,
     whose examples are used. `values` are the texts of the placeholders.
 
-    >>> from core.prompts import prompts, with_examples
-    >>> prompt = prompts("answer")["walk-and-retrieve"]
+    >>> from core.prompts import load_prompts, with_examples
+    >>> prompt = load_prompts("answer")["walk-and-retrieve"]
     >>> [one["role"] for one
     ...     in with_examples("answer", prompt, 1, question="where", paths="A is in B")]
     ['system', 'user', 'assistant', 'user']
-    >>> with_examples("answer", prompts("answer")["lego-graphrag"], 1, question="where",
+    >>> with_examples("answer", load_prompts("answer")["lego-graphrag"], 1, question="where",
     ...     paths="A -> r1 -> C")[1]["content"][:10]
     '# Examples'
     """
     examples = prompt.get("examples", ())
-    solved = (prompts(file)[examples]["examples"] if isinstance(examples, str) else examples)[
-        :shots
-    ]
-    text, turns = filled(prompt["user"], **values), list[dict[str, str]]()
-    if solved and "with_examples" in prompt:
-        listed = "\n\n".join(filled(prompt["example"], **example) for example in solved)
-        text = filled(prompt["with_examples"], examples=listed, input=text)
+    solved_examples = (
+        load_prompts(file)[examples]["examples"] if isinstance(examples, str) else examples
+    )[:shots]
+    text, turns = fill_template(prompt["user"], **values), list[dict[str, str]]()
+    if solved_examples and "with_examples" in prompt:
+        example_text = "\n\n".join(
+            fill_template(prompt["example"], **example) for example in solved_examples
+        )
+        text = fill_template(prompt["with_examples"], examples=example_text, input=text)
     else:
-        for example in solved:
-            turns.append({"role": "user", "content": filled(prompt["user"], **example)})
+        for example in solved_examples:
+            turns.append({"role": "user", "content": fill_template(prompt["user"], **example)})
             turns.append({"role": "assistant", "content": example["answer"]})
-    head = [{"role": "system", "content": said}] if (said := system(prompt, abstract)) else []
+    head = [{"role": "system", "content": said}] if (said := system_text(prompt, abstract)) else []
     sent = (*head, *turns, {"role": "user", "content": text})
     own = prompt.get("source") == OWN_SOURCE
-    return sent if own or "question" not in values else answered_in(sent, values["question"])
+    return sent if own or "question" not in values else ask_for_language(sent, values["question"])
 
 
-def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[str, str], ...]:
+def ask_for_language(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[str, str], ...]:
     """Add the language of the answer to the messages, if the question is clearly not in English.
 
     For English questions the messages are unchanged.
 
-    >>> from core.prompts import answered_in
+    >>> from core.prompts import ask_for_language
     >>> sent = ({"role": "system", "content": "Be brief."},
     ...     {"role": "user", "content": "Wer baute den Turm?"})
-    >>> answered_in(sent, "Wer baute den Turm?")[0]["content"]
+    >>> ask_for_language(sent, "Wer baute den Turm?")[0]["content"]
     'Be brief. Answer in German, the language of the question.'
     """
     code = language_of_question(question, False)
     if is_english(code):
         return sent
-    return instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
+    return add_instruction(sent, f"Answer in {name_of(code)}, the language of the question.")
 
 
-def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
+def add_instruction(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
     """Append a sentence to the system message, which is created where there is none."""
     first, *rest = map(dict, sent)
     if first["role"] != "system":
@@ -147,14 +151,14 @@ def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[s
     return first | {"content": f"{first['content'].rstrip()} {sentence}"}, *rest
 
 
-def places_of(template: str) -> set[str]:
+def placeholders_of(template: str) -> set[str]:
     """Return the names of a template's placeholders.
 
-    >>> from core.prompts import places_of
-    >>> sorted(places_of('{paths} as {"json": 1}: {question}'))
+    >>> from core.prompts import placeholders_of
+    >>> sorted(placeholders_of('{paths} as {"json": 1}: {question}'))
     ['paths', 'question']
     """
-    return set(PLACE.findall(template))
+    return set(TEMPLATE_PLACEHOLDER.findall(template))
 
 
 def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
@@ -168,34 +172,34 @@ def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
     >>> own_prompt("Be brief.\\n---\\n{paths}\\nQ: {question}", ("question", "paths"))
     {'system': 'Be brief.', 'user': '{paths}\\nQ: {question}', 'source': 'a template of your own'}
     """
-    known = tuple(places)
-    named = places_of(template)
-    if len(template) > LONGEST_TEMPLATE:
+    known_names = tuple(places)
+    template_names = placeholders_of(template)
+    if len(template) > MAX_TEMPLATE_CHARACTERS:
         raise BadParameter(
-            f"A template has at most {LONGEST_TEMPLATE:,} characters, this one {len(template):,}."
+            f"A template has at most {MAX_TEMPLATE_CHARACTERS:,} characters, this one {len(template):,}."
         )
-    if strange := sorted(named - set(known)):
-        all_places = ", ".join(f"{{{name}}}" for name in known)
+    if unknown_names := sorted(template_names - set(known_names)):
+        all_places = ", ".join(f"{{{name}}}" for name in known_names)
         raise BadParameter(
-            f"The template has a place {{{strange[0]}}} that nothing fills; there are "
-            f"{all_places}.{nearest(strange[0], known)}"
+            f"The template has a place {{{unknown_names[0]}}} that nothing fills; there are "
+            f"{all_places}.{nearest(unknown_names[0], known_names)}"
         )
-    if "question" not in named:
+    if "question" not in template_names:
         raise BadParameter(
             "The template does not say {question}, so the language model would not know what is "
             "asked."
         )
-    *head, user = PARTS.split(template, maxsplit=1)
+    *head, user = MESSAGE_SEPARATOR.split(template, maxsplit=1)
     return {"system": "".join(head).strip(), "user": user.strip(), "source": OWN_SOURCE}
 
 
-def filled(template: str, **values: str) -> str:
+def fill_template(template: str, **values: str) -> str:
     """Fill the placeholders of a template.
 
     All are filled at once, so braces in the filled texts are kept.
 
-    >>> from core.prompts import filled
-    >>> filled('{question} as {"json": 1}', question="who is {name}", name="Ann")
+    >>> from core.prompts import fill_template
+    >>> fill_template('{question} as {"json": 1}', question="who is {name}", name="Ann")
     'who is {name} as {"json": 1}'
     """
     return re.sub(
@@ -203,17 +207,17 @@ def filled(template: str, **values: str) -> str:
     )
 
 
-def plain(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text on one line, with single spaces, as prompts list them."""
     return " ".join(text.split())
 
 
-def numbered(texts: Iterable[str]) -> str:
+def numbered_list(texts: Iterable[str]) -> str:
     """Return texts as a numbered list, one a line, from 1.
 
-    >>> from core.prompts import numbered
-    >>> print(numbered(["directed_by", "has genre"]))
+    >>> from core.prompts import numbered_list
+    >>> print(numbered_list(["directed_by", "has genre"]))
     1. directed_by
     2. has genre
     """
-    return "\n".join(f"{number}. {plain(text)}" for number, text in enumerate(texts, 1))
+    return "\n".join(f"{number}. {one_line(text)}" for number, text in enumerate(texts, 1))

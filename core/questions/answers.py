@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from core.questions.values import listed
+from core.questions.values import as_list
 
-SHORT, PAIRS = "short_answers", "qa_pairs"
-ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer (MuSiQue, CRAG)
+SHORT_ANSWERS_KEY, QA_PAIRS_KEY = "short_answers", "qa_pairs"
+ALIAS_KEYS = ("answer_aliases", "alt_ans")  # other names of a single answer (MuSiQue, CRAG)
 # Usual keys of an answer besides `answer`. The last ones belong to evaluation tools.
-ONE = (
+OTHER_ANSWER_KEYS = (
     "gold_answer",
     "ground_truth",
     "reference_answer",
@@ -21,17 +21,20 @@ ONE = (
     "expected",
     "ideal",
 )
-ANY = ("possible_answers", "golden_answers")  # lists of names of one answer (PopQA, FlashRAG)
+ANY_OF_ANSWERS_KEYS = (
+    "possible_answers",
+    "golden_answers",
+)  # lists of names of one answer (PopQA, FlashRAG)
 # Keys of the first name of an answer that is an object.
-NAMES = ("value", "answer", "name", "text", "spans")
-ALSO = ("aliases", "alias")  # keys of the other names of such an answer
-OBJECT = ("obj", "o_wiki_title", "o_aliases")  # keys of an answer's names in PopQA
-Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+ANSWER_NAME_KEYS = ("value", "answer", "name", "text", "spans")
+OTHER_NAME_KEYS = ("aliases", "alias")  # keys of the other names of such an answer
+POPQA_NAME_KEYS = ("obj", "o_wiki_title", "o_aliases")  # keys of an answer's names in PopQA
+NamedAnswers = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 def known_answers(
     row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]
-) -> Known:
+) -> NamedAnswers:
     """Return the answers of a row by their first names, and their groups of names.
 
     The groups are empty where each answer has one name.
@@ -39,7 +42,7 @@ def known_answers(
     `short_answers` is a list of groups, one for each part of the answer (ALCE), or one group.
     ALCE's own files have it in each of their `qa_pairs`. Else the answers are under the first of
     `keys` that has a value. A list inside that list is a group (QAMPARI). A single answer also gets
-    the names under `ALIASES`. A list under one of `ANY` is one group.
+    the names under `ALIAS_KEYS`. A list under one of `ANY_OF_ANSWERS_KEYS` is one group.
 
     Parameters
     ----------
@@ -59,43 +62,45 @@ def known_answers(
     (('Ann', 'Bob'), ())
     """
     key, groups = _groups(row, keys)
-    named = [
+    name_groups = [
         tuple(dict.fromkeys(said for name in group if (said := text(name, key)).strip()))
         for group in groups
     ]
-    named = [names for names in named if names]
-    answers = tuple(names[0] for names in named)
-    several = any(len(names) > 1 for names in named) or (
-        key == SHORT and len(set(answers)) < len(answers)
+    name_groups = [names for names in name_groups if names]
+    answers = tuple(names[0] for names in name_groups)
+    several = any(len(names) > 1 for names in name_groups) or (
+        key == SHORT_ANSWERS_KEY and len(set(answers)) < len(answers)
     )
-    return answers, tuple(named) if several else ()
+    return answers, tuple(name_groups) if several else ()
 
 
 def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
     """Return the key of the answers, and their groups of names as the file has them."""
     pairs = [
-        pair[SHORT]
-        for pair in listed(row.get(PAIRS))
-        if isinstance(pair, Mapping) and pair.get(SHORT)
+        pair[SHORT_ANSWERS_KEY]
+        for pair in as_list(row.get(QA_PAIRS_KEY))
+        if isinstance(pair, Mapping) and pair.get(SHORT_ANSWERS_KEY)
     ]
     if pairs:
-        return SHORT, [_listed(group) for group in pairs]
-    short = _listed(row.get(SHORT))
+        return SHORT_ANSWERS_KEY, [_listed(group) for group in pairs]
+    short = _listed(row.get(SHORT_ANSWERS_KEY))
     if short:
-        return SHORT, short if all(isinstance(group, list) for group in short) else [short]
+        return SHORT_ANSWERS_KEY, short if all(isinstance(group, list) for group in short) else [
+            short
+        ]
     key = next((key for key in keys if row.get(key) is not None), "")
     groups = _groups_in(row.get(key))
-    if not groups and (any_of := next((key for key in ANY if row.get(key)), "")):
+    if not groups and (any_of := next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")):
         return any_of, [
             [
-                *listed(row.get(OBJECT[0])),
-                *listed(row[any_of]),
-                *(name for key in OBJECT[1:] for name in listed(row.get(key))),
+                *as_list(row.get(POPQA_NAME_KEYS[0])),
+                *as_list(row[any_of]),
+                *(name for key in POPQA_NAME_KEYS[1:] for name in as_list(row.get(key))),
             ]
         ]
-    return key, [[*groups[0], *(name for key in ALIASES for name in _listed(row.get(key)))]] if len(
-        groups
-    ) == 1 else groups
+    return key, [
+        [*groups[0], *(name for key in ALIAS_KEYS for name in _listed(row.get(key)))]
+    ] if len(groups) == 1 else groups
 
 
 def _groups_in(value: Any) -> list[list[Any]]:
@@ -104,12 +109,12 @@ def _groups_in(value: Any) -> list[list[Any]]:
     Objects with texts are one answer as several people gave it (SQuAD, NarrativeQA). Any other
     object is an answer of its own (TriviaQA).
     """
-    found = listed(value) if isinstance(value, Mapping) else _listed(value)
-    if found and all(
-        isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in found
+    items = as_list(value) if isinstance(value, Mapping) else _listed(value)
+    if items and all(
+        isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in items
     ):
-        return [[name for one in found for name in _names_in(one)]]
-    return [_names_in(one) for one in found]
+        return [[name for one in items for name in _names_in(one)]]
+    return [_names_in(one) for one in items]
 
 
 def _names_in(value: Any) -> list[Any]:
@@ -118,9 +123,11 @@ def _names_in(value: Any) -> list[Any]:
         return ["yes" if value else "no"]
     if not isinstance(value, Mapping):
         return _listed(value)
-    names = next((_listed(value[key]) for key in NAMES if value.get(key)), [])
+    names = next((_listed(value[key]) for key in ANSWER_NAME_KEYS if value.get(key)), [])
     return (
-        [*names, *(name for key in ALSO for name in listed(value.get(key)))] if names else [value]
+        [*names, *(name for key in OTHER_NAME_KEYS for name in as_list(value.get(key)))]
+        if names
+        else [value]
     )
 
 

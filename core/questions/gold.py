@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.questions.forms import contexts_of
-from core.questions.values import Row, Unfit, listed, text_of
+from core.questions.forms import evidence_texts
+from core.questions.values import Row, UnfitRow, as_list, text_of
 
-GOLD = (
+GOLD_KEYS = (
     *(
         "gold",
         "gold_titles",
@@ -36,19 +36,27 @@ GOLD = (
 Some belong to one data set: `article_ids` to BSARD, `cited_doc_ids` to SciFact, `evidence_list` to
 MultiHop-RAG, `positive_ctxs` to DPR, and `positive_passages` to Tevatron.
 """
-FACTS, SUPPORTING = "supporting_facts", "is_supporting"
-PASSAGES = ("context", "contexts", "paragraphs", "search_results", "docs", "passages", "article")
-TITLES, IDS = (
+SUPPORTING_FACTS_KEY, IS_SUPPORTING_KEY = "supporting_facts", "is_supporting"
+PASSAGE_KEYS = (
+    "context",
+    "contexts",
+    "paragraphs",
+    "search_results",
+    "docs",
+    "passages",
+    "article",
+)
+PASSAGE_TITLE_KEYS, PASSAGE_ID_KEYS = (
     ("title", "page_name", "name"),
     ("id", "doc_id", "docid", "_id", "document_id", "corpus_id"),
 )
 # Keys of the document's id in a row with a single text.
-OWN_IDS = ("context_id", "article_id")
-TEXTS, PAGES = (
+ROW_DOCUMENT_ID_KEYS = ("context_id", "article_id")
+PASSAGE_TEXT_KEYS, WEB_PAGE_KEYS = (
     ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact"),
     ("page_result", "page_snippet"),
 )
-SEVERAL = ","  # separates several numeric ids in one text (BSARD)
+ID_SEPARATOR = ","  # separates several numeric ids in one text (BSARD)
 
 
 @dataclass(frozen=True)
@@ -67,31 +75,37 @@ class Passage:
 
 
 def passages(row: Row) -> list[Passage]:
-    """Return the passages included in a row, from the first of `PASSAGES` that has any.
+    """Return the passages included in a row, from the first of `PASSAGE_KEYS` that has any.
 
     Known forms are pairs of title and sentences (HotpotQA, 2WikiMultihopQA), objects (MuSiQue,
     HippoRAG, ALCE), web pages (CRAG), and a single text (UltraDomain, QuALITY). Raises Unfit for
     any other form.
     """
-    for key in PASSAGES:
+    for key in PASSAGE_KEYS:
         if isinstance(row.get(key), str) and not row[key].lstrip().startswith(("[", "{")):
-            text, about = row[key], row.get("meta")
-            title = _first(row, TITLES) or _first(
-                about if isinstance(about, Mapping) else {}, TITLES
+            text, metadata = row[key], row.get("meta")
+            title = _first(row, PASSAGE_TITLE_KEYS) or _first(
+                metadata if isinstance(metadata, Mapping) else {}, PASSAGE_TITLE_KEYS
             )
             if text.strip():
                 return [
-                    Passage(title, text, _first(row, OWN_IDS), text.lstrip().startswith("<"), True)
+                    Passage(
+                        title,
+                        text,
+                        _first(row, ROW_DOCUMENT_ID_KEYS),
+                        text.lstrip().startswith("<"),
+                        True,
+                    )
                 ]
             return []
-        if found := [
-            one for one in (_passage(one, key) for one in listed(row.get(key))) if one is not None
+        if found_passages := [
+            one for one in (_passage(one, key) for one in as_list(row.get(key))) if one is not None
         ]:
-            return found
+            return found_passages
     return []
 
 
-def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
+def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     """Return the passages that the answer of a row rests on.
 
     The first source with a value is taken:
@@ -104,22 +118,24 @@ def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     - the id of the row's only text.
     """
     for key in keys:
-        if found := tuple(
-            dict.fromkeys(name for one in listed(row.get(key)) for name in _named(one, key))
+        if names := tuple(
+            dict.fromkeys(
+                name for one in as_list(row.get(key)) for name in _passage_names(one, key)
+            )
         ):
-            return found
-    if texts := contexts_of(row):
+            return names
+    if texts := evidence_texts(row):
         return tuple(dict.fromkeys(f"\n{text}" for text in texts))
-    if facts := listed(row.get(FACTS)):
+    if facts := as_list(row.get(SUPPORTING_FACTS_KEY)):
         return tuple(dict.fromkeys(_title_of(fact) for fact in facts))
-    marked = [
+    marked_passages = [
         (one, key)
-        for key in PASSAGES
-        for one in listed(row.get(key))
-        if isinstance(one, Mapping) and one.get(SUPPORTING) is True
+        for key in PASSAGE_KEYS
+        for one in as_list(row.get(key))
+        if isinstance(one, Mapping) and one.get(IS_SUPPORTING_KEY) is True
     ]
-    if marked:
-        supporting = [_passage(one, key) for one, key in marked]
+    if marked_passages:
+        supporting = [_passage(one, key) for one, key in marked_passages]
         return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
     return tuple(one.id for one in passages(row) if one.whole and one.id)
 
@@ -127,23 +143,25 @@ def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 def _title_of(fact: Any) -> str:
     """Return the title of a supporting fact: [title, sentence number], or an object with both."""
     if isinstance(fact, Mapping) and "title" in fact:
-        return text_of(fact["title"], FACTS)
+        return text_of(fact["title"], SUPPORTING_FACTS_KEY)
     if isinstance(fact, list) and fact:
-        return text_of(fact[0], FACTS)
-    raise Unfit(f"“{FACTS}” should be a list of titles, each with the number of a sentence")
+        return text_of(fact[0], SUPPORTING_FACTS_KEY)
+    raise UnfitRow(
+        f"“{SUPPORTING_FACTS_KEY}” should be a list of titles, each with the number of a sentence"
+    )
 
 
-def _named(one: Any, key: str) -> Iterator[str]:
+def _passage_names(one: Any, key: str) -> Iterator[str]:
     """Names of an evidence passage. A text of several numbers gives several ids."""
     if isinstance(one, Mapping):
-        title, text = _first(one, TITLES), _first(one, TEXTS)
-        id = _first(one, IDS)
+        title, text = _first(one, PASSAGE_TITLE_KEYS), _first(one, PASSAGE_TEXT_KEYS)
+        id = _first(one, PASSAGE_ID_KEYS)
         if not (title or id):
-            raise Unfit(f"“{key}” should name documents by id or title")
+            raise UnfitRow(f"“{key}” should name documents by id or title")
         yield f"{title}\n{text}" if title and text else title or id
         return
     name = text_of(one, key).strip()
-    parts = [part.strip() for part in name.split(SEVERAL)]
+    parts = [part.strip() for part in name.split(ID_SEPARATOR)]
     yield from parts if all(part.isdecimal() for part in parts) else [name] if name else []
 
 
@@ -154,14 +172,16 @@ def _passage(one: Any, key: str) -> Passage | None:
     if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str):
         return Passage(one[0], _joined(one[1], key))
     if isinstance(one, Mapping):
-        title, page = _first(one, TITLES), _first(one, PAGES)
+        title, page = _first(one, PASSAGE_TITLE_KEYS), _first(one, WEB_PAGE_KEYS)
         text = page or next(
-            (_joined(one[name], key) for name in TEXTS if one.get(name) is not None), ""
+            (_joined(one[name], key) for name in PASSAGE_TEXT_KEYS if one.get(name) is not None), ""
         )
         if text.strip():
-            return Passage(title, text, _first(one, IDS), bool(page and one.get(PAGES[0])))
+            return Passage(
+                title, text, _first(one, PASSAGE_ID_KEYS), bool(page and one.get(WEB_PAGE_KEYS[0]))
+            )
         return None
-    raise Unfit(f"“{key}” should hold passages: a title and a text each")
+    raise UnfitRow(f"“{key}” should hold passages: a title and a text each")
 
 
 def _joined(value: Any, key: str) -> str:

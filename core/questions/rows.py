@@ -9,9 +9,24 @@ from string import ascii_uppercase
 from typing import Any
 
 from core.errors import BadInput
-from core.questions.answers import ANY, ONE, PAIRS, SHORT, known_answers
-from core.questions.gold import gold_of
-from core.questions.values import Row, Unfit, id_of, listed, objects, text, text_of, texts
+from core.questions.answers import (
+    ANY_OF_ANSWERS_KEYS,
+    OTHER_ANSWER_KEYS,
+    QA_PAIRS_KEY,
+    SHORT_ANSWERS_KEY,
+    known_answers,
+)
+from core.questions.gold import gold_passages_of
+from core.questions.values import (
+    Row,
+    UnfitRow,
+    as_list,
+    first_text,
+    first_texts,
+    id_of,
+    list_of_objects,
+    text_of,
+)
 from core.types import Question
 
 ROW_FORMATS = {
@@ -26,8 +41,16 @@ ROW_FORMATS = {
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
 # Keys of the question. `input` is used by UltraDomain, `user_input` by RAGAS.
-QUESTIONS = ("question", "query", "ambiguous_question", "claim", "user_input", "input", "text")
-IDS = (
+ROW_QUESTION_KEYS = (
+    "question",
+    "query",
+    "ambiguous_question",
+    "claim",
+    "user_input",
+    "input",
+    "text",
+)
+QUESTION_ID_KEYS = (
     "id",
     "_id",
     "qid",
@@ -37,9 +60,19 @@ IDS = (
     "question_unique_id",
     "interaction_id",
 )
-RIGHT = "gold_label"  # key of the correct option's number, from 1 (QuALITY)
-ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS, *ONE, *ANY)
-LIKE_ANSWERS = (
+CORRECT_OPTION_KEY = "gold_label"  # key of the correct option's number, from 1 (QuALITY)
+ANSWER_KEYS_READ = (
+    "answer",
+    "answers",
+    "a_entity",
+    "targetValue",
+    "Parses",
+    SHORT_ANSWERS_KEY,
+    QA_PAIRS_KEY,
+    *OTHER_ANSWER_KEYS,
+    *ANY_OF_ANSWERS_KEYS,
+)
+LIKELY_ANSWER_NAMES = (
     *(
         "answer",
         "answers",
@@ -56,12 +89,12 @@ LIKE_ANSWERS = (
     *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
 # Last words of names such as “possible_answers”.
-LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
-WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
+ANSWER_LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
+KEY_WORD_PATTERN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+SEMPRE_DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
 
-class Noting(Mapping[str, Any]):
+class TrackedRow(Mapping[str, Any]):
     """A row that records the keys that are read from it in `seen`."""
 
     def __init__(self, row: Row, seen: set[str]):
@@ -102,21 +135,21 @@ def question_of_row(
     gold : the keys that may hold the documents that the answer rests on.
     seen : a set to which the keys that were read are added.
     """
-    chosen = format if format != "auto" else format_of_row(row)
+    row_format = format if format != "auto" else format_of_row(row)
     try:
         others = (
             key
             for key, value in row.items()
             if key not in gold and value is not None and not isinstance(value, bool)
         )
-        if not any(key in row for key in (*ANSWERS, *_right(row))) and (
-            found := like_answers(others)
+        if not any(key in row for key in (*ANSWER_KEYS_READ, *_right(row))) and (
+            likely_name := likely_answer_name(others)
         ):
-            raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
-        noting = Noting(row, set() if seen is None else seen)
-        question = READERS[chosen](noting)
-        return replace(question, gold=gold_of(noting, gold)) if gold else question
-    except Unfit as error:
+            raise UnfitRow(f"“{likely_name}” seems to hold the answers; call it “answers”")
+        tracked_row = TrackedRow(row, set() if seen is None else seen)
+        question = ROW_READERS[row_format](tracked_row)
+        return replace(question, gold=gold_passages_of(tracked_row, gold)) if gold else question
+    except UnfitRow as error:
         raise BadInput(f"{file}, {where}: {error}.") from None
 
 
@@ -139,7 +172,7 @@ def format_of_row(row: Row) -> str:
     return "rows"
 
 
-def like_answers(names: Iterable[str]) -> str:
+def likely_answer_name(names: Iterable[str]) -> str:
     """Return the first name that is usual for answers and is not read here.
 
     Such names are “gold”, “possible_answers” or “correctAnswer”. The result is empty where there is
@@ -149,7 +182,8 @@ def like_answers(names: Iterable[str]) -> str:
         (
             name
             for name in names
-            if name.strip().casefold() in LIKE_ANSWERS or _last_word(name) in LAST_WORDS
+            if name.strip().casefold() in LIKELY_ANSWER_NAMES
+            or _last_word(name) in ANSWER_LAST_WORDS
         ),
         "",
     )
@@ -168,11 +202,11 @@ def with_options(text: str, options: Sequence[str]) -> str:
 
 def _last_word(name: str) -> str:
     """Return the last word of a name whose words are separated by dashes, blanks or capitals."""
-    return (WORDS.findall(name) or [""])[-1].casefold()
+    return (KEY_WORD_PATTERN.findall(name) or [""])[-1].casefold()
 
 
 def _first_key(value: Any, key: str) -> bool:
-    return isinstance(first := next(iter(listed(value)), None), Mapping) and key in first
+    return isinstance(first := next(iter(as_list(value)), None), Mapping) and key in first
 
 
 def _hops(row: Row) -> int | None:
@@ -194,26 +228,39 @@ def _topics(row: Row) -> tuple[str, ...]:
 
 
 def _rows(row: Row) -> Question:
-    entities = texts(row, "q_entity", "entities", "subj") or _topics(row)
-    options = tuple(text_of(one, "options") for one in listed(row.get("options")))
-    keys = ("answers", "answer", *ONE) if row.get("answers") else ("answer", *ONE)
-    right = _right_option(row, options)
-    answers, aliases = (right, ()) if right else known_answers(row, keys, text_of)
-    answers = answers or texts(row, "a_entity")
-    asked = with_options(text(row, *QUESTIONS), options)
-    more: dict[str, Any] = {
+    entities = first_texts(row, "q_entity", "entities", "subj") or _topics(row)
+    options = tuple(text_of(one, "options") for one in as_list(row.get("options")))
+    keys = (
+        ("answers", "answer", *OTHER_ANSWER_KEYS)
+        if row.get("answers")
+        else ("answer", *OTHER_ANSWER_KEYS)
+    )
+    correct_option = _right_option(row, options)
+    answers, aliases = (correct_option, ()) if correct_option else known_answers(row, keys, text_of)
+    answers = answers or first_texts(row, "a_entity")
+    question_text = with_options(first_text(row, *ROW_QUESTION_KEYS), options)
+    further_fields: dict[str, Any] = {
         "options": options,
         "aliases": aliases,
         "abstract": row.get("abstract") is True,
     }
     return Question(
-        asked, id_of(row, *IDS), tuple(dict.fromkeys(entities)), answers, _hops(row), **more
+        question_text,
+        id_of(row, *QUESTION_ID_KEYS),
+        tuple(dict.fromkeys(entities)),
+        answers,
+        _hops(row),
+        **further_fields,
     )
 
 
 def _right(row: Row) -> tuple[str, ...]:
     """Return the key of the correct option's number, where a row has options and such a number."""
-    return (RIGHT,) if row.get("options") and row.get(RIGHT) is not None else ()
+    return (
+        (CORRECT_OPTION_KEY,)
+        if row.get("options") and row.get(CORRECT_OPTION_KEY) is not None
+        else ()
+    )
 
 
 def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
@@ -222,13 +269,15 @@ def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
     `gold_label` counts from 1 (QuALITY), `answer` from 0 (QuALITY's rows on HuggingFace). Raises
     Unfit for a number that is out of range.
     """
-    key = next((key for key in (RIGHT, "answer") if options and type(row.get(key)) is int), "")
+    key = next(
+        (key for key in (CORRECT_OPTION_KEY, "answer") if options and type(row.get(key)) is int), ""
+    )
     if not key or str(row[key]) in options:
         return ()
-    place = row[key] - (key == RIGHT)
-    if not 0 <= place < len(options):
-        raise Unfit(f"“{key}” is {row[key]}, and there are {len(options)} options")
-    return (options[place],)
+    option_index = row[key] - (key == CORRECT_OPTION_KEY)
+    if not 0 <= option_index < len(options):
+        raise UnfitRow(f"“{key}” is {row[key]}, and there are {len(options)} options")
+    return (options[option_index],)
 
 
 def _webqsp(row: Row) -> Question:
@@ -237,17 +286,21 @@ def _webqsp(row: Row) -> Question:
     Entities and answers are those of all parses. The hops are those of the first parse's
     inferential chain.
     """
-    parses = list(objects(row, "Parses"))
+    parses = list(list_of_objects(row, "Parses"))
     entities = [
-        name for parse in parses for name in texts(parse, "TopicEntityName", "TopicEntityMid")
+        name for parse in parses for name in first_texts(parse, "TopicEntityName", "TopicEntityMid")
     ]
-    found = [answer for parse in parses for answer in objects(parse, "Answers")]
+    answer_rows = [answer for parse in parses for answer in list_of_objects(parse, "Answers")]
     chain = parses[0].get("InferentialChain") if parses else None
     return Question(
-        text(row, "RawQuestion", "ProcessedQuestion"),
+        first_text(row, "RawQuestion", "ProcessedQuestion"),
         id_of(row, "QuestionId"),
         tuple(dict.fromkeys(entities)),
-        tuple(text for answer in found for text in texts(answer, "EntityName", "AnswerArgument")),
+        tuple(
+            text
+            for answer in answer_rows
+            for text in first_texts(answer, "EntityName", "AnswerArgument")
+        ),
         len(chain) if isinstance(chain, list) and chain else None,
     )
 
@@ -260,11 +313,13 @@ def _cwq(row: Row) -> Question:
     """
     if _first_key(row.get("answers"), "answer"):
         answers = tuple(
-            text for part in objects(row, "answers") for text in texts(part, "answer", "answer_id")
+            text
+            for part in list_of_objects(row, "answers")
+            for text in first_texts(part, "answer", "answer_id")
         )
     else:
-        answers = texts(row, "answer", "answers")
-    return Question(text(row, "question"), id_of(row, "ID", "id"), _topics(row), answers)
+        answers = first_texts(row, "answer", "answers")
+    return Question(first_text(row, "question"), id_of(row, "ID", "id"), _topics(row), answers)
 
 
 def _grailqa(row: Row) -> Question:
@@ -274,17 +329,19 @@ def _grailqa(row: Row) -> Question:
     names, else ids or values.
     """
     query = row.get("graph_query")
-    nodes = objects(query, "nodes") if isinstance(query, Mapping) else []
+    nodes = list_of_objects(query, "nodes") if isinstance(query, Mapping) else []
     entities = [
-        text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"
+        first_text(node, "friendly_name", "id")
+        for node in nodes
+        if node.get("node_type") == "entity"
     ]
     answers = tuple(
         text
-        for part in objects(row, "answer")
-        for text in texts(part, "entity_name", "answer_argument")
+        for part in list_of_objects(row, "answer")
+        for text in first_texts(part, "entity_name", "answer_argument")
     )
     return Question(
-        text(row, "question"),
+        first_text(row, "question"),
         id_of(row, "qid", "id"),
         _topics(row) or tuple(dict.fromkeys(entities)),
         answers,
@@ -294,10 +351,10 @@ def _grailqa(row: Row) -> Question:
 
 def _simplequestions(row: Row) -> Question:
     return Question(
-        text(row, "question"),
+        first_text(row, "question"),
         id_of(row, "id", "qid"),
         _topics(row),
-        texts(row, "answer", "answers"),
+        first_texts(row, "answer", "answers"),
         1,
     )
 
@@ -308,16 +365,16 @@ def _webquestions(row: Row) -> Question:
     `targetValue` holds `(list (description "A") (description B))`. The entity in `url` is not a
     name, so entities are left to be found in the text.
     """
-    answers = texts(row, "answers", "answer")
+    answers = first_texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
-        descriptions = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
+        descriptions = SEMPRE_DESCRIPTION.findall(text_of(row["targetValue"], "targetValue"))
         answers = tuple(
             (quoted or bare).replace('\\"', '"').strip() for quoted, bare in descriptions
         )
-    return Question(text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
+    return Question(first_text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
 
 
-READERS: dict[str, Callable[[Row], Question]] = {
+ROW_READERS: dict[str, Callable[[Row], Question]] = {
     "rows": _rows,
     "webqsp": _webqsp,
     "cwq": _cwq,

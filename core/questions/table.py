@@ -13,17 +13,17 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, lines, size_text
-from core.questions.answers import ANY, ONE, known_answers
-from core.questions.collected import Collected
-from core.questions.forms import CONTEXTS, rows_within, usual_name
-from core.questions.gold import GOLD, gold_of
-from core.questions.rows import IDS, like_answers, with_options
-from core.questions.values import listed, text_of
+from core.io.files import EXCEL_SEPARATOR, MAX_LINE_BYTES, FileSource, numbered_lines, size_text
+from core.questions.answers import ANY_OF_ANSWERS_KEYS, OTHER_ANSWER_KEYS, known_answers
+from core.questions.collector import QuestionCollector
+from core.questions.forms import EVIDENCE_TEXT_KEYS, question_rows, usual_name
+from core.questions.gold import GOLD_KEYS, gold_passages_of
+from core.questions.rows import QUESTION_ID_KEYS, likely_answer_name, with_options
+from core.questions.values import as_list, text_of
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-EXAMPLE = (
+TABLE_EXAMPLE = (
     "question,answers,entities\n"
     "who directed Inception,Christopher Nolan,Inception\n"
     '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the '
@@ -34,23 +34,23 @@ GOLD_EXAMPLE = (
     "Who directed Inception?,Christopher Nolan,films.csv:17\n"
     '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
-COLUMNS = {
+COLUMN_NAMES = {
     "question": ("question", "questions", "query", "text"),
-    "answers": ("answers", "answer", *ONE),
-    "any of": ANY,
+    "answers": ("answers", "answer", *OTHER_ANSWER_KEYS),
+    "any of": ANY_OF_ANSWERS_KEYS,
     "entities": ("entities", "entity", "q_entity", "subj"),
     "hops": ("hops",),
-    "id": IDS,
+    "id": QUESTION_ID_KEYS,
     "options": ("options",),
-    "gold": GOLD,
-    "contexts": CONTEXTS,
+    "gold": GOLD_KEYS,
+    "contexts": EVIDENCE_TEXT_KEYS,
 }
 # Names of evaluation tools, used where no column has a usual name.
-OF_TOOLS = {"question": ("user_input", "input")}
-SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
+TOOL_COLUMN_NAMES = {"question": ("user_input", "input")}
+COLUMN_SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
 # The separator of several values in a cell, and the name of a column that is left out.
-SEVERAL, LEFT_OUT = "|", "-"
-LONGEST_CELL = 1 << 20  # characters
+VALUE_SEPARATOR, SKIPPED_COLUMN = "|", "-"
+MAX_CELL_CHARACTERS = 1 << 20  # characters
 
 
 def is_table(name: str, first: str) -> bool:
@@ -58,40 +58,40 @@ def is_table(name: str, first: str) -> bool:
 
     Its header names a “question”, or its name ends in `.csv` and the line has no tab.
     """
-    return separator(first) is not None or (
+    return find_separator(first) is not None or (
         ".csv" in FilePath(name.lower()).suffixes and "\t" not in first
     )
 
 
-def separator(header: str) -> str | None:
+def find_separator(header: str) -> str | None:
     """Return the separator of the columns in a header.
 
     The result is None where no column is called “question”.
     """
-    for mark in SEPARATORS:
-        known = (*COLUMNS["question"], *OF_TOOLS["question"])
-        if any(name in known for name in _names(header, mark)):
+    for mark in COLUMN_SEPARATORS:
+        question_names = (*COLUMN_NAMES["question"], *TOOL_COLUMN_NAMES["question"])
+        if any(name in question_names for name in _names(header, mark)):
             return mark
     return None
 
 
-def columns_of(text: str) -> tuple[str, ...]:
+def parse_columns(text: str) -> tuple[str, ...]:
     """Return the column names in a text such as `id,question,answers,-`, in their order.
 
     “-” stands for a column to leave out. An empty text gives no names. Raises BadInput for an
     unknown name, for a name that occurs twice, and where the question's column is missing.
     """
     names = (
-        tuple(part.strip().casefold() or LEFT_OUT for part in text.split(","))
+        tuple(part.strip().casefold() or SKIPPED_COLUMN for part in text.split(","))
         if text.strip()
         else ()
     )
     for name in names:
-        if name != LEFT_OUT and name not in COLUMNS:
+        if name != SKIPPED_COLUMN and name not in COLUMN_NAMES:
             raise BadInput(
-                f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMNS)}"
+                f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMN_NAMES)}"
             )
-        if name != LEFT_OUT and names.count(name) > 1:
+        if name != SKIPPED_COLUMN and names.count(name) > 1:
             raise BadInput(f"The column “{name}” is named twice.")
     if names and "question" not in names:
         raise BadInput("One of the columns must be the question, as in question,answers,entities.")
@@ -99,8 +99,8 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 
 def table_questions(
-    path: str | FilePath | Source,
-    collected: Collected,
+    path: str | FilePath | FileSource,
+    collected: QuestionCollector,
     most: int | None = None,
     columns: Sequence[str] = (),
     watch: Watch = NO_WATCH,
@@ -118,7 +118,7 @@ def table_questions(
     path : the file.
     collected : the questions so far; it notes the columns with a value and those that were read.
     most : the most bytes of text to read; None for no bound.
-    columns : the columns in their order, as `columns_of` returns them. No header is needed then,
+    columns : the columns in their order, as `parse_columns` returns them. No header is needed then,
         and one that is there is skipped.
     watch : receives the share that was read, and can cancel.
     gold : True if columns of the documents that an answer rests on are read.
@@ -131,8 +131,8 @@ def table_questions(
     rows = _rows(path, most, watch)
     number, header = next(rows, (1, []))
     if columns:
-        places, width = (
-            {name: place for place, name in enumerate(columns) if name != LEFT_OUT},
+        column_indices, width = (
+            {name: place for place, name in enumerate(columns) if name != SKIPPED_COLUMN},
             len(header),
         )
         if width < len(columns):
@@ -140,12 +140,15 @@ def table_questions(
                 f"{path.name}, row {number}: {len(columns)} columns are named, but this row has "
                 f"{width}."
             )
-        if " ".join(header[places["question"]].casefold().split()) not in COLUMNS["question"]:
+        if (
+            " ".join(header[column_indices["question"]].casefold().split())
+            not in COLUMN_NAMES["question"]
+        ):
             rows = chain([(number, header)], rows)
     else:
-        places, width = _places(path.name, header, gold)
+        column_indices, width = _places(path.name, header, gold)
         collected.note(cell for cell in map(str.strip, header) if cell)
-        collected.seen |= {header[place].strip() for place in places.values()}
+        collected.seen |= {header[place].strip() for place in column_indices.values()}
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:
@@ -156,17 +159,19 @@ def table_questions(
             )
         row = {
             column: cells[place].strip() if place < len(cells) else ""
-            for column, place in places.items()
+            for column, place in column_indices.items()
         }
         if any(row.values()):
             yield where, _question(path.name, where, row)
 
 
 def _question(file: str, where: str, row: dict[str, str]) -> Question:
-    within = rows_within({"input": row["question"], "expected_output": row.get("answers", "")})[0]
-    row = {**row, "question": _text(within, "question", "input")}
-    if "expected_output" not in within:
-        row["answers"] = _text(within, "answer")
+    converted = question_rows(
+        {"input": row["question"], "expected_output": row.get("answers", "")}
+    )[0]
+    row = {**row, "question": _text(converted, "question", "input")}
+    if "expected_output" not in converted:
+        row["answers"] = _text(converted, "answer")
     text, hops = " ".join(row["question"].split()), row.get("hops", "")
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
@@ -175,16 +180,22 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
             f"{file}, {where}: “hops” should be a whole number such as 2, not "
             f"“{shorten(hops, 40)}”."
         )
-    entities, named, options = (
+    entities, answer_names, options = (
         _several(row.get(column, "")) for column in ("entities", "answers", "options")
     )
     answers, aliases = known_answers(
-        {"answers": list(named) or None, ANY[0]: list(_several(row.get("any of", "")))},
+        {
+            "answers": list(answer_names) or None,
+            ANY_OF_ANSWERS_KEYS[0]: list(_several(row.get("any of", ""))),
+        },
         ("answers",),
         text_of,
     )
-    judged = {"gold": _several(row.get("gold", "")), CONTEXTS[0]: _several(row.get("contexts", ""))}
-    gold = gold_of({key: list(texts) for key, texts in judged.items()}, ("gold",))
+    gold_fields = {
+        "gold": _several(row.get("gold", "")),
+        EVIDENCE_TEXT_KEYS[0]: _several(row.get("contexts", "")),
+    }
+    gold = gold_passages_of({key: list(texts) for key, texts in gold_fields.items()}, ("gold",))
     id = row.get("id", "")
     return Question(
         with_options(text, options),
@@ -204,56 +215,61 @@ def _text(row: Mapping[str, Any], *keys: str) -> str:
 
 def _several(cell: str) -> tuple[str, ...]:
     """Return the values of a cell: a list of JSON or Python, or parts separated by a bar."""
-    parts = listed(cell) if cell.startswith("[") else cell.split(SEVERAL)
-    texts = cell.split(SEVERAL) if parts == [cell] else map(str, parts)
+    parts = as_list(cell) if cell.startswith("[") else cell.split(VALUE_SEPARATOR)
+    texts = cell.split(VALUE_SEPARATOR) if parts == [cell] else map(str, parts)
     return tuple(dict.fromkeys(part for part in map(str.strip, texts) if part))
 
 
 def _rows(
-    path: FilePath | Source, most: int | None, watch: Watch = NO_WATCH
+    path: FilePath | FileSource, most: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank with its number, the header first. Raises BadInput."""
-    taken: list[int] = []  # numbers of the lines of the row that is being read
+    line_numbers: list[int] = []  # numbers of the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
         size = 0
-        for number, line in lines(path, watch, most):
-            size = len(line) + (size if taken else 0)
-            if size > LONGEST_LINE:
+        for number, line in numbered_lines(path, watch, most):
+            size = len(line) + (size if line_numbers else 0)
+            if size > MAX_LINE_BYTES:
                 raise BadInput(
-                    f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is "
+                    f"{path.name}, line {number}: a row of more than {size_text(MAX_LINE_BYTES)} is "
                     "too long."
                 )
-            taken.append(number)
+            line_numbers.append(number)
             yield line + "\n"
 
     source = recorded()
     header = next(source, "")
-    named = EXCEL_SEPARATOR.match(header)
-    header = next(source, "") if named else header
-    mark = named[1] if named else separator(header) or _usual(header)
-    csv.field_size_limit(LONGEST_CELL)
-    yield (taken or [1])[-1], _cells(header, mark)
+    separator_line = EXCEL_SEPARATOR.match(header)
+    header = next(source, "") if separator_line else header
+    mark = (
+        separator_line[1] if separator_line else find_separator(header) or _likely_separator(header)
+    )
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
+    yield (line_numbers or [1])[-1], _cells(header, mark)
     # `within` counts the line breaks inside cells so far.
-    reader, within = (csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0)
+    reader, inner_breaks = (
+        csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True),
+        0,
+    )
     while True:
-        taken.clear()
+        line_numbers.clear()
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            where = f"{path.name}, row {(taken or [1])[0] - within}"
+            where = f"{path.name}, row {(line_numbers or [1])[0] - inner_breaks}"
             if "unexpected end" in str(error):
                 raise BadInput(f"{where}: a quote is opened here that is never closed.") from None
             raise BadInput(f"{where}: it cannot be read as CSV ({error}).") from None
         if cells is None:
             return
-        yield taken[0] - within, cells
-        within += taken[-1] - taken[0]
+        yield line_numbers[0] - inner_breaks, cells
+        inner_breaks += line_numbers[-1] - line_numbers[0]
 
 
-def _usual(line: str) -> str:
+def _likely_separator(line: str) -> str:
     """Return the separator of a line that is no header: a tab, else the most frequent mark."""
-    return "\t" if "\t" in line else max(SEPARATORS, key=line.count)
+    return "\t" if "\t" in line else max(COLUMN_SEPARATORS, key=line.count)
 
 
 def _cells(line: str, mark: str) -> list[str]:
@@ -271,18 +287,24 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
     """Return the index of each known column, and the number of columns. Raises BadInput."""
     names = list(map(usual_name, header))
     places: dict[str, int] = {}
-    of_gold = ("gold", "contexts")
-    expected = {column: known for column, known in COLUMNS.items() if gold or column not in of_gold}
+    gold_columns = ("gold", "contexts")
+    expected = {
+        column: known
+        for column, known in COLUMN_NAMES.items()
+        if gold or column not in gold_columns
+    }
     for column, known in expected.items():
-        found = [place for place, name in enumerate(names) if name in known]
-        if not found:
-            found = [names.index(name) for name in OF_TOOLS.get(column, ()) if name in names][:1]
-        if len(found) > 1:
+        indices = [place for place, name in enumerate(names) if name in known]
+        if not indices:
+            indices = [
+                names.index(name) for name in TOOL_COLUMN_NAMES.get(column, ()) if name in names
+            ][:1]
+        if len(indices) > 1:
             raise BadInput(
-                f"{file}, row 1: there are {len(found)} columns of {column}; one is expected."
+                f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
             )
-        if found:
-            places[column] = found[0]
+        if indices:
+            places[column] = indices[0]
     if gold and "gold" not in places and "expected_output" in names and "context" in names:
         places["contexts"] = names.index("context")  # DeepEval
     if "question" not in places:
@@ -290,20 +312,22 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
             f"{file}, row 1: no column is called “question”. The first row should be: "
             "question,answers,entities."
         )
-    others = (name for place, name in enumerate(header) if place not in places.values())
-    if not {"answers", "any of"} & places.keys() and (like := like_answers(others)):
+    unread_names = (name for place, name in enumerate(header) if place not in places.values())
+    if not {"answers", "any of"} & places.keys() and (
+        likely_name := likely_answer_name(unread_names)
+    ):
         raise BadInput(
-            f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it "
+            f"{file}, row 1: the column “{shorten(likely_name, 40)}” seems to hold the answers; call it "
             "“answers”."
         )
     for place, name in enumerate(names):
-        near = get_close_matches(
+        close_names = get_close_matches(
             name, [column for column in expected if column not in places], 1, 0.75
         )
-        if near and place not in places.values():
+        if close_names and place not in places.values():
             raise BadInput(
                 f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean "
-                f"“{near[0]}”?"
+                f"“{close_names[0]}”?"
             )
     return places, len(header)
 

@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.errors import BadInput
-from core.io.files import File, opened, size_text
+from core.io.files import File, open_unpacked, size_text
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-MAX_BYTES = 1 << 26  # bytes of a file of TREC topics, which is read at once
-ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
-TOPIC = re.compile(r"<top(?:ic)?(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
-FIELD = re.compile(r"<(num|title|desc|query|question)(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
-LABEL = re.compile(r"\A(?:number|topic|description) ?:", re.IGNORECASE)
-NUMBER = re.compile(r"""number\s*=\s*["']([^"']{1,100})""", re.IGNORECASE)
+MAX_TOPICS_FILE_BYTES = 1 << 26  # bytes of a file of TREC topics, which is read at once
+QUERY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
+TOPIC_TAG = re.compile(r"<top(?:ic)?(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
+TOPIC_FIELD_TAG = re.compile(
+    r"<(num|title|desc|query|question)(?=[\s>])[^>]{0,200}>", re.IGNORECASE
+)
+TOPIC_LABEL = re.compile(r"\A(?:number|topic|description) ?:", re.IGNORECASE)
+TOPIC_NUMBER = re.compile(r"""number\s*=\s*["']([^"']{1,100})""", re.IGNORECASE)
 # Fields that may hold the query; the first one with a text is used.
-TEXTS = ("title", "query", "question", "desc")
+QUERY_FIELDS = ("title", "query", "question", "desc")
 
 
 def are_queries(rows: Sequence[Sequence[str]]) -> bool:
@@ -34,46 +36,50 @@ def are_queries(rows: Sequence[Sequence[str]]) -> bool:
     return (
         bool(rows)
         and all(len(row) == 2 for row in rows)
-        and all(map(ID.fullmatch, ids))
+        and all(map(QUERY_ID_PATTERN.fullmatch, ids))
         and len(set(ids)) == len(ids)
         and all(len(row[1].split()) > 1 or not row[1].isascii() for row in rows)
     )
 
 
-def query(columns: Sequence[str]) -> Question | None:
+def read_query(columns: Sequence[str]) -> Question | None:
     """Return the query of a line, with its id; None where the line has other columns."""
     return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
 
 
 def is_topics(line: str) -> bool:
     """Return whether a first line opens a TREC topic, or an XML file of topics."""
-    return bool(TOPIC.match(line.strip())) or line.strip().casefold().startswith("<topics")
+    return bool(TOPIC_TAG.match(line.strip())) or line.strip().casefold().startswith("<topics")
 
 
-def topics(file: File, most: int | None, watch: Watch = NO_WATCH) -> Iterator[tuple[str, Question]]:
+def read_topics(
+    file: File, most: int | None, watch: Watch = NO_WATCH
+) -> Iterator[tuple[str, Question]]:
     """Yield the queries of a file of TREC topics with their places.
 
     The number is the id. The title is the query, else the description. Raises BadInput for a file
     that is too large and for a topic without a text.
     """
-    with opened(file, watch, most) as stream:
-        data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise BadInput(f"{stream.name}: a file of topics may hold {size_text(MAX_BYTES)}.")
+    with open_unpacked(file, watch, most) as stream:
+        data = stream.read(MAX_TOPICS_FILE_BYTES + 1)
+    if len(data) > MAX_TOPICS_FILE_BYTES:
+        raise BadInput(
+            f"{stream.name}: a file of topics may hold {size_text(MAX_TOPICS_FILE_BYTES)}."
+        )
     text = data.decode("utf-8", "replace")
-    opens = list(TOPIC.finditer(text))
-    for begin, end in zip(opens, [*(one.start() for one in opens[1:]), len(text)]):
+    topic_tags = list(TOPIC_TAG.finditer(text))
+    for begin, end in zip(topic_tags, [*(one.start() for one in topic_tags[1:]), len(text)]):
         where = f"line {text.count(chr(10), 0, begin.start()) + 1}"
         yield where, _topic(stream.name, where, begin[0], text[begin.end() : end])
 
 
 def _topic(name: str, where: str, opening: str, text: str) -> Question:
     fields: dict[str, str] = {}
-    for field in FIELD.finditer(text):
+    for field in TOPIC_FIELD_TAG.finditer(text):
         words = " ".join(text[field.end() :].partition("<")[0].split())
-        fields.setdefault(field[1].casefold(), LABEL.sub("", words).strip())
-    number = NUMBER.search(opening)
-    asked = next((fields[key] for key in TEXTS if fields.get(key)), "")
-    if not asked:
+        fields.setdefault(field[1].casefold(), TOPIC_LABEL.sub("", words).strip())
+    number = TOPIC_NUMBER.search(opening)
+    query_text = next((fields[key] for key in QUERY_FIELDS if fields.get(key)), "")
+    if not query_text:
         raise BadInput(f"{name}, {where}: this topic has neither a title nor a description.")
-    return Question(asked, fields.get("num") or (number[1] if number else ""))
+    return Question(query_text, fields.get("num") or (number[1] if number else ""))

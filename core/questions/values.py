@@ -15,7 +15,7 @@ from core.errors import shorten
 Row = Mapping[str, Any]
 
 
-class Unfit(ValueError):
+class UnfitRow(ValueError):
     """A row that cannot be a question; the message says why."""
 
 
@@ -25,15 +25,15 @@ def text_of(value: Any, key: str = "text") -> str:
     Raises Unfit for any other value, and for a text that cannot be written as UTF-8.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise Unfit(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
+        raise UnfitRow(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
     try:
         str(value).encode("utf-8")
     except UnicodeEncodeError:
-        raise Unfit(f"“{key}” holds half a letter (a lone surrogate)") from None
+        raise UnfitRow(f"“{key}” holds half a letter (a lone surrogate)") from None
     return str(value)
 
 
-def texts(row: Row, *keys: str) -> tuple[str, ...]:
+def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
     """Return the texts under the first of `keys` that has a value.
 
     The value may be a list or one text. The result is empty where no key has a value.
@@ -45,18 +45,18 @@ def texts(row: Row, *keys: str) -> tuple[str, ...]:
     return tuple(text for value in values if (text := text_of(value, key)).strip())
 
 
-def text(row: Row, *keys: str) -> str:
+def first_text(row: Row, *keys: str) -> str:
     """Return the text under the first of `keys` that has a value, as one line.
 
     Raises Unfit where no key has a value or the text is blank.
     """
     for key in keys:
         if row.get(key) is not None:
-            found = " ".join(text_of(row[key], key).split())
-            if found:
-                return found
-            raise Unfit(f"“{key}” is empty")
-    raise Unfit(f"the key “{keys[0]}” is missing")
+            line = " ".join(text_of(row[key], key).split())
+            if line:
+                return line
+            raise UnfitRow(f"“{key}” is empty")
+    raise UnfitRow(f"the key “{keys[0]}” is missing")
 
 
 def id_of(row: Row, *keys: str) -> str:
@@ -64,17 +64,17 @@ def id_of(row: Row, *keys: str) -> str:
     return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Return a value as a list: lists stay, None becomes empty, and others become one item.
 
     HuggingFace stores a list of objects as an object of lists of one length. It becomes the list of
     objects again. A text that is a list or an object of JSON or Python, as tables store them, is
     parsed.
 
-    >>> from core.questions.values import listed
-    >>> listed({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
+    >>> from core.questions.values import as_list
+    >>> as_list({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
     [{'title': 'Ann', 'sent_id': 0}, {'title': 'Bo', 'sent_id': 1}]
-    >>> listed('["actor", "singer"]'), listed("actor"), listed(None)
+    >>> as_list('["actor", "singer"]'), as_list("actor"), as_list(None)
     (['actor', 'singer'], ['actor'], [])
     """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
@@ -87,14 +87,14 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def objects(row: Row, key: str) -> list[Row]:
+def list_of_objects(row: Row, key: str) -> list[Row]:
     """Return the list of objects under `key`; empty where the key is absent.
 
     Raises Unfit where the list holds anything else.
     """
-    parts = listed(row.get(key))
+    parts = as_list(row.get(key))
     if not all(isinstance(part, Mapping) for part in parts) or parts == [{}]:
-        raise Unfit(f"“{key}” should be a list of objects")
+        raise UnfitRow(f"“{key}” should be a list of objects")
     return parts
 
 

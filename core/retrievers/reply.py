@@ -12,21 +12,26 @@ from typing import Any
 
 from core.errors import nearest, shorten
 
-KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
+REPLY_KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
 DOCUMENT_KEYS, DOCUMENT_PARTS = (
     ("documents", "chunks", "answer", "prompt"),
     ("id", "title", "text", "score"),
 )
 # Bounds of a reply: paths, names in a list, hops of a path, and characters of a name.
-MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
-EXAMPLES = 3  # names that a note quotes
+MAX_REPLY_PATHS, MAX_REPLY_NAMES, MAX_REPLY_HOPS, MAX_REPLY_NAME_CHARACTERS = (
+    10_000,
+    10_000,
+    16,
+    2_000,
+)
+MAX_NOTE_EXAMPLES = 3  # names that a note quotes
 # Bounds of a reply: documents, and characters of a text.
-MOST_DOCUMENTS, LONGEST_TEXT = 10_000, 1_000_000
-ON_TRIPLES = (
+MAX_REPLY_DOCUMENTS, MAX_REPLY_DOCUMENT_CHARACTERS = 10_000, 1_000_000
+NOT_FOR_TRIPLES = (
     "it has documents, and of a graph of triples paths, nodes or answers are asked for; ask it "
     "of a corpus"
 )
-ON_DOCUMENTS = (
+NOT_FOR_DOCUMENTS = (
     "it has paths or nodes of a graph, and documents are asked for (“documents” or “chunks”); "
     "ask it of a graph of triples"
 )
@@ -64,7 +69,7 @@ class RetrieverReply:
 
 
 @dataclass(frozen=True)
-class GivenDocument:
+class ReplyDocument:
     """A document, or a piece of one, as a retriever names it: by id, title or text.
 
     `named` is a bare text that may be any of the three.
@@ -89,28 +94,34 @@ class DocumentsReply:
     Answer and prompt are None where the reply has none.
     """
 
-    documents: tuple[GivenDocument, ...] = ()
+    documents: tuple[ReplyDocument, ...] = ()
     answer: str | None = None
     prompt: str | None = None
     notes: tuple[str, ...] = ()
 
 
-def checked(data: Any) -> RetrieverReply:
+def check_reply(data: Any) -> RetrieverReply:
     """Check a reply on a graph.
 
     Raises UnfitReply, which names the part that is wrong.
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
-    if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(data.get(key) for key in KEYS):
-        raise UnfitReply(ON_TRIPLES)
-    notes = [_unknown("reply", key, KEYS) for key in data if key not in KEYS]
+    if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(
+        data.get(key) for key in REPLY_KEYS
+    ):
+        raise UnfitReply(NOT_FOR_TRIPLES)
+    notes = [_unknown("reply", key, REPLY_KEYS) for key in data if key not in REPLY_KEYS]
     paths = [
-        _path(one, f"path {i}", notes) for i, one in enumerate(_list(data, "paths", MOST_PATHS), 1)
+        _path(one, f"path {i}", notes)
+        for i, one in enumerate(_list(data, "paths", MAX_REPLY_PATHS), 1)
     ]
-    hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MOST_NAMES), 1)]
+    hits = [
+        _hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MAX_REPLY_NAMES), 1)
+    ]
     answers = [
-        _name(one, f"answer {i}") for i, one in enumerate(_list(data, "answers", MOST_NAMES), 1)
+        _name(one, f"answer {i}")
+        for i, one in enumerate(_list(data, "answers", MAX_REPLY_NAMES), 1)
     ]
     ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
@@ -121,34 +132,34 @@ def checked(data: Any) -> RetrieverReply:
     )
 
 
-def checked_documents(data: Any) -> DocumentsReply:
+def check_documents_reply(data: Any) -> DocumentsReply:
     """Check a reply on a corpus.
 
     Raises UnfitReply, which names the part that is wrong.
 
-    >>> from core.retrievers.reply import checked_documents
-    >>> [one.id for one in checked_documents({"documents": [{"id": "a", "score": 1},
+    >>> from core.retrievers.reply import check_documents_reply
+    >>> [one.id for one in check_documents_reply({"documents": [{"id": "a", "score": 1},
     ...     {"id": "b", "score": 2}]}).documents]
     ['b', 'a']
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “documents” or “chunks”")
     if not any(data.get(key) is not None for key in DOCUMENT_KEYS) and any(
-        data.get(key) for key in KEYS
+        data.get(key) for key in REPLY_KEYS
     ):
-        raise UnfitReply(ON_DOCUMENTS)
+        raise UnfitReply(NOT_FOR_DOCUMENTS)
     notes = [_unknown("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
-    given = [
+    documents = [
         _document(one, f"entry {i} of “{key}”", notes)
         for key in DOCUMENT_KEYS[:2]
-        for i, one in enumerate(_list(data, key, MOST_DOCUMENTS), 1)
+        for i, one in enumerate(_list(data, key, MAX_REPLY_DOCUMENTS), 1)
     ]
-    ordered = _best_first(given, [one.score for one in given], "documents", notes)
+    ordered = _best_first(documents, [one.score for one in documents], "documents", notes)
     answer, prompt = (_text(data, key, "the reply") for key in ("answer", "prompt"))
     return DocumentsReply(tuple(ordered), answer, prompt, tuple(dict.fromkeys(notes)))
 
 
-def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
+def _document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
     if isinstance(data, str):
         data, key = {"text": data}, "named"
     elif isinstance(data, Mapping):
@@ -164,7 +175,7 @@ def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
     parts = {one: (_text(data, one, where) or "").strip() for one in DOCUMENT_PARTS[:3]}
     if not any(parts.values()):
         raise UnfitReply(f"{where} has no “id”, “title” or “text”")
-    return GivenDocument(
+    return ReplyDocument(
         parts["id"], parts["title"], score=_score(data.get("score"), where), **{key: parts["text"]}
     )
 
@@ -176,12 +187,12 @@ def _text(data: Mapping, key: str, where: str) -> str | None:
         value = str(value)
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+    if not isinstance(value, str) or len(value) > MAX_REPLY_DOCUMENT_CHARACTERS:
         raise UnfitReply(f"“{key}” of {where} should be a text, not {shorten(repr(value), 60)}")
-    return _whole(value, f"“{key}” of {where}")
+    return _without_surrogates(value, f"“{key}” of {where}")
 
 
-def _whole(value: str, where: str) -> str:
+def _without_surrogates(value: str, where: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
@@ -194,34 +205,36 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
     notes += [_unknown("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
     nodes = tuple(
-        _name(one, f"a node of {where}") for one in _list(data, "nodes", MOST_STEPS + 1, where)
+        _name(one, f"a node of {where}") for one in _list(data, "nodes", MAX_REPLY_HOPS + 1, where)
     )
     if len(nodes) < 2:
         raise UnfitReply(f"{where} should have at least two nodes")
-    relations = _beside(
+    relations = _step_values(
         data, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}")
     )
     return TextPath(
         nodes,
         relations,
-        _beside(data, "forward", nodes, where, lambda one: _truth(one, where)),
+        _step_values(data, "forward", nodes, where, lambda one: _truth(one, where)),
         _score(data.get("score"), where),
     )
 
 
-def _beside(
+def _step_values(
     data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
     """Return the list under `key`, one entry for each step; all None where it is absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
-    found = tuple(None if one is None else read(one) for one in _list(data, key, MOST_STEPS, where))
-    if len(found) != len(nodes) - 1:
+    values = tuple(
+        None if one is None else read(one) for one in _list(data, key, MAX_REPLY_HOPS, where)
+    )
+    if len(values) != len(nodes) - 1:
         raise UnfitReply(
             f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not "
-            f"{len(found)}"
+            f"{len(values)}"
         )
-    return found
+    return values
 
 
 def _hit(data: Any, where: str) -> tuple[str, float | None]:
@@ -231,20 +244,20 @@ def _hit(data: Any, where: str) -> tuple[str, float | None]:
 
 
 def _list(data: Mapping, key: str, most: int, where: str = "") -> list:
-    found, of = data.get(key), f"“{key}” of {where}" if where else f"“{key}”"
-    if found is None:
+    items, list_name = data.get(key), f"“{key}” of {where}" if where else f"“{key}”"
+    if items is None:
         return []
-    if not isinstance(found, list):
-        raise UnfitReply(f"{of} should be a list")
-    if len(found) > most:
-        raise UnfitReply(f"{of} has {len(found):,} entries; at most {most:,} are taken")
-    return found
+    if not isinstance(items, list):
+        raise UnfitReply(f"{list_name} should be a list")
+    if len(items) > most:
+        raise UnfitReply(f"{list_name} has {len(items):,} entries; at most {most:,} are taken")
+    return items
 
 
 def _name(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_REPLY_NAME_CHARACTERS:
         raise UnfitReply(f"{where} should be a name, not {shorten(repr(value), 60)}")
-    return _whole(value, where)
+    return _without_surrogates(value, where)
 
 
 def _truth(value: Any, where: str) -> bool:
@@ -273,28 +286,28 @@ def _best_first(items: list, scores: list[float | None], what: str, notes: list[
 
     Where an item has no score, all keep their given order.
     """
-    known = [score for score in scores if score is not None]
-    without = len(scores) - len(known)
-    if not without:
-        return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
-    if without < len(items):
+    known_scores = [score for score in scores if score is not None]
+    missing = len(scores) - len(known_scores)
+    if not missing:
+        return [items[i] for i in sorted(range(len(items)), key=lambda i: -known_scores[i])]
+    if missing < len(items):
         notes.append(
-            f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order "
+            f"{missing:,} of {len(items):,} {what} came without a score, so all stay in the order "
             "of the reply."
         )
     return items
 
 
-def examples(texts: Iterable[str]) -> str:
+def quote_examples(texts: Iterable[str]) -> str:
     """Quote the first of some names, for a note.
 
-    >>> from core.retrievers.reply import examples
-    >>> examples(["a", "b", "c", "d"])
+    >>> from core.retrievers.reply import quote_examples
+    >>> quote_examples(["a", "b", "c", "d"])
     '“a”, “b”, “c” and others'
     """
     texts = list(texts)
-    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (
-        " and others" if len(texts) > EXAMPLES else ""
+    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:MAX_NOTE_EXAMPLES]) + (
+        " and others" if len(texts) > MAX_NOTE_EXAMPLES else ""
     )
 
 

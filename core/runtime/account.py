@@ -54,9 +54,9 @@ def charge(model: str, usage: Usage) -> None:
 @contextmanager
 def charged_to(*more: Account) -> Iterator[None]:
     """Charge the language model calls of this thread to these accounts too, within the block."""
-    before = accounts()
-    _here.accounts = (*before, *more)
+    previous = accounts()
+    _here.accounts = (*previous, *more)
     try:
         yield
     finally:
-        _here.accounts = before
+        _here.accounts = previous

@@ -14,29 +14,29 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from core.errors import BadParameter, HopscopeError, shorten
-from core.runtime.jobs import sentence
+from core.runtime.jobs import error_sentence
 from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 # Pieces of work under way at a time for each worker. Results are yielded in order, and no worker
 # runs idle meanwhile.
-AHEAD = 4
-AGAIN = 1  # retries of a piece after its worker died
-STARTS = 3  # attempts to start Ray
-LOOK = 0.2  # seconds between two checks for cancellation
-STORE = 256 * 1024 * 1024  # bytes of Ray's shared memory on this computer
-DIED = (
-    f"The worker process at this piece of work died {AGAIN + 1} times, perhaps for want of memory; "
+PIECES_PER_WORKER = 4
+MAX_PIECE_RETRIES = 1  # retries of a piece after its worker died
+MAX_RAY_STARTS = 3  # attempts to start Ray
+RAY_CHECK_SECONDS = 0.2  # seconds between two checks for cancellation
+OBJECT_STORE_BYTES = 256 * 1024 * 1024  # bytes of Ray's shared memory on this computer
+WORKER_DIED_MESSAGE = (
+    f"The worker process at this piece of work died {MAX_PIECE_RETRIES + 1} times, perhaps for want of memory; "
     f"try it with fewer workers."
 )
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostResult:
     """Result of a piece of work whose workers died."""
 
-    error: str = DIED
+    error: str = WORKER_DIED_MESSAGE
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Workers:
 
     def each(
         self, work: Callable[[Item], Result], items: Iterable[Item], watch: Watch = NO_WATCH
-    ) -> Iterator[tuple[Item, Result | Lost]]:
+    ) -> Iterator[tuple[Item, Result | LostResult]]:
         """Yield every item with `work(item)`, in the order of the items.
 
         Few items are taken from the iterable ahead. An error of `work` is raised here as a
         HopscopeError with the same message. A piece whose worker died is tried again; if that fails
-        too, its result is a `Lost`. Pieces under way are cancelled if the iterator is closed early.
+        too, its result is a `LostResult`. Pieces under way are cancelled if the iterator is closed early.
 
         Raises
         ------
@@ -79,17 +79,19 @@ class Workers:
             If Ray is missing or its cluster cannot be reached. Errors of `watch` are raised too.
         """
         items = iter(items)
-        begun = list(islice(items, 1))
-        if not begun:
+        first_items = list(islice(items, 1))
+        if not first_items:
             return
         with self.started() as ray:
-            given, settings = ray.put(work), _settings()
-            task = ray.remote(_tried).options(num_cpus=1, max_retries=AGAIN)
-            room = AHEAD * (self.count or max(1, int(ray.cluster_resources().get("CPU", 1))))
+            work_reference, settings = ray.put(work), _settings()
+            task = ray.remote(_run_item).options(num_cpus=1, max_retries=MAX_PIECE_RETRIES)
+            room = PIECES_PER_WORKER * (
+                self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
+            )
             waiting: deque[tuple[Item, Any]] = deque()
             try:
-                for item in chain(begun, items):
-                    waiting.append((item, task.remote(given, settings, item)))
+                for item in chain(first_items, items):
+                    waiting.append((item, task.remote(work_reference, settings, item)))
                     if len(waiting) >= room:
                         yield waiting[0][0], _result(ray, waiting[0][1], watch)
                         waiting.popleft()
@@ -133,25 +135,25 @@ class Workers:
 
         On a busy computer the start may need more than one attempt.
         """
-        here = {
+        local_options = {
             "include_dashboard": False,
-            "object_store_memory": STORE,
+            "object_store_memory": OBJECT_STORE_BYTES,
             "_temp_dir": folder,
             "_node_ip_address": "127.0.0.1",
         }
         options = (
             {"address": self.address}
             if self.address
-            else {"address": "local", "num_cpus": self.count or None, **here}
+            else {"address": "local", "num_cpus": self.count or None, **local_options}
         )
-        for tried in range(1, STARTS + 1):
+        for attempt in range(1, MAX_RAY_STARTS + 1):
             try:
                 ray.init(**options, log_to_driver=False, logging_level="error")
                 return
             # Ray raises a bare Exception if its processes take too long to start.
             except Exception as error:
                 ray.shutdown()
-                if "timed out during startup" not in str(error) or tried == STARTS:
+                if "timed out during startup" not in str(error) or attempt == MAX_RAY_STARTS:
                     raise HopscopeError(
                         f"Ray cannot be used{' at ' + self.address if self.address else ''}: "
                         f"{shorten(error, 200)}"
@@ -164,7 +166,7 @@ def _settings() -> dict[str, str]:
     return {"HOPSCOPE_THREADS": "1", **own}
 
 
-def _tried(
+def _run_item(
     work: Callable[[Item], Result], settings: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
     """In a worker: return the result and an empty text, or None and an error message."""
@@ -172,12 +174,12 @@ def _tried(
     try:
         return work(item), ""
     except Exception as error:
-        return None, sentence(error)
+        return None, error_sentence(error)
 
 
 def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
     """Wait for the result of a piece of work and return it."""
-    while not ray.wait([reply], timeout=LOOK)[0]:
+    while not ray.wait([reply], timeout=RAY_CHECK_SECONDS)[0]:
         watch.check()
     try:
         result, error = ray.get(reply)
@@ -186,7 +188,7 @@ def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
         ray.exceptions.OutOfMemoryError,
         ray.exceptions.NodeDiedError,
     ):
-        return Lost()
+        return LostResult()
     if error:
         raise HopscopeError(error)
     return result

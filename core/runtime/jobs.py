@@ -10,12 +10,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from core.errors import Cancelled, HopscopeError, NotAllowed
-from core.sharing import acting, called, who
+from core.errors import HopscopeError, NotAllowed, RunCancelled
+from core.sharing import acting_as, current_person, owner_words
 from core.watch import Watch
 
 MAX_RESULT_BYTES = 256 << 20  # total size of the results that are kept
-WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED = (
+    "waiting",
+    "running",
+    "done",
+    "failed",
+    "cancelled",
+)
 
 
 def nothing() -> None:
@@ -37,8 +43,8 @@ class Job(Watch):
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
         super().__init__()
-        self.key, self._work, self.who = key, work, who()
-        self.status, self.text = WAITING, "Waiting for its turn"
+        self.key, self._work, self.who = key, work, current_person()
+        self.status, self.text = JOB_WAITING, "Waiting for its turn"
         self.fraction: float | None = None
         self.error: str | None = None
         self.result: Any = None
@@ -58,7 +64,7 @@ class Job(Watch):
     def check(self) -> None:
         """Raise Cancelled once the job was cancelled."""
         if self._cancel.is_set():
-            raise Cancelled()
+            raise RunCancelled()
 
     def report(self, text: str, fraction: float | None = None) -> None:
         """Report the current activity and, if known, the fraction done (0 to 1)."""
@@ -79,9 +85,12 @@ class Job(Watch):
     @property
     def needed_by(self) -> str:
         """Reason why the current user may not cancel the job, as a sentence; empty if they may."""
-        person = who()
-        of = "" if person.administrator or person == self.who else called(self.who.id)
-        return of and f"This was begun by {of}, and only they and the administrator may cancel it."
+        person = current_person()
+        owner = "" if person.administrator or person == self.who else owner_words(self.who.id)
+        return (
+            owner
+            and f"This was begun by {owner}, and only they and the administrator may cancel it."
+        )
 
     def cancel(self) -> None:
         """Ask the work to stop at its next check. Raises NotAllowed if another user started it."""
@@ -119,17 +128,17 @@ class Job(Watch):
         try:
             self.check()
             self.begin()
-            with acting(self.who):
+            with acting_as(self.who):
                 self.result = self._work(self)
-            self.end(DONE)
-        except Cancelled:
-            self.end(CANCELLED)
+            self.end(JOB_DONE)
+        except RunCancelled:
+            self.end(JOB_CANCELLED)
         except Exception as error:
-            self.end(FAILED, sentence(error))
+            self.end(JOB_FAILED, error_sentence(error))
 
     def begin(self) -> None:
         """Mark the job as running."""
-        self.status = RUNNING
+        self.status = JOB_RUNNING
         self.touch()
 
     def end(self, status: str, error: str | None = None) -> None:
@@ -211,7 +220,7 @@ class Jobs:
         with self._lock:
             job = self._known(key)
             if job is not None and (
-                (job.status == DONE and not again) if job.ended else not (run and job.cancelled)
+                (job.status == JOB_DONE and not again) if job.ended else not (run and job.cancelled)
             ):
                 return job
             job = make()
@@ -235,11 +244,11 @@ class Jobs:
 
     def _forget(self) -> None:
         """Drop the least recently used ended jobs while there are too many. Requires the lock."""
-        ended = [key for key, job in self._jobs.items() if job.ended]
-        for key in ended:
+        ended_keys = [key for key, job in self._jobs.items() if job.ended]
+        for key in ended_keys:
             if key not in self._weights:
                 self._weights[key] = self._weigh(self._jobs[key])
-        for key in ended:
+        for key in ended_keys:
             if len(self._jobs) <= self._keep and sum(self._weights.values()) <= self._most:
                 return
             if not self._needed(self._jobs[key]):
@@ -248,7 +257,7 @@ class Jobs:
     @property
     def busy(self) -> bool:
         """True while any job is running."""
-        return any(job.status == RUNNING for job in list(self._jobs.values()))
+        return any(job.status == JOB_RUNNING for job in list(self._jobs.values()))
 
     def stop(self) -> None:
         """Cancel all jobs and accept no more."""
@@ -257,7 +266,7 @@ class Jobs:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def sentence(error: BaseException) -> str:
+def error_sentence(error: BaseException) -> str:
     """Return an error as a sentence for the user.
 
     An unexpected error is logged with its traceback and named in the sentence.

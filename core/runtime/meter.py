@@ -1,7 +1,7 @@
 """Time that a piece of work spends by category, measured by the thread that does it.
 
 Put `metered()` around a piece of work and `spent(category)` around its parts, at any depth. Nested
-time counts for the innermost category alone. Without a meter, `spent` costs next to nothing.
+time counts for the innermost category alone. Without a meter, `count_time` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from core.runtime.turn import passed_on
+from core.runtime.turn import pass_turn
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
 # Seconds of work before the remaining time is estimated.
-KNOWN_AFTER = 0.5
+MIN_ESTIMATE_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class HowFar:
+class ProgressReport:
     """Progress of a piece of work.
 
     Parameters
@@ -39,7 +39,7 @@ class HowFar:
 
 
 @dataclass
-class _Running:
+class _RunningBlock:
     """A measured block that has not ended.
 
     It has a category, the time of its start, and the seconds of the ended blocks inside it.
@@ -71,10 +71,10 @@ class Meter:
     seconds: dict[str, float] = field(default_factory=dict)
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
-    report: Callable[[HowFar], None] = lambda far: None
+    report: Callable[[ProgressReport], None] = lambda far: None
     seen: set = field(default_factory=set)
     preparing: int = 0
-    running: list[_Running] = field(default_factory=list)
+    running: list[_RunningBlock] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     unusable: int = 0
     notes: list[str] = field(default_factory=list)
@@ -85,41 +85,41 @@ _here = threading.local()
 
 @contextmanager
 def metered(
-    report: Callable[[HowFar], None] = lambda far: None, seen: set | None = None
+    report: Callable[[ProgressReport], None] = lambda far: None, seen: set | None = None
 ) -> Iterator[Meter]:
     """Measure the work of this thread within the block.
 
     `report` receives its progress. `seen` is shared by successive pieces of work.
     """
     meter = Meter(report=report, seen=set() if seen is None else seen)
-    with going_on(meter):
+    with use_meter(meter):
         yield meter
 
 
-def current() -> Meter | None:
+def current_meter() -> Meter | None:
     """Return the meter of this thread's work."""
     return getattr(_here, "meter", None)
 
 
 @contextmanager
-def going_on(meter: Meter | None) -> Iterator[None]:
+def use_meter(meter: Meter | None) -> Iterator[None]:
     """Measure with another thread's meter, for a part of its work that it waits for."""
-    before, _here.meter = current(), meter
+    previous, _here.meter = current_meter(), meter
     try:
         yield
     finally:
-        _here.meter = before
+        _here.meter = previous
 
 
 @contextmanager
-def spent(category: Category, label: str = "") -> Iterator[None]:
+def count_time(category: Category, label: str = "") -> Iterator[None]:
     """Count the time within the block as of this category.
 
     A preparation is labelled with what is prepared, and lets other work take its turn meanwhile.
     """
-    meter = current()
+    meter = current_meter()
     with (
-        passed_on() if category == "preparation" else nullcontext(),
+        pass_turn() if category == "preparation" else nullcontext(),
         nullcontext() if meter is None else _counted(meter, category, label),
     ):
         yield
@@ -128,27 +128,27 @@ def spent(category: Category, label: str = "") -> Iterator[None]:
 @contextmanager
 def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
     start = time.perf_counter()
-    meter.running.append(_Running(category, start))
+    meter.running.append(_RunningBlock(category, start))
     meter.preparing += category == "preparation"
     try:
         yield
     finally:
         meter.preparing -= category == "preparation"
-        whole = time.perf_counter() - start
-        own = max(0.0, whole - meter.running.pop().within)
+        elapsed = time.perf_counter() - start
+        own = max(0.0, elapsed - meter.running.pop().within)
         meter.seconds[category] = meter.seconds.get(category, 0.0) + own
         if category == "preparation":
             meter.prepared[label] = meter.prepared.get(label, 0.0) + own
         if meter.running:
-            meter.running[-1].within += whole
+            meter.running[-1].within += elapsed
 
 
-def waited() -> float:
+def waited_seconds() -> float:
     """Return the seconds that this thread's work has waited for its turn so far.
 
     Waits that have not ended are included. The result is 0 without a meter.
     """
-    meter = current()
+    meter = current_meter()
     if meter is None:
         return 0.0
     running = list(meter.running)  # another thread may end the last ones
@@ -159,9 +159,9 @@ def waited() -> float:
     return meter.seconds.get("waiting", 0.0) + under_way
 
 
-def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
+def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
     """Return those of `keys` that this work had not asked for before; none without a meter."""
-    meter = current()
+    meter = current_meter()
     if meter is None:
         return []
     new = [key for key in keys if key not in meter.seen]
@@ -169,29 +169,29 @@ def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
     return new
 
 
-def saved(seconds: float) -> None:
+def record_saved_time(seconds: float) -> None:
     """Record that a remembered result was used, with the seconds that it had cost."""
-    meter = current()
+    meter = current_meter()
     if meter is not None and not meter.preparing:
         meter.saved += seconds
 
 
-def tell(note: str) -> None:
+def add_note(note: str) -> None:
     """Add a note for the user to this work, once."""
-    meter = current()
+    meter = current_meter()
     if meter is not None and note not in meter.notes:
         meter.notes.append(note)
 
 
-def replied(thought: str, usable: bool) -> None:
+def record_reply(thought: str, usable: bool) -> None:
     """Record a reply of a language model: its reasoning text, and whether the reply is usable."""
-    meter = current()
+    meter = current_meter()
     if meter is not None:
         meter.thoughts += [thought] if thought else []
         meter.unusable += not usable
 
 
-class Advance:
+class ProgressEstimate:
     """Progress of a piece of work of known size, with an estimate of the remaining time."""
 
     def __init__(self, what: str, of: int):
@@ -199,7 +199,7 @@ class Advance:
             what,
             max(1, of),
             time.monotonic(),
-            current(),
+            current_meter(),
         )
 
     def __call__(self, done: int, best: str | None = None) -> None:
@@ -207,11 +207,15 @@ class Advance:
         if self._meter is None:
             return
         share, elapsed = min(1.0, done / self._of), time.monotonic() - self._start
-        left = elapsed / share * (1 - share) if share and elapsed >= KNOWN_AFTER else None
-        self._meter.report(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
+        remaining = (
+            elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
+        )
+        self._meter.report(
+            ProgressReport(f"{self._what}, {100 * share:.0f} %", share, best, remaining)
+        )
 
 
-class Parts:
+class PartsProgress:
     """Progress of work in `of` successive parts: the progress of one part becomes that of the
     whole.
     """
@@ -222,21 +226,26 @@ class Parts:
     @contextmanager
     def part(self, number: int) -> Iterator[None]:
         """Report the progress within the block as that of this part, counted from 1."""
-        meter = current()
+        meter = current_meter()
         if meter is None:
             yield
             return
-        before = meter.report
+        previous_report = meter.report
 
-        def report(far: HowFar) -> None:
+        def report(far: ProgressReport) -> None:
             share, elapsed = (
                 (number - 1 + (far.fraction or 0.0)) / self._of,
                 time.monotonic() - self._start,
             )
-            left = elapsed / share * (1 - share) if share and elapsed >= KNOWN_AFTER else None
-            before(
+            remaining = (
+                elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
+            )
+            previous_report(
                 replace(
-                    far, text=f"Part {number} of {self._of}: {far.text}", fraction=share, left=left
+                    far,
+                    text=f"Part {number} of {self._of}: {far.text}",
+                    fraction=share,
+                    left=remaining,
                 )
             )
 
@@ -244,7 +253,7 @@ class Parts:
         try:
             yield
         finally:
-            meter.report = before
+            meter.report = previous_report
 
 
 def watch_compiling() -> None:
@@ -257,7 +266,7 @@ def watch_compiling() -> None:
     class Compiling(event.Listener):
         def on_start(self, event) -> None:
             _here.__dict__.setdefault("compiling", []).append(
-                spent("preparation", "Compiled loops")
+                count_time("preparation", "Compiled loops")
             )
             _here.compiling[-1].__enter__()
 

@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from pathlib import Path as FilePath
 
-from core.io.columnar import ARROW, COLUMNAR, PARQUET, is_columnar
-from core.io.files import Source
-from core.io.json_rows import Row, beginning, json_rows
+from core.io.columnar import ARROW_SUFFIXES, COLUMNAR_SUFFIXES, PARQUET_SUFFIXES, is_columnar
+from core.io.files import FileSource
+from core.io.json_rows import Row, json_rows, read_start
 from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH, Watch
 
-__all__ = ["ARROW", "COLUMNAR", "PARQUET", "file_rows", "holds_rows", "is_columnar"]
+__all__ = [
+    "ARROW_SUFFIXES",
+    "COLUMNAR_SUFFIXES",
+    "PARQUET_SUFFIXES",
+    "file_rows",
+    "holds_rows",
+    "is_columnar",
+]
 
 
-def holds_rows(path: FilePath | Source, most: int | None = None) -> bool:
+def holds_rows(path: FilePath | FileSource, most: int | None = None) -> bool:
     """Return whether a file holds rows.
 
     It does if its name is that of a Parquet or Arrow file, or if it begins with a JSON object or an
     array of them.
     """
-    return is_columnar(path) or beginning(path, 2, most).startswith(("{", "[{", "[]"))
+    return is_columnar(path) or read_start(path, 2, most).startswith(("{", "[{", "[]"))
 
 
 def file_rows(
-    path: FilePath | Source,
+    path: FilePath | FileSource,
     watch: Watch = NO_WATCH,
     most: int | None = None,
     without: Container[str] = (),

@@ -11,11 +11,11 @@ from typing import Any
 
 from core.errors import BadInput, HopscopeError
 from core.io.columnar import ColumnFile
-from core.runtime.subprocess_worker import Ended, Worker
+from core.runtime.subprocess_worker import Worker, WorkerEndedError
 from core.watch import NO_WATCH, Watch
 
 # Memory besides the file, which is memory-mapped, and processor time for each request.
-MAX_MEMORY_BYTES, MAX_PIECE_SECONDS = 1 << 32, 120.0
+MAX_READER_MEMORY_BYTES, MAX_PIECE_SECONDS = 1 << 32, 120.0
 GATHERED_BYTES = 1 << 20  # size up to which blocks are sent together
 
 
@@ -30,7 +30,7 @@ class SeparateColumns:
         if not path.is_file():
             raise BadInput(f"There is no file {path}.")
         self._path = path
-        self._worker = Worker(MAX_MEMORY_BYTES + path.stat().st_size)
+        self._worker = Worker(MAX_READER_MEMORY_BYTES + path.stat().st_size)
         self._end = weakref.finalize(self, self._worker.__exit__)
         self.names: list[str] = self._do(_open, str(path.absolute()))
 
@@ -60,7 +60,7 @@ class SeparateColumns:
     def _do(self, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return self._worker.do(work, *arguments, watch=NO_WATCH, seconds=MAX_PIECE_SECONDS)
-        except Ended as error:
+        except WorkerEndedError as error:
             raise BadInput(f"{self._path.name} cannot be read to its end. {error}") from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
@@ -81,7 +81,7 @@ def column_rows(
                 yield share, dict(zip(names, values))
 
 
-class _Held:
+class _ReaderState:
     """State of the subprocess: the open file and its remaining blocks."""
 
     file: ColumnFile
@@ -90,21 +90,21 @@ class _Held:
 
 def _open(path: str, watch: Watch) -> list[str]:
     """In the subprocess: open a file and return the names of its columns."""
-    _Held.file = ColumnFile(FilePath(path))
-    return _Held.file.names
+    _ReaderState.file = ColumnFile(FilePath(path))
+    return _ReaderState.file.names
 
 
 def _begin(names: Sequence[str], most: int | None, watch: Watch) -> None:
-    _Held.pieces = _Held.file.pieces(names, most)
+    _ReaderState.pieces = _ReaderState.file.pieces(names, most)
 
 
 def _next(watch: Watch) -> list[tuple[float, bytes]]:
     """Return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
-    found: list[tuple[float, bytes]] = []
+    blocks: list[tuple[float, bytes]] = []
     size = 0
-    for share, data in _Held.pieces:
-        found.append((share, data))
+    for share, data in _ReaderState.pieces:
+        blocks.append((share, data))
         size += len(data)
         if size >= GATHERED_BYTES:
             break
-    return found
+    return blocks

@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import shorten
-from core.runtime import ended_with_us
+from core.runtime import child_guard
 
-LOOK = 0.1  # seconds between two health checks
-ANSWER = 5.0  # timeout of a health check in seconds
-RECOVER = 15.0  # seconds that a running server may fail its health checks
-LAST_WORDS = 1 << 16  # bytes at the end of the log that are searched for an error
-FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
+HEALTH_CHECK_SECONDS = 0.1  # seconds between two health checks
+HEALTH_TIMEOUT_SECONDS = 5.0  # timeout of a health check in seconds
+MAX_UNHEALTHY_SECONDS = 15.0  # seconds that a running server may fail its health checks
+LOG_TAIL_BYTES = 1 << 16  # bytes at the end of the log that are searched for an error
+LOG_ERROR = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
 # Log lines that do not name the cause: a general failure, other log levels, progress bars.
-NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
+LOG_NOISE = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
 
 
 class ServerProcess:
@@ -51,11 +51,11 @@ class ServerProcess:
     ):
         self.port, self.log, self._health = free_port(), log, health
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as written:
+        with log.open("wb") as log_file:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", ended_with_us.__file__, *command(self.port)],
+                [sys.executable, "-I", child_guard.__file__, *command(self.port)],
                 stdin=subprocess.PIPE,
-                stdout=written,
+                stdout=log_file,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
                 start_new_session=True,  # Ctrl-C must reach this process alone
@@ -73,7 +73,9 @@ class ServerProcess:
             return False
         import http.client  # imported late, since it loads ssl and more
 
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=HEALTH_TIMEOUT_SECONDS
+        )
         try:
             connection.request("GET", self._health)
             return connection.getresponse().status == 200
@@ -88,19 +90,19 @@ class ServerProcess:
         while not self.healthy():
             if not self.running or time.monotonic() > until:
                 return False
-            time.sleep(LOOK)
+            time.sleep(HEALTH_CHECK_SECONDS)
         return True
 
     def crashed(self) -> bool:
-        """Return whether the server has ended, or stays unhealthy for `RECOVER` seconds."""
-        return not self.wait(RECOVER)
+        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS` seconds."""
+        return not self.wait(MAX_UNHEALTHY_SECONDS)
 
     def stop(self) -> None:
         """End the server and all its child processes, within some seconds."""
         if self._process.stdin and not self._process.stdin.closed:
             self._process.stdin.close()
         try:
-            self._process.wait(ended_with_us.GRACE + ANSWER)
+            self._process.wait(child_guard.GRACE + HEALTH_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -112,11 +114,11 @@ class ServerProcess:
         """
         code = self._process.wait()
         if code > 128:
-            how = f"was ended from outside ({_signal_name(code - 128)})"
+            ending = f"was ended from outside ({_signal_name(code - 128)})"
         else:
-            how = f"ended by itself (exit code {code})"
+            ending = f"ended by itself (exit code {code})"
         words = self.last_words()
-        return f"{how}: {words}" if words else how
+        return f"{ending}: {words}" if words else ending
 
     def last_words(self) -> str:
         """Return the first specific error at the end of the log, else the last line.
@@ -124,12 +126,12 @@ class ServerProcess:
         The text is empty if the server wrote nothing.
         """
         with self.log.open("rb") as file:
-            file.seek(max(0, self.log.stat().st_size - LAST_WORDS))
+            file.seek(max(0, self.log.stat().st_size - LOG_TAIL_BYTES))
             lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
-        said = [line for line in lines if line and not NO_FAULT.search(line)]
-        faults = [found[1] for line in said if (found := FAULT.search(line))]
-        last = faults[:1] or said[-1:]
-        return shorten(last[0], 300) if last else ""
+        informative_lines = [line for line in lines if line and not LOG_NOISE.search(line)]
+        faults = [found[1] for line in informative_lines if (found := LOG_ERROR.search(line))]
+        chosen_lines = faults[:1] or informative_lines[-1:]
+        return shorten(chosen_lines[0], 300) if chosen_lines else ""
 
 
 def free_port() -> int:

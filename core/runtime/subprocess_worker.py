@@ -33,14 +33,16 @@ if sys.platform == "linux":
 
 from core.errors import HopscopeError
 from core.io.home import ROOT
-from core.runtime.jobs import sentence
+from core.runtime.jobs import error_sentence
 
 # True if the kernel enforces limits and ends the subprocess when this process dies.
 KERNEL = sys.platform == "linux"
-LOOK = 0.1  # seconds between two checks for cancellation
-LENGTH = 8  # bytes of the length field before each message
-DIED = "The process at this work was ended from outside, perhaps for want of memory."
-BEGUN, PROGRESS, DONE, FAILED, MEMORY, TIME = (
+WORKER_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+LENGTH_FIELD_BYTES = 8  # bytes of the length field before each message
+PROCESS_DIED_MESSAGE = (
+    "The process at this work was ended from outside, perhaps for want of memory."
+)
+REPORT_BEGUN, REPORT_PROGRESS, REPORT_DONE, REPORT_FAILED, LIMIT_MEMORY, LIMIT_TIME = (
     "begun",
     "progress",
     "done",
@@ -48,22 +50,22 @@ BEGUN, PROGRESS, DONE, FAILED, MEMORY, TIME = (
     "memory",
     "time",
 )
-BEYOND = {
-    MEMORY: "This work takes more memory than it may.",
-    TIME: "This work takes longer than it may.",
-    "": DIED,
+LIMIT_MESSAGES = {
+    LIMIT_MEMORY: "This work takes more memory than it may.",
+    LIMIT_TIME: "This work takes longer than it may.",
+    "": PROCESS_DIED_MESSAGE,
 }
 
 
-class Ended(HopscopeError):
+class WorkerEndedError(HopscopeError):
     """Error of a subprocess that ended before its work was done.
 
-    `limit` is the exceeded limit, `MEMORY` or `TIME`, and empty for another reason.
+    `limit` is the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`, and empty for another reason.
     """
 
     def __init__(self, limit: str = ""):
         self.limit = limit
-        super().__init__(BEYOND[limit])
+        super().__init__(LIMIT_MESSAGES[limit])
 
 
 def in_subprocess(work: Callable[..., Any], *arguments: Any, watch: Watch = NO_WATCH) -> Any:
@@ -117,41 +119,41 @@ class Worker:
         Ended
             If the process dies or exceeds a limit.
         """
-        done, consumption = False, None
+        is_done, consumption = False, None
         try:
             self._give((work, arguments, seconds))
             while True:
                 watch.check()
                 if consumption is not None and (limit := consumption.exceeded()):
-                    raise Ended(limit)
+                    raise WorkerEndedError(limit)
                 try:
-                    message = self._messages.get(timeout=LOOK)
+                    message = self._messages.get(timeout=WORKER_CHECK_SECONDS)
                 except Empty:
                     continue
                 if message is None:
-                    raise Ended(self._limit_by_kernel())
-                what, *said = pickle.loads(message)
-                if what == BEGUN:
-                    consumption = Consumption(said[0], self._memory, seconds)
-                elif what == PROGRESS:
-                    watch.report(*said)
-                elif what == DONE:
-                    done = True
-                    return said[0]
-                elif what == FAILED:
-                    done = True
-                    raise HopscopeError(said[0])
+                    raise WorkerEndedError(self._limit_by_kernel())
+                kind, *values = pickle.loads(message)
+                if kind == REPORT_BEGUN:
+                    consumption = Consumption(values[0], self._memory, seconds)
+                elif kind == REPORT_PROGRESS:
+                    watch.report(*values)
+                elif kind == REPORT_DONE:
+                    is_done = True
+                    return values[0]
+                elif kind == REPORT_FAILED:
+                    is_done = True
+                    raise HopscopeError(values[0])
                 else:
-                    raise Ended(MEMORY)
+                    raise WorkerEndedError(LIMIT_MEMORY)
         except BrokenPipeError:
-            raise Ended(self._limit_by_kernel()) from None
+            raise WorkerEndedError(self._limit_by_kernel()) from None
         finally:
-            if not done:
+            if not is_done:
                 self._end()
 
     def _give(self, work: tuple) -> None:
         if self._process is None:
-            self._process, self._messages = _started(self._memory), SimpleQueue()
+            self._process, self._messages = _start_process(self._memory), SimpleQueue()
             threading.Thread(
                 target=_listen, args=(self._process.stdout, self._messages), daemon=True
             ).start()
@@ -165,7 +167,7 @@ class Worker:
         """
         assert self._process is not None
         if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU:
-            return TIME
+            return LIMIT_TIME
         return ""
 
     def _end(self) -> None:
@@ -191,14 +193,14 @@ class Consumption:
         self._last = None if seconds is None else self._spent() + seconds
 
     def exceeded(self) -> str:
-        """Return the exceeded limit, `MEMORY` or `TIME`; empty if there is none or the process
+        """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`; empty if there is none or the process
         ended.
         """
         with suppress(self._error):
             if self._memory is not None and self._process.memory_info().rss > self._memory:
-                return MEMORY
+                return LIMIT_MEMORY
             if self._last is not None and self._spent() > self._last:
-                return TIME
+                return LIMIT_TIME
         return ""
 
     def _spent(self) -> float:
@@ -208,7 +210,7 @@ class Consumption:
 
 def _send(stream: IO[bytes], message: Any) -> None:
     data = pickle.dumps(message)
-    stream.write(len(data).to_bytes(LENGTH, "little"))
+    stream.write(len(data).to_bytes(LENGTH_FIELD_BYTES, "little"))
     stream.write(data)
     stream.flush()
 
@@ -216,7 +218,7 @@ def _send(stream: IO[bytes], message: Any) -> None:
 def _messages(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the messages of a stream until it ends."""
     while (
-        len(length := stream.read(LENGTH)) == LENGTH
+        len(length := stream.read(LENGTH_FIELD_BYTES)) == LENGTH_FIELD_BYTES
         and len(data := stream.read(size := int.from_bytes(length, "little"))) == size
     ):
         yield data
@@ -230,7 +232,7 @@ def _listen(stream: IO[bytes], messages: SimpleQueue[bytes | None]) -> None:
     messages.put(None)
 
 
-def _started(memory: int | None) -> subprocess.Popen:
+def _start_process(memory: int | None) -> subprocess.Popen:
     """Start a process that waits for work.
 
     It alone holds the writing end of the pipe for reports.
@@ -261,14 +263,14 @@ def serve(memory: int | None, kernel: bool) -> None:
             _limit_time(seconds)
             _end_with_input(True)
         else:
-            _send(reports, (BEGUN, os.getpid()))
+            _send(reports, (REPORT_BEGUN, os.getpid()))
         answer = _answer(reports, work, arguments)
         if kernel:
             _end_with_input(False)
         try:
             _send(reports, answer)
         except MemoryError:
-            _send(reports, (MEMORY,))
+            _send(reports, (LIMIT_MEMORY,))
 
 
 def _take(works: SimpleQueue[bytes]) -> None:
@@ -283,16 +285,16 @@ def _take(works: SimpleQueue[bytes]) -> None:
 def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> tuple:
     try:
         return (
-            DONE,
+            REPORT_DONE,
             work(
                 *arguments,
-                Watch(report=lambda text, share: _send(reports, (PROGRESS, text, share))),
+                Watch(report=lambda text, share: _send(reports, (REPORT_PROGRESS, text, share))),
             ),
         )
     except MemoryError:
-        return (MEMORY,)
+        return (LIMIT_MEMORY,)
     except Exception as error:
-        return (FAILED, sentence(error))
+        return (REPORT_FAILED, error_sentence(error))
 
 
 def _limit(memory: int | None) -> None:
@@ -307,10 +309,12 @@ def _limit(memory: int | None) -> None:
 def _limit_time(seconds: float | None) -> None:
     """Limit the processor time of this process from now on; the kernel ends it then."""
     if sys.platform == "linux":
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
         if seconds is not None:
             seconds = math.ceil(allowed_seconds(time.process_time() + seconds))
-        resource.setrlimit(resource.RLIMIT_CPU, (most if seconds is None else seconds, most))
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (hard_limit if seconds is None else seconds, hard_limit)
+        )
 
 
 def allowed_memory(wanted: int) -> int:
@@ -333,8 +337,8 @@ def _limit_given(name: str) -> float:
     """Return the inherited hard limit of this process, as `ulimit` sets it; infinite if none."""
     if sys.platform != "linux":
         return math.inf
-    _, most = resource.getrlimit(getattr(resource, name))
-    return math.inf if most == resource.RLIM_INFINITY else most
+    _, hard_limit = resource.getrlimit(getattr(resource, name))
+    return math.inf if hard_limit == resource.RLIM_INFINITY else hard_limit
 
 
 def _end_with_input(on: bool) -> None:

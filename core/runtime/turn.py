@@ -1,7 +1,7 @@
 """The turn of a piece of work, passed on while it prepares something or waits.
 
 Code deep inside a piece of work can wait without knowing whose turn it is. The turn is a slot of
-`core.comparison.queues.Fair` or the `Processor` of `core.runtime.flight`.
+`core.comparison.queues.FairQueue` or the `ProcessorLock` of `core.runtime.concurrent_work`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-AFTER = 0.3  # seconds of preparation after which the turn is passed on
+PASS_ON_AFTER_SECONDS = 0.3  # seconds of preparation after which the turn is passed on
 _thread = threading.local()
 
 
@@ -39,9 +39,9 @@ class Turn:
 
     @contextmanager
     def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
-        """Pass the turn on `at_once` or after `AFTER` seconds, and take it back after the block."""
+        """Pass the turn on `at_once` or after `PASS_ON_AFTER_SECONDS` seconds, and take it back after the block."""
         _thread.turn, self._over = None, False  # nested blocks pass nothing on
-        timer = threading.Timer(AFTER, self._late, [waits])
+        timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._late, [waits])
         timer.daemon = True
         if at_once:
             self._late(waits)
@@ -65,7 +65,7 @@ class Turn:
 
 
 @contextmanager
-def passed_on(waits: bool = False) -> Iterator[None]:
+def pass_turn(waits: bool = False) -> Iterator[None]:
     """Let other work run while this thread prepares something or, with `waits`, only waits.
 
     Without a turn this does nothing.
@@ -79,7 +79,7 @@ def passed_on(waits: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def away() -> Iterator[None]:
+def pass_turn_at_once() -> Iterator[None]:
     """Let other work run at once while this thread waits for another computer.
 
     Without a turn this does nothing.

@@ -9,37 +9,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.diagnosis.verdict.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError, shorten
-from core.instances.catalogue import catalogue, find, one_for
-from core.io.outside import (
+from core.instances.catalogue import catalogue, find_instance, instance_for_source
+from core.io.input_checks import (
     MAX_NAME_LETTERS,
     MAX_SEED,
     checked_number,
     checked_text,
     checked_texts,
 )
-from core.languages.spelling import holds_words
+from core.languages.spelling import contains_words
 from core.results import comparison_dict
-from core.sources import Ask, GraphSource, Source, source_in, sources
+from core.sources import AnswerSource, GraphSource, SourceQuestion, available_sources, source_in
 from core.types import Question
 
 if TYPE_CHECKING:
-    from core.engine import Comparison, Engine
+    from core.engine import Engine, MethodComparison
 
 # Most paths of a lane, and most hits of each kind. Most characters of a text in a reply.
-MAX_ITEMS, MAX_CHARACTERS = 50, 2_000
-MAX_QUESTIONS = 1_000  # most questions of an evaluation
-MAX_QUESTION, MAX_SENTENCE = 20_000, 300  # most characters of a question, of an error message
-LOOK = 0.1  # seconds between two checks whether a job has ended
+MAX_LANE_ITEMS, MAX_REPLY_TEXT_CHARACTERS = 50, 2_000
+MAX_SAMPLE_QUESTIONS = 1_000  # most questions of an evaluation
+MAX_REQUEST_QUESTION_CHARACTERS, MAX_ERROR_CHARACTERS = (
+    20_000,
+    300,
+)  # most characters of a question, of an error message
+JOB_POLL_SECONDS = 0.1  # seconds between two checks whether a job has ended
 
 
 def refusal(error: HopscopeError) -> str:
-    """Return the message of an error, cut to `MAX_SENTENCE` characters."""
-    return shorten(error, MAX_SENTENCE)
+    """Return the message of an error, cut to `MAX_ERROR_CHARACTERS` characters."""
+    return shorten(error, MAX_ERROR_CHARACTERS)
 
 
-def unfit(where: Iterable[object], kind: str, why: str) -> str:
+def field_fault(where: Iterable[object], kind: str, why: str) -> str:
     """Describe the fault in a field of a request.
 
     Parameters
@@ -51,7 +54,7 @@ def unfit(where: Iterable[object], kind: str, why: str) -> str:
     return f"There is no field “{field}”." if kind == "extra_forbidden" else f"“{field}”: {why}."
 
 
-def source_of(graph: str = "", corpus: str = "") -> Source:
+def source_of(graph: str = "", corpus: str = "") -> AnswerSource:
     """Return the graph or the corpus of that name.
 
     If neither is named, it is the graph of MetaQA.
@@ -69,16 +72,16 @@ def source_of(graph: str = "", corpus: str = "") -> Source:
     return source_in({"corpus": corpus, "graph": graph}) or GraphSource("metaqa")
 
 
-def asked(
+def open_question(
     engine: Engine,
-    source: Source,
+    source: AnswerSource,
     question: str,
     entities: Sequence[str] = (),
     answers: Sequence[str] = (),
     gold: Sequence[str] = (),
     model: bool = False,
     seed: int = 0,
-) -> Ask:
+) -> SourceQuestion:
     """Open a source and return a question to it.
 
     A question of one of the source's own sets keeps its known entities, answers and gold documents,
@@ -98,16 +101,16 @@ def asked(
     """
     opened = source.open(engine)
     text = " ".join(question.split())
-    given: dict[str, Any] = {
+    question_fields: dict[str, Any] = {
         "entities": tuple(entities),
         "answers": tuple(answers),
         "gold": tuple(gold),
     }
-    known = replace(
+    typed_question = replace(
         opened.named(text) or Question(text),
-        **{name: values for name, values in given.items() if values},
+        **{name: values for name, values in question_fields.items() if values},
     )
-    return opened.ask(known, seed, model=model)
+    return opened.ask(typed_question, seed, model=model)
 
 
 def compare(
@@ -132,11 +135,11 @@ def compare(
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
     language_model : whether a language model answers.
-    items : most paths and most hits of each kind in a lane, 1 to `MAX_ITEMS`.
+    items : most paths and most hits of each kind in a lane, 1 to `MAX_LANE_ITEMS`.
 
     Returns
     -------
-    The comparison, with texts cut at `MAX_CHARACTERS`. `verdict` says where the correct answer was
+    The comparison, with texts cut at `MAX_REPLY_TEXT_CHARACTERS`. `verdict` says where the correct answer was
     lost.
 
     Raises
@@ -144,12 +147,12 @@ def compare(
     HopscopeError
         If the question cannot be asked.
     """
-    checked_number(items, "items", 1, MAX_ITEMS)
-    comparison = _compared(
+    checked_number(items, "items", 1, MAX_LANE_ITEMS)
+    comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
     )
-    found = explain(comparison)
-    return bounded(comparison_dict(comparison), items) | {"verdict": found.text}
+    found = explain_comparison(comparison)
+    return bound_reply(comparison_dict(comparison), items) | {"verdict": found.text}
 
 
 def retrieve(
@@ -169,7 +172,7 @@ def retrieve(
     method : id of a method or a line of operators; empty for the usual method of the source.
     graph, corpus : name of the graph or of the corpus; at most one of them.
     entities : entities at which the search starts; empty for those that the question names.
-    items : most paths and most hits of each kind, 1 to `MAX_ITEMS`.
+    items : most paths and most hits of each kind, 1 to `MAX_LANE_ITEMS`.
 
     Returns
     -------
@@ -181,24 +184,24 @@ def retrieve(
     HopscopeError
         If the question cannot be asked, or the method fails.
     """
-    checked_number(items, "items", 1, MAX_ITEMS)
+    checked_number(items, "items", 1, MAX_LANE_ITEMS)
     checked_text(method, "method")
-    comparison = _compared(
+    comparison = _run_comparison(
         engine, question, [method] if method else (), graph, corpus, entities, (), (), False, seed
     )
-    (lane,) = bounded(comparison_dict(comparison), items)["lanes"]
+    (lane,) = bound_reply(comparison_dict(comparison), items)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    found = [
+    reply_items = [
         {"kind": "path", "id": "", "text": path["text"], "score": path["score"]}
         for path in lane["paths"]
     ]
     for kind, hits in lane["hits"].items():
-        found += [
+        reply_items += [
             {"kind": kind, "id": hit["id"], "text": hit["text"], "score": hit["score"]}
             for hit in hits
         ]
-    return {"question": question, "method": lane["instance"], "items": found}
+    return {"question": question, "method": lane["instance"], "items": reply_items}
 
 
 def explain_loss(
@@ -232,7 +235,7 @@ def explain_loss(
     HopscopeError
         If the question cannot be asked, or no answer and no gold passage is known.
     """
-    comparison = _compared(
+    comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, False, seed
     )
     known = comparison.ask.question
@@ -241,15 +244,15 @@ def explain_loss(
             "Nothing is known to be right: give answers, or on documents gold passages, "
             "or ask a question of a set."
         )
-    found, lanes = explain(comparison), []
-    for said, lane in zip(found.lanes, comparison_dict(comparison)["lanes"]):
+    explanation, lanes = explain_comparison(comparison), []
+    for lane_loss, lane in zip(explanation.lanes, comparison_dict(comparison)["lanes"]):
         part = {
             "method": lane["instance"],
-            "text": said.text if said else "",
+            "text": lane_loss.text if lane_loss else "",
             "funnel": lane["funnel"],
         }
         lanes.append(part | {"gold": lane["gold"], "error": lane["error"]})
-    return {"question": question, "verdict": found.text, "lanes": lanes}
+    return {"question": question, "verdict": explanation.text, "lanes": lanes}
 
 
 def list_methods(words: str = "") -> list[dict[str, str]]:
@@ -262,20 +265,22 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     ['lego-12']
     """
     checked_text(words, "words")
-    found = []
-    for key, one in catalogue().items():
-        if holds_words(f"{key} {one.short} {one.title} {one.method} {one.paper}", words):
-            asks = "documents" if one.on_documents else "a graph"
-            found.append(
+    rows = []
+    for key, instance in catalogue().items():
+        if contains_words(
+            f"{key} {instance.short} {instance.title} {instance.method} {instance.paper}", words
+        ):
+            asks = "documents" if instance.on_documents else "a graph"
+            rows.append(
                 {
                     "id": key,
-                    "title": one.title,
-                    "paper": one.paper,
+                    "title": instance.title,
+                    "paper": instance.paper,
                     "asks": asks,
-                    "line": repr(one.line),
+                    "line": repr(instance.line),
                 }
             )
-    return found
+    return rows
 
 
 def list_sources() -> list[dict[str, Any]]:
@@ -285,7 +290,7 @@ def list_sources() -> list[dict[str, Any]]:
     """
     return [
         {"name": one.name, "kind": one.kind, "title": title, "sets": dict(one.sets)}
-        for one, title in sources().items()
+        for one, title in available_sources().items()
     ]
 
 
@@ -305,7 +310,7 @@ def evaluate(
     ----------
     questions : name of a question set; a file is refused.
     methods : ids of methods or lines of operators.
-    sample : number of questions, 1 to `MAX_QUESTIONS`.
+    sample : number of questions, 1 to `MAX_SAMPLE_QUESTIONS`.
     language_model : whether a language model answers.
 
     Returns
@@ -318,25 +323,27 @@ def evaluate(
         If the questions or a method cannot be used.
     """
     from core.evaluation.reports.recommendation import recommendation
-    from core.evaluation.reports.summary import Summary
+    from core.evaluation.reports.summary import RunSummary
     from core.evaluation.runs import plan as plans
-    from core.evaluation.runs.starting import evaluate as start
+    from core.evaluation.runs.evaluation_jobs import evaluate as start
     from core.evaluation.runs.store import Store, evaluations_file
 
-    checked_number(sample, "sample", 1, MAX_QUESTIONS)
+    checked_number(sample, "sample", 1, MAX_SAMPLE_QUESTIONS)
     checked_number(seed, "seed", 0, MAX_SEED)
     checked_text(questions, "questions", MAX_NAME_LETTERS)
     checked_texts(methods, "methods")
     if "/" in questions or "\\" in questions:
         raise BadInput("Name a question set; files are evaluated by the command line.")
     known, source = catalogue(), plans.source_of(questions)
-    instances = [one_for(find(method, known), source, known) for method in methods]
+    instances = [
+        instance_for_source(find_instance(method, known), source, known) for method in methods
+    ]
     plan = plans.make_plan(
         instances, questions, sample, engine.graph, seed=seed, model=language_model
     )
     store = Store(evaluations_file())
-    job = _ended(start(engine, store, plan))
-    summary = Summary(store.run(job.number), store.rows(job.number))
+    job = _wait_for_job(start(engine, store, plan))
+    summary = RunSummary(store.run(job.number), store.rows(job.number))
     advice = recommendation(summary)
     rows = []
     for method, figures in summary.table().items():
@@ -364,60 +371,60 @@ def build_graph(
 
     Returns
     -------
-    `build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
+    `run_build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
 
     Raises
     ------
     HopscopeError
         If the graph cannot be built.
     """
-    from core.builds import build, chosen
+    from core.builds import choose_build, run_build
     from core.builds.report import BuildReport
     from core.corpus import open_corpus
 
     for value, field in ((corpus, "corpus"), (graph, "graph"), (extractor, "extractor")):
         checked_text(value, field, MAX_NAME_LETTERS)
-    one, report = chosen(graph, extractor), BuildReport()
-    made = build(open_corpus(corpus), one, engine.models, report=report)
-    chunks = len(made.columns.chunks or ())
+    build_spec, report = choose_build(graph, extractor), BuildReport()
+    built_graph = run_build(open_corpus(corpus), build_spec, engine.models, report=report)
+    chunks = len(built_graph.columns.chunks or ())
     return {
-        "build": one.id,
-        "nodes": made.n_nodes,
-        "edges": made.n_edges,
+        "build": build_spec.id,
+        "nodes": built_graph.n_nodes,
+        "edges": built_graph.n_edges,
         "chunks": chunks,
         "notes": list(report.notes),
     }
 
 
-def bounded(value: Any, items: int) -> Any:
+def bound_reply(value: Any, items: int) -> Any:
     """Return plain data with bounded lists of paths and hits and bounded texts.
 
-    At most `items` paths of a lane and hits of each kind are kept, and never more than `MAX_ITEMS`.
-    Texts are cut at `MAX_CHARACTERS`. `left_out` in a lane counts the items that were removed.
+    At most `items` paths of a lane and hits of each kind are kept, and never more than `MAX_LANE_ITEMS`.
+    Texts are cut at `MAX_REPLY_TEXT_CHARACTERS`. `left_out` in a lane counts the items that were removed.
 
-    >>> from core.serving.calls import bounded
-    >>> bounded({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
+    >>> from core.serving.calls import bound_reply
+    >>> bound_reply({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
     {'paths': [1, 2], 'hits': {'chunk': [4, 5]}, 'left_out': 1}
     """
-    most = max(1, min(items, MAX_ITEMS))
+    most = max(1, min(items, MAX_LANE_ITEMS))
     if isinstance(value, str):
-        return shorten(value, MAX_CHARACTERS)
+        return shorten(value, MAX_REPLY_TEXT_CHARACTERS)
     if isinstance(value, list | tuple):
-        return [bounded(one, items) for one in value]
+        return [bound_reply(one, items) for one in value]
     if not isinstance(value, Mapping):
         return value
-    found = {key: bounded(one, items) for key, one in value.items()}
-    if "paths" in found and "hits" in found:
-        parts = [found["paths"], *found["hits"].values()]
-        found["left_out"] = sum(max(0, len(part) - most) for part in parts)
-        found["paths"], found["hits"] = (
-            found["paths"][:most],
-            {kind: hits[:most] for kind, hits in found["hits"].items()},
+    bounded_fields = {key: bound_reply(one, items) for key, one in value.items()}
+    if "paths" in bounded_fields and "hits" in bounded_fields:
+        parts = [bounded_fields["paths"], *bounded_fields["hits"].values()]
+        bounded_fields["left_out"] = sum(max(0, len(part) - most) for part in parts)
+        bounded_fields["paths"], bounded_fields["hits"] = (
+            bounded_fields["paths"][:most],
+            {kind: hits[:most] for kind, hits in bounded_fields["hits"].items()},
         )
-    return found
+    return bounded_fields
 
 
-def _compared(
+def _run_comparison(
     engine: Engine,
     question: str,
     methods: Sequence[str],
@@ -428,8 +435,8 @@ def _compared(
     gold: Sequence[str],
     model: bool,
     seed: int,
-) -> Comparison:
-    checked_text(question, "question", MAX_QUESTION)
+) -> MethodComparison:
+    checked_text(question, "question", MAX_REQUEST_QUESTION_CHARACTERS)
     for values, field in (
         (methods, "methods"),
         (entities, "entities"),
@@ -440,18 +447,19 @@ def _compared(
     checked_number(seed, "seed", 0, MAX_SEED)
     source, known = source_of(graph, corpus), catalogue()
     instances = [
-        one_for(find(method, known), source, known) for method in methods or source.usual_methods
+        instance_for_source(find_instance(method, known), source, known)
+        for method in methods or source.usual_methods
     ]
-    return _ended(
+    return _wait_for_job(
         engine.compare(
-            asked(engine, source, question, entities, answers, gold, model, seed), instances
+            open_question(engine, source, question, entities, answers, gold, model, seed), instances
         )
     ).comparison
 
 
-def _ended(job: Any) -> Any:
+def _wait_for_job(job: Any) -> Any:
     """Wait until a job has ended and return it. Raises HopscopeError if it failed."""
-    while not job.wait(LOOK):
+    while not job.wait(JOB_POLL_SECONDS):
         pass
     if job.error:
         raise HopscopeError(job.error)

@@ -15,58 +15,58 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from core import __version__
 from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity, shorten
-from core.io.outside import MAX_LINE_LETTERS, MAX_LIST_ITEMS
-from core.runtime.jobs import sentence
+from core.io.input_checks import MAX_LINE_LETTERS, MAX_LIST_ITEMS
+from core.runtime.jobs import error_sentence
 from core.serving import calls
 
 if TYPE_CHECKING:
     from core.engine import Engine
 
-MAX_BODY = 1 << 20  # most bytes of a request
-Name = Annotated[str, Field(max_length=MAX_LINE_LETTERS)]
-Names = Annotated[list[Name], Field(max_length=MAX_LIST_ITEMS)]
-BEARER = HTTPBearer(auto_error=False)
-Given = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+MAX_BODY_BYTES = 1 << 20  # most bytes of a request
+BoundedName = Annotated[str, Field(max_length=MAX_LINE_LETTERS)]
+BoundedNames = Annotated[list[BoundedName], Field(max_length=MAX_LIST_ITEMS)]
+BEARER_SCHEME = HTTPBearer(auto_error=False)
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER_SCHEME)]
 
 
-class Sent(BaseModel):
+class RequestBody(BaseModel):
     """The body of a request. A field that the call does not have is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Asked(Sent):
+class QuestionRequest(RequestBody):
     """Body of a request with a question and the graph or corpus to ask."""
 
-    question: str = Field(min_length=1, max_length=calls.MAX_QUESTION)
-    graph: Name = ""
-    corpus: Name = ""
-    entities: Names = []
+    question: str = Field(min_length=1, max_length=calls.MAX_REQUEST_QUESTION_CHARACTERS)
+    graph: BoundedName = ""
+    corpus: BoundedName = ""
+    entities: BoundedNames = []
     seed: int = 0
-    items: int = Field(default=10, ge=1, le=calls.MAX_ITEMS)
+    items: int = Field(default=10, ge=1, le=calls.MAX_LANE_ITEMS)
 
 
-class Compared(Asked):
+class CompareRequest(QuestionRequest):
     """Body of `/ask`: a question to several methods, with known answers."""
 
-    methods: Names = []
-    answers: Names = []
-    gold: Names = []
+    methods: BoundedNames = []
+    answers: BoundedNames = []
+    gold: BoundedNames = []
     language_model: bool = False
 
 
-class Retrieved(Asked):
+class RetrieveRequest(QuestionRequest):
     """Body of `/retrieve`: a question to one method."""
 
-    method: Name = ""
+    method: BoundedName = ""
 
 
-class Evaluated(Sent):
+class EvaluateRequest(RequestBody):
     """Body of `/evaluate`: methods and a sample of a question set."""
 
-    questions: Name
-    methods: Names = Field(min_length=1)
-    sample: int = Field(default=20, ge=1, le=calls.MAX_QUESTIONS)
+    questions: BoundedName
+    methods: BoundedNames = Field(min_length=1)
+    sample: int = Field(default=20, ge=1, le=calls.MAX_SAMPLE_QUESTIONS)
     seed: int = 0
     language_model: bool = False
 
@@ -77,13 +77,13 @@ def api(engine: Engine, key: str) -> FastAPI:
     Every call except `/health` and `/docs` needs the header `Authorization: Bearer KEY`.
     """
 
-    def allowed(given: Given) -> None:
+    def allowed(given: Credentials) -> None:
         if given is None or not secrets.compare_digest(given.credentials.encode(), key.encode()):
             raise HTTPException(
                 401, "Send the key as “Authorization: Bearer KEY”.", {"WWW-Authenticate": "Bearer"}
             )
 
-    made = FastAPI(
+    web_app = FastAPI(
         title="Hopscope",
         version=__version__,
         description="Compare, retrieve and evaluate by methods of graph retrieval.",
@@ -93,32 +93,33 @@ def api(engine: Engine, key: str) -> FastAPI:
     )
     keyed: dict[str, Any] = {"dependencies": [Depends(allowed)]}
 
-    @made.middleware("http")
+    @web_app.middleware("http")
     async def bounded(request: Request, call_next: Any) -> Any:
         length = request.headers.get("content-length", "0")
         if (
             not length.isdecimal()
-            or int(length) > MAX_BODY
+            or int(length) > MAX_BODY_BYTES
             or "chunked" in request.headers.get("transfer-encoding", "")
         ):
             return JSONResponse(
-                {"error": f"A request has at most {MAX_BODY:,} bytes, and says how many."}, 413
+                {"error": f"A request has at most {MAX_BODY_BYTES:,} bytes, and says how many."},
+                413,
             )
         return await call_next(request)
 
-    _refuse_in_sentences(made)
+    _add_error_handlers(web_app)
 
-    @made.get("/docs", include_in_schema=False)
+    @web_app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        return HTMLResponse(docs_page(made.openapi()))
+        return HTMLResponse(docs_page(web_app.openapi()))
 
-    @made.get("/health")
+    @web_app.get("/health")
     def health() -> dict[str, str]:
         """Return the status and the version of the server."""
         return {"status": "ok", "version": __version__}
 
-    @made.post("/ask", **keyed)
-    def ask(asked: Compared) -> dict[str, Any]:
+    @web_app.post("/ask", **keyed)
+    def ask(asked: CompareRequest) -> dict[str, Any]:
         """Ask one question by several methods.
 
         Returns the object of `hopscope ask --json`, with at most `items` paths and hits of each
@@ -126,30 +127,30 @@ def api(engine: Engine, key: str) -> FastAPI:
         """
         return calls.compare(engine, **asked.model_dump())
 
-    @made.post("/retrieve", **keyed)
-    def retrieve(asked: Retrieved) -> dict[str, Any]:
+    @web_app.post("/retrieve", **keyed)
+    def retrieve(asked: RetrieveRequest) -> dict[str, Any]:
         """Return the items that one method retrieves, best first."""
         return calls.retrieve(engine, **asked.model_dump())
 
-    @made.post("/evaluate", **keyed)
-    def evaluate(asked: Evaluated) -> dict[str, Any]:
+    @web_app.post("/evaluate", **keyed)
+    def evaluate(asked: EvaluateRequest) -> dict[str, Any]:
         """Evaluate methods on a sample of a question set. It answers once the whole run is done."""
         return calls.evaluate(engine, **asked.model_dump())
 
-    @made.get("/methods", **keyed)
+    @web_app.get("/methods", **keyed)
     def methods(words: str = "") -> list[dict[str, str]]:
         """Return the methods whose id, title or paper contains each of these words."""
         return calls.list_methods(words)
 
-    @made.get("/sources", **keyed)
+    @web_app.get("/sources", **keyed)
     def sources() -> list[dict[str, Any]]:
         """Return the graphs and corpora that can be asked, with their question sets."""
         return calls.list_sources()
 
-    return made
+    return web_app
 
 
-def _refuse_in_sentences(made: FastAPI) -> None:
+def _add_error_handlers(made: FastAPI) -> None:
     """Answer every error with `{"error": "a sentence"}`."""
 
     @made.exception_handler(HopscopeError)
@@ -159,7 +160,9 @@ def _refuse_in_sentences(made: FastAPI) -> None:
 
     @made.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"error": shorten(_unfit(error), calls.MAX_SENTENCE)}, 400)
+        return JSONResponse(
+            {"error": shorten(_request_fault(error), calls.MAX_ERROR_CHARACTERS)}, 400
+        )
 
     @made.exception_handler(StarletteHTTPException)
     async def denied(request: Request, error: StarletteHTTPException) -> JSONResponse:
@@ -167,17 +170,19 @@ def _refuse_in_sentences(made: FastAPI) -> None:
 
     @made.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": shorten(sentence(error), calls.MAX_SENTENCE)}, 500)
+        return JSONResponse(
+            {"error": shorten(error_sentence(error), calls.MAX_ERROR_CHARACTERS)}, 500
+        )
 
 
-def _unfit(error: RequestValidationError) -> str:
+def _request_fault(error: RequestValidationError) -> str:
     """Describe the first fault in a request, with its field."""
-    first = error.errors()[0]
-    if first["type"] in ("json_invalid", "model_attributes_type", "missing") and len(
-        first["loc"]
-    ) < 2 + (first["type"] == "json_invalid"):
+    first_fault = error.errors()[0]
+    if first_fault["type"] in ("json_invalid", "model_attributes_type", "missing") and len(
+        first_fault["loc"]
+    ) < 2 + (first_fault["type"] == "json_invalid"):
         return "Send a JSON object, with the header “Content-Type: application/json”."
-    return calls.unfit(first["loc"][1:], first["type"], first["msg"])
+    return calls.field_fault(first_fault["loc"][1:], first_fault["type"], first_fault["msg"])
 
 
 def docs_page(schema: dict[str, Any]) -> str:

@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import __version__
-from core.cases import cases, whole
+from core.cases import cases, comparison_of_case
 from core.errors import HopscopeError, shorten
+from core.io.input_checks import checked_text
 from core.io.json_text import json_text, without_nan
-from core.io.outside import checked_text
 from core.results import comparison_dict
-from core.runtime.jobs import sentence
+from core.runtime.jobs import error_sentence
 from core.serving import calls
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from core.engine import Engine
 
-T = TypeVar("T")
-ABOUT = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked \
+CallT = TypeVar("T")
+SERVER_INSTRUCTIONS = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked \
 and `list_methods` for methods;
 `compare` puts one question to several of them, `explain_loss` says at which step a known answer \
 was lost, `evaluate` scores methods over a
@@ -50,22 +50,25 @@ def server(engine: Engine) -> MCPServer:
             for tool in await self.list_tools():
                 unknown = set(arguments) - set(tool.input_schema["properties"])
                 if tool.name == name and unknown:
-                    raise ToolError(calls.unfit([min(unknown)], "extra_forbidden", ""))
+                    raise ToolError(calls.field_fault([min(unknown)], "extra_forbidden", ""))
             try:
                 return await super().call_tool(name, arguments, context)
             except ToolError as error:
                 if not isinstance(error.__cause__, ValidationError):
                     raise
-                first = error.__cause__.errors()[0]
+                first_fault = error.__cause__.errors()[0]
                 raise ToolError(
                     shorten(
-                        calls.unfit(first["loc"], first["type"], first["msg"]), calls.MAX_SENTENCE
+                        calls.field_fault(
+                            first_fault["loc"], first_fault["type"], first_fault["msg"]
+                        ),
+                        calls.MAX_ERROR_CHARACTERS,
                     )
                 ) from error
 
-    made = Refusing("hopscope", version=__version__, instructions=ABOUT)
+    mcp_server = Refusing("hopscope", version=__version__, instructions=SERVER_INSTRUCTIONS)
 
-    async def done(work: Callable[[], T]) -> T:
+    async def done(work: Callable[[], CallT]) -> CallT:
         """Run a call in a thread and return its plain result.
 
         Errors become tool errors with the sentence that a person would see.
@@ -75,9 +78,9 @@ def server(engine: Engine) -> MCPServer:
         except HopscopeError as error:
             raise ToolError(calls.refusal(error)) from None
         except Exception as error:
-            raise ToolError(shorten(sentence(error), calls.MAX_SENTENCE)) from error
+            raise ToolError(shorten(error_sentence(error), calls.MAX_ERROR_CHARACTERS)) from error
 
-    @made.tool()
+    @mcp_server.tool()
     async def compare(
         question: str,
         methods: list[str] | None = None,
@@ -108,7 +111,7 @@ def server(engine: Engine) -> MCPServer:
         )
         return await done(lambda: calls.compare(engine, *given, items=items))
 
-    @made.tool()
+    @mcp_server.tool()
     async def retrieve(
         question: str,
         method: str = "",
@@ -125,7 +128,7 @@ def server(engine: Engine) -> MCPServer:
             lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items)
         )
 
-    @made.tool()
+    @mcp_server.tool()
     async def explain_loss(
         question: str,
         methods: list[str] | None = None,
@@ -144,7 +147,7 @@ def server(engine: Engine) -> MCPServer:
             )
         )
 
-    @made.tool()
+    @mcp_server.tool()
     async def evaluate(
         questions: str, methods: list[str], sample: int = 20, language_model: bool = False
     ) -> dict[str, Any]:
@@ -159,17 +162,17 @@ def server(engine: Engine) -> MCPServer:
             )
         )
 
-    @made.tool()
+    @mcp_server.tool()
     async def list_methods(words: str = "") -> list[dict[str, str]]:
         """Return the methods whose id, title or paper contains each of these words."""
         return await done(lambda: calls.list_methods(words))
 
-    @made.tool()
+    @mcp_server.tool()
     async def list_sources() -> list[dict[str, Any]]:
         """Return the graphs and corpora that can be asked, with their question sets."""
         return await done(calls.list_sources)
 
-    @made.tool()
+    @mcp_server.tool()
     async def build_graph(
         corpus: str, graph: str = "rkg", extractor: str = "names"
     ) -> dict[str, Any]:
@@ -180,7 +183,7 @@ def server(engine: Engine) -> MCPServer:
         """
         return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
 
-    @made.resource("hopscope://cases", mime_type="application/json")
+    @mcp_server.resource("hopscope://cases", mime_type="application/json")
     def saved_cases() -> str:
         """Return the saved comparisons: id, question, methods and notes."""
         rows = [
@@ -194,13 +197,13 @@ def server(engine: Engine) -> MCPServer:
         ]
         return json_text(rows)
 
-    @made.resource("hopscope://cases/{case}", mime_type="application/json")
+    @mcp_server.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
         """Return one saved comparison in the form of `compare`."""
         try:
-            found = comparison_dict(whole(checked_text(case, "case")))
+            found = comparison_dict(comparison_of_case(checked_text(case, "case")))
         except HopscopeError as error:
             raise ResourceError(calls.refusal(error)) from None
-        return json_text(calls.bounded(found, calls.MAX_ITEMS))
+        return json_text(calls.bound_reply(found, calls.MAX_LANE_ITEMS))
 
-    return made
+    return mcp_server

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from core.errors import BadInput
-from core.graph.names.lookup import names
-from core.graph.storage.excerpt import ExcerptGraph, cut
-from core.graph.texts import leaves
-from core.snapshot.reader import Reader
-from core.snapshot.writer import Writer
+from core.graph.names.lookup import name_lookup
+from core.graph.storage.excerpt import ExcerptGraph, cut_excerpt
+from core.graph.texts import chunk_nodes
+from core.snapshot.reader import StateReader
+from core.snapshot.writer import StateWriter
 from core.types import State
 
 __all__ = ["ExcerptGraph", "excerpt", "freeze_all", "thaw_all"]
 
-VERSION = 1
+SNAPSHOT_VERSION = 1
 
 
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
@@ -29,10 +29,10 @@ def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     The same states give the same bytes. Scores keep seven significant digits. Ids are those of
     `graph`.
     """
-    writer = Writer()
+    writer = StateWriter()
     rows = [writer.fields(state) for state in states]
     return {
-        "snapshot": VERSION,
+        "snapshot": SNAPSHOT_VERSION,
         "graph": graph.digest,
         "states": rows,
         **writer.tables,
@@ -55,15 +55,15 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
     """
     if not isinstance(saved, Mapping) or "snapshot" not in saved:
         raise BadInput("This is not a saved run.")
-    if saved["snapshot"] != VERSION:
+    if saved["snapshot"] != SNAPSHOT_VERSION:
         raise BadInput(
             "This run was saved by another version of Hopscope (format "
-            f"{saved['snapshot']!r:.20}; this one reads {VERSION})."
+            f"{saved['snapshot']!r:.20}; this one reads {SNAPSHOT_VERSION})."
         )
     if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
     try:
-        reader = Reader(saved, graph)
+        reader = StateReader(saved, graph)
         return tuple(reader.value(State, state) for state in saved["states"])
     except (
         KeyError,
@@ -82,7 +82,7 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
 
     `ExcerptGraph.thaw` makes a graph of it.
     """
-    writer, states = Writer(), tuple(states)
+    writer, states = StateWriter(), tuple(states)
     answers: dict[str, None] = {}
     for state in states:
         writer.fields(state)
@@ -90,12 +90,12 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
             name for answer in state.question.answers for name in state.question.names(answer)
         )
     if graph.n_nodes:
-        nodes = {node for answer in answers for node in names(graph).exact(answer)}
+        nodes = {node for answer in answers for node in name_lookup(graph).exact(answer)}
     else:
         nodes = set()
     full = {row for state in states for row in _shown_chunks(graph, state)}
     chunks = writer.ids["chunk"] | full
-    return cut(
+    return cut_excerpt(
         graph,
         writer.ids["node"] | nodes,
         writer.ids["triple"],
@@ -118,4 +118,4 @@ def _shown_chunks(graph, state: State) -> Iterator[int]:
     if state.excerpt is not None:
         yield state.excerpt.chunk
     if state.nodes is not None:
-        yield from leaves(graph, state.nodes.items).values()
+        yield from chunk_nodes(graph, state.nodes.items).values()

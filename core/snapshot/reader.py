@@ -11,15 +11,17 @@ import numpy as np
 
 from core.graph.storage.excerpt import ExcerptGraph, from_gaps
 from core.graph.texts import n_chunks, n_communities
-from core.io import plain
-from core.snapshot.writer import NODE_FIELDS, SHARED
-from core.types import ContextTable, Excerpt, Kind, Path, Point, Ranking, State, Subgraph
+from core.io import plain_data
+from core.snapshot.writer import NODE_FIELDS, SHARED_TABLES
+from core.types import AnswerPoint, ContextTable, Excerpt, Kind, Path, Ranking, State, Subgraph
 
-LONGEST_PATH = 64  # most hops of a path
-EARLIER = {"aside": "waiting"}  # field names of earlier versions, with their present names
+MAX_SAVED_PATH_HOPS = 64  # most hops of a path
+EARLIER_FIELD_NAMES = {
+    "aside": "waiting"
+}  # field names of earlier versions, with their present names
 
 
-class Reader(plain.Reader):
+class StateReader(plain_data.PlainReader):
     """Reader of plain data into state objects, by the types that their classes declare."""
 
     def __init__(self, saved: Mapping[str, Any], graph):
@@ -29,20 +31,20 @@ class Reader(plain.Reader):
             Excerpt: self._excerpt,
             np.ndarray: _array,
         }
-        own |= {cls: partial(self._with_items, cls) for cls in (ContextTable, Point)}
-        own |= {cls: partial(self._shared, cls) for cls in SHARED}
-        super().__init__(own, EARLIER, strict=True)
-        self._saved, self._ids = saved, _Ids(graph)
+        own |= {cls: partial(self._with_items, cls) for cls in (ContextTable, AnswerPoint)}
+        own |= {cls: partial(self._shared, cls) for cls in SHARED_TABLES}
+        super().__init__(own, EARLIER_FIELD_NAMES, strict=True)
+        self._saved, self._ids = saved, _IdTranslation(graph)
         self._made: dict[tuple[str, int], Any] = {}
         self._paths = self._all_paths(saved["paths"])
 
     def _state(self, saved: Mapping[str, Any]) -> State:
-        made = self.fields(State, saved)
-        return made.replace(
+        state = self.fields(State, saved)
+        return state.replace(
             **{
                 name: tuple(self._ids("node", ids).tolist())
                 for name in NODE_FIELDS
-                if (ids := getattr(made, name))
+                if (ids := getattr(state, name))
             }
         )
 
@@ -55,7 +57,7 @@ class Reader(plain.Reader):
         return replace(made, chunk=int(self._ids("chunk", [made.chunk])[0]))
 
     def _shared(self, cls: type, place: int) -> Any:
-        table = SHARED[cls]
+        table = SHARED_TABLES[cls]
         if type(place) is not int or place < 0:
             raise ValueError(f"{place!r:.40} is no place in {table}")
         if (table, place) not in self._made:
@@ -87,14 +89,16 @@ class Reader(plain.Reader):
             raise ValueError(f"{left_out!r:.40} items cannot be left out")
         if item_kind == "path":
             return Ranking(item_kind, tuple(self._path(row) for row in items), scores, left_out)
-        known = (
+        is_known_kind = (
             item_kind in ("node", "triple", "relation")
             or item_kind != "path"
             and all(type(item) is int for item in items)
         )
         return Ranking(
             item_kind,
-            tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items),
+            tuple(self._ids(item_kind, items).tolist())
+            if is_known_kind
+            else self.value(Any, items),
             scores,
             left_out,
         )
@@ -109,26 +113,26 @@ class Reader(plain.Reader):
         edges = columns["edge"]
         nodes = self._ids("node", columns["node"]).tolist()
         steps = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
-        for before, node, edge, forward in zip(
+        for previous_row, node, edge, forward in zip(
             columns["before"], nodes, edges, columns["forward"], strict=True
         ):
             if (
-                not -1 <= before < len(paths)
-                or (before == -1) != (edge == -1)
+                not -1 <= previous_row < len(paths)
+                or (previous_row == -1) != (edge == -1)
                 or forward not in (0, 1)
             ):
                 raise ValueError("a path has no beginning")
-            if before < 0:
+            if previous_row < 0:
                 path = Path((node,))
             else:
-                path = paths[before].extended(node, next(steps), bool(forward))
-            if len(path) > LONGEST_PATH:
-                raise ValueError(f"a path has more than {LONGEST_PATH} steps")
+                path = paths[previous_row].extended(node, next(steps), bool(forward))
+            if len(path) > MAX_SAVED_PATH_HOPS:
+                raise ValueError(f"a path has more than {MAX_SAVED_PATH_HOPS} steps")
             paths.append(path)
         return paths
 
 
-class _Ids:
+class _IdTranslation:
     """Translation of saved ids into the ids of the given graph.
 
     Saved ids are of nodes, triples, relations, passages and communities of the original graph. An
@@ -158,10 +162,11 @@ class _Ids:
             raise ValueError(f"a {of} is not a whole number")
         ids = np.asarray(values, np.int64)
         if of in self._known:
-            known = self._known[of]
-            places = np.searchsorted(known, ids)
+            known_ids = self._known[of]
+            places = np.searchsorted(known_ids, ids)
             if len(ids) and (
-                not len(known) or (known[np.minimum(places, len(known) - 1)] != ids).any()
+                not len(known_ids)
+                or (known_ids[np.minimum(places, len(known_ids) - 1)] != ids).any()
             ):
                 raise ValueError(f"a {of} is not in the part of the graph that was saved")
             return places.astype(np.int64)

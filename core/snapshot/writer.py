@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from core.graph.storage.excerpt import gaps
-from core.io import plain
-from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Step, Subgraph
+from core.io import plain_data
+from core.types import AnswerPoint, ContextTable, Excerpt, Path, Ranking, State, Step, Subgraph
 
-DIGITS = 7  # significant digits of a score, which is the precision of float32
+SCORE_DIGITS = 7  # significant digits of a score, which is the precision of float32
 NODE_FIELDS = ("seeds", "reader")  # fields of State that hold node ids
 # Classes whose objects are written once, with the names of their tables.
-SHARED = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
+SHARED_TABLES = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
 
 
-class Writer(plain.Writer):
+class StateWriter(plain_data.PlainWriter):
     """Writer of state objects as plain data.
 
     Shared objects become indices into `tables`, and paths become rows of `paths`. `ids` collects
@@ -26,7 +26,7 @@ class Writer(plain.Writer):
     """
 
     def __init__(self) -> None:
-        self.tables: dict[str, list] = {name: [] for name in SHARED.values()}
+        self.tables: dict[str, list] = {name: [] for name in SHARED_TABLES.values()}
         self.paths: dict[str, list[int]] = {"before": [], "node": [], "edge": [], "forward": []}
         self.ids: dict[str, set[int]] = {
             kind: set() for kind in ("node", "triple", "relation", "chunk", "community")
@@ -39,7 +39,7 @@ class Writer(plain.Writer):
 
     def fields(self, carrier: Any) -> dict[str, Any]:
         """Return the fields of an object that are not at their default."""
-        if isinstance(carrier, ContextTable | Point):
+        if isinstance(carrier, ContextTable | AnswerPoint):
             self.ids[carrier.kind].update(map(int, carrier.items))
         if isinstance(carrier, Excerpt):
             self.ids["chunk"].add(carrier.chunk)
@@ -58,7 +58,7 @@ class Writer(plain.Writer):
             return float(value) if np.isfinite(value) else str(float(value))
         if isinstance(value, Path):
             return self._path(value)
-        if type(value) in SHARED:
+        if type(value) in SHARED_TABLES:
             return self._shared(value)
         if isinstance(value, np.ndarray):
             return {
@@ -69,9 +69,9 @@ class Writer(plain.Writer):
         return super().value(value)
 
     def _shared(self, carrier: Any) -> int:
-        known = self._seen.get(id(carrier))
-        if known is None:
-            table = SHARED[type(carrier)]
+        known_place = self._seen.get(id(carrier))
+        if known_place is None:
+            table = SHARED_TABLES[type(carrier)]
             self._held.append(carrier)
             if table == "subgraphs":
                 saved = self._subgraph(carrier)
@@ -79,11 +79,13 @@ class Writer(plain.Writer):
                 saved = self._ranking(carrier)
             else:
                 saved = self.fields(carrier)
-            place = self._places.setdefault((table, json.dumps(saved)), len(self.tables[table]))
-            if place == len(self.tables[table]):
+            row_number = self._places.setdefault(
+                (table, json.dumps(saved)), len(self.tables[table])
+            )
+            if row_number == len(self.tables[table]):
                 self.tables[table].append(saved)
-            known = self._seen[id(carrier)] = place
-        return known
+            known_place = self._seen[id(carrier)] = row_number
+        return known_place
 
     def _subgraph(self, subgraph: Subgraph) -> dict[str, Any]:
         self.ids["node"].update(subgraph.nodes.tolist())
@@ -142,4 +144,4 @@ class Writer(plain.Writer):
 
 
 def _short(score: float) -> float | str:
-    return float(f"{score:.{DIGITS}g}") if np.isfinite(score) else str(score)
+    return float(f"{score:.{SCORE_DIGITS}g}") if np.isfinite(score) else str(score)

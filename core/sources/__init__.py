@@ -1,6 +1,20 @@
 """Sources that questions are asked of: a graph of triples, or the documents of a corpus."""
 
-from core.sources.kinds import CorpusSource, GraphSource, corpus_with, source_in, sources
-from core.sources.source import Ask, Source
+from core.sources.kinds import (
+    CorpusSource,
+    GraphSource,
+    available_sources,
+    corpus_of_set,
+    source_in,
+)
+from core.sources.source import AnswerSource, SourceQuestion
 
-__all__ = ["Ask", "CorpusSource", "GraphSource", "Source", "corpus_with", "source_in", "sources"]
+__all__ = [
+    "SourceQuestion",
+    "CorpusSource",
+    "GraphSource",
+    "AnswerSource",
+    "corpus_of_set",
+    "source_in",
+    "available_sources",
+]

@@ -8,22 +8,22 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from core.corpus import Corpus, Shipped, corpora, open_corpus
-from core.corpus.mends import Mends, mends_of
-from core.corpus.quoted import parts_of
+from core.corpus import Corpus, ShippedCorpus, corpora, open_corpus
+from core.corpus.entity_merges import EntityMerges, read_merges
+from core.corpus.quotations import split_passage_name
 from core.datasets import Dataset, dataset_of, datasets
-from core.datasets.catalogue import unreadable
+from core.datasets.catalogue import unreadable_graphs
 from core.environment import Environment
 from core.errors import BadInput, HopscopeError
-from core.graph.edits import carried, edited
+from core.graph.edits import edit_graph, names_after_edits
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
-from core.sources.source import Ask, Opener, Source
+from core.sources.source import AnswerSource, GraphOpener, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 
-class GraphSource(Source):
+class GraphSource(AnswerSource):
     """A graph of triples, which all lanes share."""
 
     kind, is_corpus, noun = "graph", False, "the graph"
@@ -49,12 +49,12 @@ class GraphSource(Source):
 
     @property
     def title(self) -> str:
-        known, question = self._known(), self.name.partition(":")[2]
-        if known is None:
+        entry, question = self._known(), self.name.partition(":")[2]
+        if entry is None:
             return self.name
-        if known.name == self.name:
-            return known.title
-        return f"{question} ({known.title})"
+        if entry.name == self.name:
+            return entry.title
+        return f"{question} ({entry.title})"
 
     @property
     def sets(self) -> Mapping[str, str]:
@@ -63,16 +63,16 @@ class GraphSource(Source):
 
     @property
     def examples(self) -> tuple[str, ...]:
-        known = self._known()
-        if known is None or known.name == self.name:
+        entry = self._known()
+        if entry is None or entry.name == self.name:
             return super().examples
-        own = self.name.partition(":")[2]  # the graph of one question
+        question_id = self.name.partition(":")[2]  # the graph of one question
         return tuple(
             q.text
-            for s in known.sets.values()
+            for s in entry.sets.values()
             if s.graphs == "question"
             for q in s.questions()
-            if q.id == own
+            if q.id == question_id
         )[:1]
 
     def questions(self, set_name: str) -> Sequence[Question]:
@@ -89,7 +89,7 @@ class GraphSource(Source):
                     return question
         return None
 
-    def asked_on(self, set_name: str, question: Question) -> Source:
+    def asked_on(self, set_name: str, question: Question) -> AnswerSource:
         return GraphSource(self._dataset().graph_name(set_name, question))
 
     def _dataset(self) -> Dataset:
@@ -98,9 +98,11 @@ class GraphSource(Source):
             raise BadInput(f"The graph “{self.name}” is not here any more.")
         return known
 
-    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
+    def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         graph = engine.graph(self.name, watch) if self.graph is None else self.graph
-        return replace(self, graph=graph if graph.live is not None else edited(graph, self.edits))
+        return replace(
+            self, graph=graph if graph.live is not None else edit_graph(graph, self.edits)
+        )
 
     def ask(
         self,
@@ -109,15 +111,20 @@ class GraphSource(Source):
         reader: bool = True,
         model: bool = True,
         watch: Watch = NO_WATCH,
-    ) -> Ask:
+    ) -> SourceQuestion:
         if self.graph.live is not None:
-            near = self.graph.live.around(question.text, question.entities, watch)
-            asked = replace(question, entities=near.fetched.starts)
-            return replace(self, graph=edited(near, self.edits)).ask(asked, seed, reader, model)
-        text, entities = check_question(question.text), carried(question.entities, self.edits)
+            near_graph = self.graph.live.around(question.text, question.entities, watch)
+            source_question = replace(question, entities=near_graph.fetched.starts)
+            return replace(self, graph=edit_graph(near_graph, self.edits)).ask(
+                source_question, seed, reader, model
+            )
+        text, entities = (
+            check_question(question.text),
+            names_after_edits(question.entities, self.edits),
+        )
         renames = [edit for edit in self.edits if not edit.removes]
-        answers = carried(question.answers, renames)
-        aliases = tuple(carried(group, renames) for group in question.aliases)
+        answers = names_after_edits(question.answers, renames)
+        aliases = tuple(names_after_edits(group, renames) for group in question.aliases)
         if question.entities and not entities:
             raise BadInput(
                 "All that the question starts from is taken away; put one of it back, or "
@@ -127,10 +134,10 @@ class GraphSource(Source):
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
         # A graph has no passages.
-        asked = replace(
+        source_question = replace(
             question, text=text, entities=named, answers=answers, aliases=aliases, gold=()
         )
-        return Ask(self, asked, seeds, seed, reader, model)
+        return SourceQuestion(self, source_question, seeds, seed, reader, model)
 
     def built(
         self,
@@ -146,7 +153,7 @@ class GraphSource(Source):
         )
 
 
-class CorpusSource(Source):
+class CorpusSource(AnswerSource):
     """The documents of a corpus.
 
     Each lane runs on the graph that its method names, else on the graph of chunks alone.
@@ -163,14 +170,14 @@ class CorpusSource(Source):
         """Return the source of an opened corpus."""
         return cls(corpus.name, corpus=corpus)
 
-    def _known(self) -> Corpus | Shipped | None:
+    def _known(self) -> Corpus | ShippedCorpus | None:
         return self.corpus or corpora().get(self.name)
 
     def __contains__(self, passage: str) -> bool:
         return (
             self.corpus is not None
             and self.corpus.has_passage(passage)
-            and parts_of(passage)[0] not in self.removed
+            and split_passage_name(passage)[0] not in self.removed
         )
 
     @property
@@ -182,8 +189,8 @@ class CorpusSource(Source):
         return self.corpus or open_corpus(self.name)
 
     @property
-    def mends(self) -> Mends:
-        return mends_of(self.corpus) if self.corpus else Mends()
+    def mends(self) -> EntityMerges:
+        return read_merges(self.corpus) if self.corpus else EntityMerges()
 
     def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
         return self.documents.digest
@@ -208,14 +215,14 @@ class CorpusSource(Source):
             return next((question for question in every if question.text == text), None)
         return None
 
-    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
+    def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         if self.graph is not None:
-            return replace(self, graph=edited(self.graph, self.edits))
+            return replace(self, graph=edit_graph(self.graph, self.edits))
         corpus = self.corpus or open_corpus(self.name, watch)
         return replace(
             self,
             corpus=corpus,
-            graph=edited(engine.environment.built(corpus, watch=watch), self.edits),
+            graph=edit_graph(engine.environment.built(corpus, watch=watch), self.edits),
         )
 
     def ask(
@@ -225,8 +232,8 @@ class CorpusSource(Source):
         reader: bool = True,
         model: bool = True,
         watch: Watch = NO_WATCH,
-    ) -> Ask:
-        return Ask(
+    ) -> SourceQuestion:
+        return SourceQuestion(
             self, replace(question, text=check_question(question.text)), (), seed, reader, model
         )
 
@@ -239,24 +246,24 @@ class CorpusSource(Source):
         make: bool = False,
     ) -> Any:
         corpus = self.documents if self.here else None
-        mends = mends_of(corpus).edits if mended and corpus is not None else ()
-        return edited(environment.built(corpus, build, watch, make), (*mends, *self.edits))
+        mends = read_merges(corpus).edits if mended and corpus is not None else ()
+        return edit_graph(environment.built(corpus, build, watch, make), (*mends, *self.edits))
 
 
-def sources() -> dict[Source, str]:
+def available_sources() -> dict[AnswerSource, str]:
     """Return the available sources with their titles.
 
     Graphs come first, then graphs that cannot be opened, then corpora.
     """
     known = datasets()
-    graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in known.items()}
-    damaged: dict[Source, str] = {
-        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable(known)
+    graphs: dict[AnswerSource, str] = {GraphSource(name): one.title for name, one in known.items()}
+    damaged: dict[AnswerSource, str] = {
+        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable_graphs(known)
     }
     return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
 
 
-def corpus_with(set_name: str) -> CorpusSource | None:
+def corpus_of_set(set_name: str) -> CorpusSource | None:
     """Return the corpus of a question set; None for a graph's set, or an unknown one."""
     owners = {
         known_set: CorpusSource(name)
@@ -266,12 +273,12 @@ def corpus_with(set_name: str) -> CorpusSource | None:
     return owners.get(set_name)
 
 
-KINDS: dict[str, type[Source]] = {one.kind: one for one in (CorpusSource, GraphSource)}
+SOURCE_KINDS: dict[str, type[AnswerSource]] = {one.kind: one for one in (CorpusSource, GraphSource)}
 
 
-def source_in(parameters: Mapping[str, Any]) -> Source | None:
+def source_in(parameters: Mapping[str, Any]) -> AnswerSource | None:
     """Return the source that an address names; None if it names none."""
-    for kind, source in KINDS.items():
+    for kind, source in SOURCE_KINDS.items():
         if name := parameters.get(kind):
             return source(name)
     return None

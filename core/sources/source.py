@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from core.corpus import Corpus, Shipped
-from core.corpus.mends import Mends
+from core.corpus import Corpus, ShippedCorpus
+from core.corpus.entity_merges import EntityMerges
 from core.datasets import Dataset
 from core.environment import Environment
 from core.errors import HopscopeError
@@ -17,10 +17,10 @@ from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-FIRST = 3  # questions of a set that serve as examples if none are named
+MAX_EXAMPLE_QUESTIONS = 3  # questions of a set that serve as examples if none are named
 
 
-class Opener(Protocol):
+class GraphOpener(Protocol):
     """An object that opens graphs, such as an engine."""
 
     environment: Environment
@@ -29,7 +29,7 @@ class Opener(Protocol):
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class AnswerSource(ABC):
     """A source of answers to questions, by its name.
 
     Parameters
@@ -74,9 +74,9 @@ class Source(ABC):
         return ()
 
     @property
-    def mends(self) -> Mends:
+    def mends(self) -> EntityMerges:
         """The merges that are saved for its graphs. Raises StoreError."""
-        return Mends()
+        return EntityMerges()
 
     @abstractmethod
     def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
@@ -119,12 +119,13 @@ class Source(ABC):
 
         Empty if that set cannot be read.
         """
-        known = self._known()
-        if known is None or known.examples or not known.sets:
-            return () if known is None else known.examples
+        entry = self._known()
+        if entry is None or entry.examples or not entry.sets:
+            return () if entry is None else entry.examples
         try:
             return tuple(
-                question.text for question in self.questions(next(iter(known.sets)))[:FIRST]
+                question.text
+                for question in self.questions(next(iter(entry.sets)))[:MAX_EXAMPLE_QUESTIONS]
             )
         except HopscopeError:  # it is reported when the source is opened
             return ()
@@ -147,16 +148,16 @@ class Source(ABC):
         A set that cannot be read is skipped; the fault is reported when it is chosen.
         """
 
-    def asked_on(self, set_name: str, question: Question) -> Source:
+    def asked_on(self, set_name: str, question: Question) -> AnswerSource:
         """Return the source of a set's question: this one, or the graph of the question alone."""
         return self
 
     @abstractmethod
-    def _known(self) -> Dataset | Corpus | Shipped | None:
+    def _known(self) -> Dataset | Corpus | ShippedCorpus | None:
         """Return its description; None if it does not exist."""
 
     @abstractmethod
-    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
+    def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         """Return this source with its graph open and edited.
 
         The graph is built first if it is missing. Raises BadInput, StoreError.
@@ -170,7 +171,7 @@ class Source(ABC):
         reader: bool = True,
         model: bool = True,
         watch: Watch = NO_WATCH,
-    ) -> Ask:
+    ) -> SourceQuestion:
         """Return a question to the opened source, checked and ready to run.
 
         From a database that is queried live, the neighbourhood is fetched. Raises BadInput,
@@ -203,7 +204,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class Ask:
+class SourceQuestion:
     """One question to one source, as every lane receives it.
 
     Parameters
@@ -214,7 +215,7 @@ class Ask:
     whole : False searches vectors that are still being made as far as they exist.
     """
 
-    source: Source
+    source: AnswerSource
     question: Question
     seeds: tuple[int, ...]
     seed: int = 0
@@ -233,7 +234,7 @@ class Ask:
             models,
         )
 
-    def same(self, other: Ask) -> bool:
+    def same(self, other: SourceQuestion) -> bool:
         """Return whether another ask gives the same results.
 
         It has the same question, source and answering models.

@@ -33,8 +33,8 @@ LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)")
 def site_path(file: str) -> str:
     """Where the site has a file of the checkout, both as paths below the root: a page, a picture, or a page that shows the file's text.
 
-    >>> site_path("docs/walks.md"), site_path("README.md"), site_path("docs/notebooks/own-documents.ipynb"), site_path("core/io/plain.py")
-    ('walks.md', 'index.md', 'notebooks/own-documents.md', 'files/core/io/plain.py.md')
+    >>> site_path("docs/walks.md"), site_path("README.md"), site_path("docs/notebooks/own-documents.ipynb"), site_path("core/io/plain_data.py")
+    ('walks.md', 'index.md', 'notebooks/own-documents.md', 'files/core/io/plain_data.py.md')
     """
     path = PurePosixPath(file)
     if file in MOVED:
@@ -56,8 +56,8 @@ def rewritten(text: str, file: str) -> str:
 
     >>> rewritten("[Walks](docs/walks.md#speed)", "README.md")
     '[Walks](walks.md#speed)'
-    >>> rewritten("[its rows](../core/io/plain.py)", "docs/formats.md")
-    '[its rows](files/core/io/plain.py.md)'
+    >>> rewritten("[its rows](../core/io/plain_data.py)", "docs/formats.md")
+    '[its rows](files/core/io/plain_data.py.md)'
     """
     folder, here = PurePosixPath(file).parent, PurePosixPath(site_path(file)).parent
     return LINK.sub(

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from core.datasets import datasets
-from core.diagnosis.changes.adviser import USUAL, advise
+from core.diagnosis.changes.size_advice import DEFAULT_ADVISED_NODES, advise_subgraph_size
 from core.engine import Engine
-from core.graph.names.lookup import names
-from core.graph.pagerank.best import top_pagerank
+from core.graph.names.lookup import name_lookup
+from core.graph.pagerank.top_nodes import top_pagerank
 
 SETS = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 SAMPLE, SEED = 200, 21
@@ -28,7 +28,7 @@ def run() -> list[dict]:
         ]
         told = np.array([_measured(graph, question) for question in drawn])
         for i, which in enumerate(
-            (f"{USUAL:,} nodes", "suggested, hops known", "suggested, words alone")
+            (f"{DEFAULT_ADVISED_NODES:,} nodes", "suggested, hops known", "suggested, words alone")
         ):
             recall, hit, nodes, seconds = told[:, i].mean(0)
             note = f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, {1000 * seconds:.1f} ms to suggest"
@@ -45,18 +45,34 @@ def run() -> list[dict]:
 
 def _measured(graph, question) -> list[tuple[float, float, float, float]]:
     """(recall, hit, nodes, seconds to suggest) of the usual size and of both suggestions; sizes above the usual count as it."""
-    seeds = tuple(names(graph).find(entity) for entity in question.entities)
-    ranks = {int(node): rank for rank, node in enumerate(top_pagerank(graph, seeds, USUAL)[0])}
+    seeds = tuple(name_lookup(graph).find(entity) for entity in question.entities)
+    ranks = {
+        int(node): rank
+        for rank, node in enumerate(top_pagerank(graph, seeds, DEFAULT_ADVISED_NODES)[0])
+    }
     places = np.array(
         [
-            min((ranks.get(node, USUAL) for node in names(graph).exact(answer)), default=USUAL)
+            min(
+                (
+                    ranks.get(node, DEFAULT_ADVISED_NODES)
+                    for node in name_lookup(graph).exact(answer)
+                ),
+                default=DEFAULT_ADVISED_NODES,
+            )
             for answer in question.answers
         ]
     )
-    told = [((places < USUAL).mean(), (places < USUAL).any(), USUAL, 0.0)]
+    told = [
+        (
+            (places < DEFAULT_ADVISED_NODES).mean(),
+            (places < DEFAULT_ADVISED_NODES).any(),
+            DEFAULT_ADVISED_NODES,
+            0.0,
+        )
+    ]
     for asked in (question, replace(question, hops=None)):
         start = time.perf_counter()
-        keep = advise(graph, asked, seeds).keep
-        inside = places < min(keep, USUAL)
+        keep = advise_subgraph_size(graph, asked, seeds).keep
+        inside = places < min(keep, DEFAULT_ADVISED_NODES)
         told.append((inside.mean(), inside.any(), keep, time.perf_counter() - start))
     return told

@@ -15,15 +15,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets, questions
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
 from core.errors import HopscopeError
-from core.evaluation.metrics.statistics import holm, paired
+from core.evaluation.metrics.statistics import holm, paired_test
 from core.instances.catalogue import catalogue
 from core.operators.base import Line
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from tests.benchmarks.chains import EACH, SEED, _right, _told
 
 # with how many entities a question has; two stand for more
@@ -63,7 +63,9 @@ def run() -> list[dict]:
         right, kept = ({line: both[:, column] for line, both in asked.items()} for column in (0, 1))
         best = max(PUBLISHED, key=lambda line: right[line].mean())
         for line in lines:
-            against = paired("hit@1", line, best, right[line], right[best]) if line in OWN else None
+            against = (
+                paired_test("hit@1", line, best, right[line], right[best]) if line in OWN else None
+            )
             rows.append(
                 {
                     "name": f"{known[line].short}, {name}"
@@ -83,10 +85,10 @@ def run() -> list[dict]:
     return [{key: value for key, value in row.items() if key != "against"} for row in rows]
 
 
-def _asked(engine, ask: Ask, line: Line) -> tuple[bool, float]:
+def _asked(engine, ask: SourceQuestion, line: Line) -> tuple[bool, float]:
     """What a line finds, as in `found`. What the encoder read before is remembered."""
-    lane = LaneRun(ask, line, engine.environment, Prefixes())
-    lane.retrieve(Progress())
+    lane = LaneRun(ask, line, engine.environment, PrefixCache())
+    lane.retrieve(LaneListener())
     return found(lane)
 
 
@@ -101,7 +103,7 @@ def found(lane: LaneRun) -> tuple[bool, float]:
     )
 
 
-def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[Ask]:
+def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[SourceQuestion]:
     """`EACH` questions of a set with so many entities, the same every time; of the half with an odd MD5 unless `half` is 0."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [

@@ -6,12 +6,12 @@ import os
 import tempfile
 import time
 
-from core.builds import find
-from core.builds.base import Made
-from core.builds.catalogue import Build
-from core.builds.run import context
+from core.builds import find_build
+from core.builds.base import BuildState
+from core.builds.catalogue import GraphBuild
+from core.builds.run import build_context
 from core.corpus import open_corpus
-from core.graph.building.text_graph import assemble, store
+from core.graph.building.text_graph import assemble, store_graph
 from core.io.home import models_folder
 from core.models.registry import Registry
 
@@ -31,22 +31,22 @@ def run() -> list[dict]:
     kept = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
     try:
-        return [_row(find(one)) for one in BUILDS]
+        return [_row(find_build(one)) for one in BUILDS]
     finally:
         for name, value in kept.items():
             os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
 
 
-def _row(build: Build) -> dict:
+def _row(build: GraphBuild) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPSCOPE_HOME"] = folder
         corpus, models = open_corpus(CORPUS), Registry()
         models.encoder().encode(["loaded before the clock starts"])
-        ctx, made, spent = context(corpus, models), Made(corpus), {}
+        ctx, made, spent = build_context(corpus, models), BuildState(corpus), {}
         for operator in build.line:
             if operator.stage == "index" and (made.graph is None or made.graph.folder is None):
                 made = made.replace(
-                    graph=store(
+                    graph=store_graph(
                         made.graph or assemble(CORPUS, [], [], {}, {}, made.chunks),
                         f"{folder}/graph",
                     )

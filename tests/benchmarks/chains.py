@@ -11,17 +11,17 @@ import time
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import questions
-from core.diagnosis.funnel import right
+from core.diagnosis.funnel import count_right_answers
 from core.engine import Engine
 from core.evaluation.metrics.statistics import estimates
-from core.graph.algorithms.chains import best_chains, ranked_ends, walk
-from core.graph.names.lookup import names
+from core.graph.algorithms.chains import best_chains, ranked_ends, walk_chain
+from core.graph.names.lookup import name_lookup
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw
@@ -76,7 +76,7 @@ def run() -> list[dict]:
     for name, line in LINES.items():
         for told, asked in asks.items():
             # builds and loads what is kept
-            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(Progress())
+            LaneRun(asked[0], line, engine.environment, PrefixCache()).retrieve(LaneListener())
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)
@@ -93,12 +93,12 @@ def run() -> list[dict]:
     return rows
 
 
-def _timed(engine, ask: Ask, line: Line) -> tuple[bool, tuple[float, float]]:
+def _timed(engine, ask: SourceQuestion, line: Line) -> tuple[bool, tuple[float, float]]:
     """Whether the first answer (or the number of hops) is right, and the seconds on the clock and of the processors."""
     engine.models.encoder().forget()
-    lane = LaneRun(ask, line, engine.environment, Prefixes())
+    lane = LaneRun(ask, line, engine.environment, PrefixCache())
     start = time.perf_counter(), time.process_time()
-    lane.retrieve(Progress())
+    lane.retrieve(LaneListener())
     took = time.perf_counter() - start[0], time.process_time() - start[1]
     return _right(ask.source.graph, lane.state), took
 
@@ -109,11 +109,11 @@ def _told(right_ones: list[bool]) -> str:
     return f" [{share.low:.3f}, {share.high:.3f}]"
 
 
-def _ceiling(graph, ask: Ask) -> bool:
+def _ceiling(graph, ask: SourceQuestion) -> bool:
     """Whether the first end of the best chain is right, where the chain is chosen by the known answers."""
-    goal = {node for answer in ask.question.answers for node in names(graph).exact(answer)}
+    goal = {node for answer in ask.question.answers for node in name_lookup(graph).exact(answer)}
     chains, _ = best_chains(graph, ask.seeds, sorted(goal), 3)
-    front = walk(graph, ask.seeds, chains[0]) if chains else None
+    front = walk_chain(graph, ask.seeds, chains[0]) if chains else None
     return front is not None and int(ranked_ends(front, ask.seeds)[0]) in goal
 
 
@@ -128,4 +128,4 @@ def _right(graph, state) -> bool:
     if state.paths is None:
         return state.hops == state.question.hops
     first = state.replace(reader=state.reader[:1])
-    return bool(right(graph, first, state.question.answers, reader=True))
+    return bool(count_right_answers(graph, first, state.question.answers, reader=True))

@@ -48,7 +48,7 @@ def run() -> list[dict]:
 def _computed(questions) -> list[dict]:
     from core.diagnosis.step_outcomes import step_outcomes
     from core.engine import Engine
-    from core.instances.catalogue import catalogue, named
+    from core.instances.catalogue import catalogue, instance_of_line
     from core.operators.text import parse_line
     from core.sources import GraphSource
     from pages.parts.build.change import change_data
@@ -60,13 +60,15 @@ def _computed(questions) -> list[dict]:
     seconds: dict[str, list[float]] = {name: [] for name in CHANGES}
     for place, question in enumerate([questions[0], *questions]):  # the first once more, to warm
         ask = engine.ask(source, question, model=False)
-        first = engine.compare(ask, [named(before, known)])
+        first = engine.compare(ask, [instance_of_line(before, known)])
         first.wait()
         for name, (old, new) in CHANGES.items():
             start = time.perf_counter()
             line = parse_line(LINE.replace(old, new))
             job = engine.compare(
-                ask, [named(before, known), named(line, known)], before=first.comparison
+                ask,
+                [instance_of_line(before, known), instance_of_line(line, known)],
+                before=first.comparison,
             )
             job.wait()
             step_outcomes(job.comparison, job.comparison.lanes[-1])

@@ -9,13 +9,13 @@ import time
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.environment import Environment
-from core.graph.building.text_graph import assemble, store, with_tables
+from core.graph.building.text_graph import assemble, store_graph, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.instances.catalogue import catalogue
-from core.sources import Ask, CorpusSource
+from core.sources import CorpusSource, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH
 from tests.films import Written
@@ -85,7 +85,7 @@ def run() -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         before, os.environ["HOPSCOPE_HOME"] = os.environ.get("HOPSCOPE_HOME"), folder
         try:
-            graph = store(made(np.random.default_rng(7)), f"{folder}/made")
+            graph = store_graph(made(np.random.default_rng(7)), f"{folder}/made")
             return [_row(graph, name) for name in INSTANCES]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
@@ -97,17 +97,17 @@ def _row(graph: Graph, name: str) -> dict:
     environment, seconds = Environment(Models(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
-        ask = Ask(
+        ask = SourceQuestion(
             CorpusSource("made", graph),
             Question(f"what is told of number {number}"),
             (),
             model=False,
             reader=False,
         )
-        lane = LaneRun(ask, instance.line, environment, Prefixes())
+        lane = LaneRun(ask, instance.line, environment, PrefixCache())
         start = time.perf_counter()
-        lane.retrieve(Progress())
-        lane.answer(Progress())
+        lane.retrieve(LaneListener())
+        lane.answer(LaneListener())
         seconds.append(time.perf_counter() - start)
     spread = f"{min(seconds[1:]):.3f} to {max(seconds[1:]):.3f}; limit {LIMIT} s"
     note = f"median of {QUESTIONS} questions on {CHUNKS:,} chunks and {NODES:,} entities, {spread}"

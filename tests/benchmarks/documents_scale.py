@@ -114,7 +114,7 @@ def models(made: Sequence[str]):
 
 def spread(options):
     """The workers that were asked for, with made vectors where these are asked for; None for this process alone."""
-    from core.commands.spread import workers_of
+    from core.commands.worker_options import workers_of
     from core.runtime.cluster import Workers
 
     class MadeWorkers(Workers):
@@ -127,28 +127,29 @@ def spread(options):
 
 def _with_models(made: Sequence[str], work: Callable, item):
     """In a worker: the work with the models of the benchmark."""
-    from core.indexes import encoded
+    from core.indexes import vector_blocks
 
-    encoded._models = cache(partial(models, made))
+    vector_blocks._worker_models = cache(partial(models, made))
     return work(item)
 
 
 def made_facts(text: str):
     """Facts of a text by patterns: capitalised names and pairs of long words, those of a sentence joined as the parser joins them."""
-    from core.builds.extract.mentions import TOGETHER, pairs
-    from core.builds.facts import Entity, Facts, Relation
-    from core.corpus.sentences import sentences
+    from core.builds.extract.mentions import APPEARS_WITH, pair_names
+    from core.builds.facts import ChunkEntity, ChunkRelation, Facts
+    from core.corpus.sentences import sentence_spans
 
-    entities: dict[str, Entity] = {}
-    relations: dict[tuple[str, str], Relation] = {}
-    for start, end in sentences(text):
+    entities: dict[str, ChunkEntity] = {}
+    relations: dict[tuple[str, str], ChunkRelation] = {}
+    for start, end in sentence_spans(text):
         said = text[start:end]
         named = list(dict.fromkeys(NAMED.findall(said)))
         for name in named:
-            entities.setdefault(name.casefold(), Entity(name, "thing", said, 1))
-        for a, b in pairs([name.casefold() for name in named]):
+            entities.setdefault(name.casefold(), ChunkEntity(name, "thing", said, 1))
+        for a, b in pair_names([name.casefold() for name in named]):
             relations.setdefault(
-                (a, b), Relation(entities[a].name, entities[b].name, TOGETHER, said, "", 1.0)
+                (a, b),
+                ChunkRelation(entities[a].name, entities[b].name, APPEARS_WITH, said, "", 1.0),
             )
     return Facts(tuple(entities.values()), tuple(relations.values()))
 
@@ -162,9 +163,9 @@ class Stages:
     @contextmanager
     def stage(self, name: str, note: str = "", folder: Path | None = None) -> Iterator[dict]:
         """Measures what is done within; `note` may be set on what is handed over."""
-        from core.io.home import home
+        from core.io.home import home_folder
 
-        told, folder = {"note": note}, folder or home()
+        told, folder = {"note": note}, folder or home_folder()
         _forget_peak()
         clock, processor, before = time.perf_counter(), _processor(), _on_disk(folder)
         yield told
@@ -236,16 +237,19 @@ def corpus(options) -> list[Cost]:
 
 def _save_facts(documents: Iterable) -> None:
     """Save made facts of documents as those of the parser."""
-    from core.builds.extract.noun_phrases import PACKAGE, NounPhrases
-    from core.builds.fact_store import FactStore, key_of
-    from core.corpus.chunks import by_tokens
+    from core.builds.extract.noun_phrases import PARSER_PACKAGE, NounPhrases
+    from core.builds.fact_store import FactStore, fact_key
+    from core.corpus.chunks import chunk_by_tokens
 
     saved, extractor = FactStore(), NounPhrases()
-    texts, signature = by_tokens(documents, 240, 24).texts("text"), f"{PACKAGE} {version(PACKAGE)}"
+    texts, signature = (
+        chunk_by_tokens(documents, 240, 24).texts("text"),
+        f"{PARSER_PACKAGE} {version(PARSER_PACKAGE)}",
+    )
     for first in range(0, len(texts), 2000):
         saved.keep(
             {
-                key_of(repr(extractor), signature, text): made_facts(text)
+                fact_key(repr(extractor), signature, text): made_facts(text)
                 for text in texts[first : first + 2000]
             }
         )
@@ -253,14 +257,14 @@ def _save_facts(documents: Iterable) -> None:
 
 def built(options) -> list[Cost]:
     """Build a graph: a row for each operator."""
-    from core.builds import build, find
+    from core.builds import find_build, run_build
     from tests.benchmarks.made_documents import made_corpus
 
-    one, stages = find(options.step[1]), Stages(options.documents, f"build {options.step[1]}")
+    one, stages = find_build(options.step[1]), Stages(options.documents, f"build {options.step[1]}")
     made, workers = made_corpus(options.documents), spread(options)
     with workers.started() if workers else nullcontext():
         with stages.stage("in all") as told, stages.operators(one.line) as watch:
-            graph = build(
+            graph = run_build(
                 made,
                 one,
                 models(options.made),
@@ -276,12 +280,12 @@ def built(options) -> list[Cost]:
 
 def asked(options) -> list[Cost]:
     """Ask questions of each row on a build: the first, and the median of the others."""
-    from core.comparison.built import BuiltGraphs
-    from core.comparison.run import LaneRun, Prefixes, Progress
+    from core.comparison.built_graphs import BuiltGraphs
+    from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
     from core.environment import Environment
     from core.indexes import vectors
     from core.instances.catalogue import catalogue
-    from core.sources import Ask, CorpusSource
+    from core.sources import CorpusSource, SourceQuestion
     from tests.benchmarks.made_documents import SET, made_corpus
 
     stages, registry, made = (
@@ -298,15 +302,15 @@ def asked(options) -> list[Cost]:
         line, spent, found = catalogue()[name].line, list[float](), 0
         for of in _searched(line):
             with stages.stage(f"{name}: vectors of {of}") as told:
-                told["note"] = vectors.build(
+                told["note"] = vectors.build_vectors(
                     source.graph, registry.encoder(), of, limit=10**9
                 ).approximate
         with stages.stage(name) as told:
             for question in made.questions(SET):
-                ask = Ask(source, question, (), model=False, reader=False)
-                lane = LaneRun(ask, line, environment, Prefixes())
+                ask = SourceQuestion(source, question, (), model=False, reader=False)
+                lane = LaneRun(ask, line, environment, PrefixCache())
                 start = time.process_time()
-                lane.retrieve(Progress())
+                lane.retrieve(LaneListener())
                 spent.append(time.process_time() - start)
                 found += bool(_documents(lane) & {*question.gold})
             later = sorted(spent[1:])
@@ -320,9 +324,9 @@ def asked(options) -> list[Cost]:
 def _searched(line) -> list[str]:
     """Of what a line searches the vectors."""
     from core.operators.texts.facts import PassagesOfFacts
-    from core.operators.texts.vectors import ByVector
+    from core.operators.texts.vectors import VectorHits
 
-    found = [operator.of for operator in line.parts() if isinstance(operator, ByVector)]
+    found = [operator.of for operator in line.parts() if isinstance(operator, VectorHits)]
     return [
         *found,
         *(
@@ -351,17 +355,17 @@ def _documents(lane) -> set[str]:
 
 def changed(options) -> list[Cost]:
     """Add some documents, bring the graph up to date, remove them, and bring it up to date again, which makes it what it was."""
-    from core.builds import build, find, status
+    from core.builds import build_status, find_build, run_build
     from tests.benchmarks.made_documents import documents, made_corpus
 
     one, stages, registry = (
-        find(options.step[1]),
+        find_build(options.step[1]),
         Stages(options.documents, f"change {options.step[1]}"),
         models(options.made),
     )
     made = made_corpus(options.documents)
     registry.encoder().encode(["loaded before the clock starts"])
-    before = status(made, one).graph
+    before = build_status(made, one).graph
     new = [
         replace(document, id=f"new-{document.id}")
         for document in documents(options.changed, seed=options.documents)
@@ -377,7 +381,7 @@ def changed(options) -> list[Cost]:
             stages.stage(f"{what}: the graph in all") as told,
             stages.operators(one.line, f"{what}: ") as watch,
         ):
-            graph = build(made, one, registry, watch)
+            graph = run_build(made, one, registry, watch)
             told["note"] = (
                 "the same graph as before"
                 if graph.digest == before
@@ -391,7 +395,7 @@ STEPS = {"corpus": corpus, "build": built, "ask": asked, "change": changed}
 
 def main(arguments: Sequence[str]) -> None:
     """Measure each step in a process of its own, and print one table."""
-    from core.commands.spread import add_workers
+    from core.commands.worker_options import add_workers
 
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks documents", description=__doc__.split("\n")[0]

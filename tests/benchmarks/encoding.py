@@ -57,7 +57,7 @@ def run() -> list[dict]:
 
 def path_texts() -> list[str]:
     """The first texts of the shortest paths that No. 1 finds from an entity of the movie graph."""
-    from core.comparison.run import LaneRun, Progress
+    from core.comparison.lane_run import LaneListener, LaneRun
     from core.engine import Engine
     from core.instances.catalogue import catalogue
     from core.types import Question
@@ -66,5 +66,5 @@ def path_texts() -> list[str]:
     graph = engine.graph("metaqa")
     ask = engine.ask(GraphSource.of(graph), Question("who directed Inception"), model=False)
     lane = LaneRun(ask, catalogue()["lego-1"].line, engine.environment)
-    lane.retrieve(Progress())
+    lane.retrieve(LaneListener())
     return [graph.text(path) for path in lane.state.paths.items][:TEXTS]

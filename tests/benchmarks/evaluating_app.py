@@ -15,7 +15,7 @@ APP = """
 import os, runpy, threading
 
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.instances.catalogue import find
 from pages.parts.shared import session
 

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from core.builds import find
-from core.builds.base import LANES, BuildContext, Made
-from core.builds.extract.described_names import REPLY, DescribedNames
+from core.builds import find_build
+from core.builds.base import MAX_PARALLEL_REQUESTS, BuildContext, BuildState
+from core.builds.extract.described_names import MAX_DESCRIPTION_REPLY_TOKENS, DescribedNames
 from core.builds.extract.noun_phrases import NounPhrases
-from core.builds.run import context
+from core.builds.run import build_context
 from core.corpus import open_corpus
 from core.graph.columns import Table
 from core.io.home import models_folder
-from core.models.base import Messages, Reply
-from core.models.chat.lanes import BATCH
+from core.models.base import ChatReply, Messages
+from core.models.chat.lanes import LANES_BATCH_TOKENS
 from core.models.chat.llama import open_engine
 from core.models.registry import Registry
 
@@ -48,19 +48,19 @@ def run() -> list[dict]:
     )
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
     note = f"limit {MOST}; seconds of ours and of the engine: {spread}; "
-    note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {LANES} at a time"
+    note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} at a time"
     return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
 
 
-def extracted(models: Registry) -> tuple[float, list[tuple[Messages, Reply]]]:
+def extracted(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
     """Seconds of extraction once the engine is loaded and the names are parsed, and each prompt with its reply."""
     with own_home():
-        ctx = context(open_corpus(CORPUS), models, lanes=LANES)
+        ctx = build_context(open_corpus(CORPUS), models, lanes=MAX_PARALLEL_REQUESTS)
         chunks, operator = some_chunks(), DescribedNames(model=MODEL)
         named = NounPhrases().found(chunks.texts("text"), ctx)
         ctx.chat(MODEL).reply(WARM, max_tokens=1)
         start = time.perf_counter()
-        operator.apply(Made(open_corpus(CORPUS), chunks), ctx)
+        operator.apply(BuildState(open_corpus(CORPUS), chunks), ctx)
         seconds = time.perf_counter() - start
         asked = [operator._asked(text, facts) for text, facts in zip(chunks.texts("text"), named)]
         prompts = [
@@ -74,18 +74,27 @@ def extracted(models: Registry) -> tuple[float, list[tuple[Messages, Reply]]]:
 
 def _reply(
     ctx: BuildContext, operator: DescribedNames, names: list[str], messages: Messages
-) -> Reply:
+) -> ChatReply:
     found = ctx.kept.find(
-        ctx.chat(MODEL).key(messages, schema=operator._schema(names), max_tokens=REPLY)
+        ctx.chat(MODEL).key(
+            messages, schema=operator._schema(names), max_tokens=MAX_DESCRIPTION_REPLY_TOKENS
+        )
     )
     assert found is not None  # it was asked for just now
     return found
 
 
-def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> float:
+def by_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
     """Seconds that the engine alone needs to read these prompts and write as many tokens as their replies have."""
     chat = models.chat(MODEL)
-    engine = open_engine(chat.path, chat.name, chat.context, BATCH, lanes=LANES, cached=True)
+    engine = open_engine(
+        chat.path,
+        chat.name,
+        chat.context,
+        LANES_BATCH_TOKENS,
+        lanes=MAX_PARALLEL_REQUESTS,
+        cached=True,
+    )
 
     def asked(messages: Messages, tokens: int) -> int:
         how = {
@@ -100,7 +109,7 @@ def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> fl
         ]["completion_tokens"]
 
     asked(WARM, 1)
-    with ThreadPoolExecutor(LANES) as pool:
+    with ThreadPoolExecutor(MAX_PARALLEL_REQUESTS) as pool:
         start = time.perf_counter()
         written = list(pool.map(lambda one: asked(one[0], one[1].tokens_out), prompts))
         seconds = time.perf_counter() - start
@@ -113,7 +122,11 @@ def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> fl
 def some_chunks() -> Table:
     """The chunks of the first documents."""
     corpus = open_corpus(CORPUS)
-    return find("rkg-described").line.operators[0].table([corpus.at(row) for row in range(CHUNKS)])
+    return (
+        find_build("rkg-described")
+        .line.operators[0]
+        .table([corpus.at(row) for row in range(CHUNKS)])
+    )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from core.environment import Environment
-from core.graph.building.text_graph import assemble, store
+from core.graph.building.text_graph import assemble, store_graph
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.instances.catalogue import catalogue
@@ -104,7 +104,7 @@ def run() -> list[dict]:
         before = os.environ.get("HOPSCOPE_HOME")
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            graph = store(made(np.random.default_rng(0)), Path(folder) / "graph")
+            graph = store_graph(made(np.random.default_rng(0)), Path(folder) / "graph")
             return [_row(graph)]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(

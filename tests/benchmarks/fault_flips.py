@@ -67,13 +67,13 @@ RESTS_ON = {"corpus": ("build",), "graph": ("index",)}  # what cannot be looked 
 
 def fill(folder: Path) -> None:
     """A home with one thing of each kind."""
-    from core.cases import save, whole
+    from core.cases import comparison_of_case, save
     from core.cases.examples import demo
     from core.graph.building.build import build
     from core.graph.readers.triple_file import TripleFile
     from core.graph.store import Graph
     from core.indexes import vectors
-    from core.instances.catalogue import save as save_line
+    from core.instances.catalogue import save_instance as save_line
     from core.operators.text import parse_line
     from tests.films import Bag
 
@@ -86,9 +86,9 @@ def fill(folder: Path) -> None:
         with redirect_stdout(io.StringIO()):
             for kind in ("text", "evaluate"):
                 list(fault_work.WORK[kind](folder, 1))
-        vectors.build(Graph.open(folder / "graph"), Bag(), "nodes")
+        vectors.build_vectors(Graph.open(folder / "graph"), Bag(), "nodes")
         for note in ("first", "second"):
-            save(whole(demo()[0].id), notes=note, tags=("kept",))
+            save(comparison_of_case(demo()[0].id), notes=note, tags=("kept",))
         save_line("Mine", parse_line(fault_work.LINES[0]))
         # whoever still has it open: all of it is in the file, nothing written ahead
         for name in ("evaluations.sqlite", "cases.sqlite"):
@@ -209,13 +209,13 @@ def _index(folder: Path) -> object:
     from tests.films import Bag
 
     graph = Graph.open(folder / "graph")
-    place = vectors.place(graph, Bag(), "nodes")
-    blocks = vectors.Blocks(graph, "nodes", place)
+    place = vectors.vector_folder(graph, Bag(), "nodes")
+    blocks = vectors.VectorBlocks(graph, "nodes", place)
     read = [blocks.read(number).tolist() for number in range(len(blocks))]
-    found = vectors.opened(place)
+    found = vectors.open_vectors(place)
     if found is None:
         raise StoreError("The vectors are made searchable again from their blocks.")
-    list(vectors.encoded.Earlier.beside(place.parent / "other").sources)
+    list(vectors.vector_blocks.EarlierVectors.beside(place.parent / "other").sources)
     return read, found.of(np.arange(len(found))).tolist(), len(found)
 
 
@@ -228,22 +228,22 @@ def _evaluation(folder: Path) -> object:
 
 
 def _cases(folder: Path) -> object:
-    from core.cases import cases, whole
+    from core.cases import cases, comparison_of_case
 
-    return [(case, whole(case.id)) for case in cases() if not case.example]
+    return [(case, comparison_of_case(case.id)) for case in cases() if not case.example]
 
 
 def _settings(folder: Path) -> object:
-    from core.instances.catalogue import catalogue, faults
-    from core.models.declared import merged
-    from core.retrievers.declared import declared
-    from core.retrievers.declared import faults as not_read
+    from core.instances.catalogue import catalogue, own_file_faults
+    from core.models.declarations import merged_declarations
+    from core.retrievers.declarations import declaration_faults as not_read
+    from core.retrievers.declarations import declared_retrievers
 
     return (
         sorted((key, repr(one.line)) for key, one in catalogue().items() if key.startswith("own")),
-        faults(),
-        merged(),
-        declared(),
+        own_file_faults(),
+        merged_declarations(),
+        declared_retrievers(),
         not_read(),
     )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from core.cases import cases, whole
+from core.cases import cases, comparison_of_case
 from core.errors import HopscopeError
 from core.evaluation.runs.store import Store
 from core.graph.store import Graph
@@ -169,7 +169,7 @@ def _graph(place: Path, undisturbed: str) -> set[str]:
 def _cases(place: Path, undisturbed: str) -> set[str]:
     found = {case.id for case in cases() if not case.example}
     for key in found:
-        whole(key)
+        comparison_of_case(key)
     return found
 
 

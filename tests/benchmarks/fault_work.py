@@ -30,7 +30,7 @@ EXTRACT = "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', 
 
 def inputs(kind: str, folder: Path) -> None:
     """Write what the work begins with: files, and for builds an earlier graph in the place of the new one."""
-    from core.corpus import Document, write
+    from core.corpus import Document, write_corpus
     from core.graph.building.build import build
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def inputs(kind: str, folder: Path) -> None:
             "".join(f"what of [node {n}]\tnode {(n * 17 + 1) % 400}\n" for n in range(QUESTIONS))
         )
     if kind == "text":
-        write(
+        write_corpus(
             folder / "corpora" / "told", (Document(f"d{n:02}", _told(n)) for n in range(DOCUMENTS))
         )
 
@@ -85,13 +85,13 @@ def _index(folder: Path, times: int) -> Iterator[str]:
     import numpy as np
 
     from core.graph.store import Graph
-    from core.indexes import encoded, vectors
+    from core.indexes import vector_blocks, vectors
     from tests.films import Bag
 
-    encoded.BLOCK = 8
+    vector_blocks.BLOCK_TEXTS = 8
     graph = Graph.open(folder / "graph")
     yield "ready"
-    found = vectors.build(graph, Bag(), "nodes")
+    found = vectors.build_vectors(graph, Bag(), "nodes")
     yield f"done {hashlib.sha256(found.of(np.arange(len(found))).tobytes()).hexdigest()}"
 
 
@@ -137,10 +137,10 @@ def _but_for_seconds(outcome) -> str:
 
 
 def _cases(folder: Path, times: int) -> Iterator[str]:
-    from core.cases import save, whole
+    from core.cases import comparison_of_case, save
     from core.cases.examples import demo
 
-    saved = whole(demo()[0].id)
+    saved = comparison_of_case(demo()[0].id)
     yield "ready"
     for number in range(times):
         yield f"ok {save(saved, notes=f'number {number}').id}"
@@ -148,12 +148,12 @@ def _cases(folder: Path, times: int) -> Iterator[str]:
 
 
 def _instances(folder: Path, times: int) -> Iterator[str]:
-    from core.instances.catalogue import save
+    from core.instances.catalogue import save_instance
     from core.operators.text import parse_line
 
     yield "ready"
     for number in range(times):
-        yield f"ok {save(f'of {folder.stat().st_ino} {number} {_own()}', parse_line(LINES[number % 2])).id}"
+        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_own()}', parse_line(LINES[number % 2])).id}"
     yield "done"
 
 
@@ -165,15 +165,15 @@ def _own() -> str:
 
 
 def _text(folder: Path, times: int) -> Iterator[str]:
-    from core.builds import build
-    from core.builds.extract.noun_phrases import read
+    from core.builds import run_build
+    from core.builds.extract.noun_phrases import read_phrases
     from core.corpus import Corpus
     from core.models.registry import Registry
 
-    read(["Loaded ahead."])
+    read_phrases(["Loaded ahead."])
     corpus = Corpus.open(folder / "corpora" / "told")
     yield "ready"
-    yield f"done {build(corpus, EXTRACT, Registry()).digest}"
+    yield f"done {run_build(corpus, EXTRACT, Registry()).digest}"
 
 
 WORK: dict[str, Callable[[Path, int], Iterator[str]]] = {

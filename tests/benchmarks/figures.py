@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.commands.terminal import finish
+from core.commands.terminal import finish_job
 from core.engine import Engine
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
-from core.instances.needs import missing, needed
+from core.instances.model_needs import missing_models, needed_models
 from core.operators.base import Line
 
 SETS = "metaqa-1hop-test,metaqa-2hop-test,metaqa-3hop-test"
@@ -72,7 +72,7 @@ def main() -> None:
     engine, stages = Engine(), Sample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
-    ready = [i for i in chosen if not missing(i.line, engine.models)]
+    ready = [i for i in chosen if not missing_models(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
     quality = [
         (i, SLOWER if i.id in HEAVY else stages)
@@ -90,22 +90,22 @@ def asks(instance: Instance, models) -> bool:
     """Whether a language model is asked before the answer."""
     line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
     return not len(line) or any(
-        models.info(name).kind == "chat" or name in READING for name in needed(line)
+        models.info(name).kind == "chat" or name in READING for name in needed_models(line)
     )
 
 
-def summary(engine, instance: Instance, sample: Sample) -> Summary:
+def summary(engine, instance: Instance, sample: Sample) -> RunSummary:
     """The run of an instance over a sample, finished first where it is not."""
     plan = make_plan(
         [instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold
     )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
-    finish(job)
-    return Summary(store.run(job.number), store.rows(job.number))
+    finish_job(job)
+    return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):
+def table(instances: list[Instance], found: dict[tuple[str, bool], RunSummary]):
     """The lines of a Markdown table: answers alive after each stage at 1, 2 and 3 hops, Hits@1, seconds of retrieval."""
     yield f"| instance | {' | '.join(words for _, words in STAGES)} | n | Hits@1 | n | seconds |"
     yield "|---" + "|---:" * (len(STAGES) + 4) + "|"
@@ -124,7 +124,7 @@ def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):
         yield f"| `{instance.id}` | {' | '.join(cells)} |"
 
 
-def by_hops(run: Summary, instance: str, name: str) -> str:
+def by_hops(run: RunSummary, instance: str, name: str) -> str:
     """A metric's means, one a hop count."""
     told = [part.table([name])[instance][name].mean for part in run.by_hops().values()]
     return " ".join(
@@ -133,12 +133,12 @@ def by_hops(run: Summary, instance: str, name: str) -> str:
     )
 
 
-def size(run: Summary, instance: str) -> int:
+def size(run: RunSummary, instance: str) -> int:
     """How many questions of each hop count were scored, in the least."""
     return min(part.counts(instance)["scored"] for part in run.by_hops().values())
 
 
-def seconds(run: Summary, instance: str) -> str:
+def seconds(run: RunSummary, instance: str) -> str:
     """The median of the seconds before the answer is generated."""
     spent = [
         sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate")

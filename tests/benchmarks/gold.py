@@ -38,28 +38,28 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildLine, Made
-from core.builds.catalogue import BY, chosen
-from core.builds.extract.mentions import PHRASE, TOGETHER
+from core.builds.base import BuildLine, BuildState
+from core.builds.catalogue import MODEL_SEPARATOR, choose_build
+from core.builds.extract.mentions import APPEARS_WITH, PHRASE_TYPE
 from core.builds.facts import Facts
-from core.builds.mending import spellings
-from core.builds.naming import folded
+from core.builds.merge_suggestions import spellings
+from core.builds.name_folding import fold_name
 from core.builds.resolve.names import ResolveNames
-from core.builds.run import context
-from core.builds.shipped import builds_of, shipped
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.builds.run import build_context
+from core.builds.shipped_data import builds_of, shipped_builds
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.corpus import Corpus, open_corpus
 from core.engine import Engine
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
-from core.evaluation.metrics.statistics import paired
-from core.finetune.reranker_data import half
+from core.evaluation.metrics.statistics import paired_test
+from core.finetune.reranker_data import question_half
 from core.graph.columns import Table
 from core.instances.catalogue import catalogue
 from core.models.registry import Registry
 from core.operators.base import Line
-from core.sources import Ask, CorpusSource
+from core.sources import CorpusSource, SourceQuestion
 from tests.benchmarks.methods import by_extractors
 
 FOLDER = Path(__file__).with_name("gold")
@@ -302,7 +302,7 @@ def _relations(
         if head_name != tail_name and {head_name, tail_name} <= entities:
             joined.setdefault(frozenset((head_name, tail_name)), []).append((head_name, label))
     counts.pairs, counts.pairs_wanted = len(joined), len(drawn)
-    counts.labels = sum(any(label != TOGETHER for _, label in said) for said in joined.values())
+    counts.labels = sum(any(label != APPEARS_WITH for _, label in said) for said in joined.values())
     reached: dict[Pair, list[tuple[int, str]]] = {}
     for ends, said in joined.items():
         rows = [of_entity.get(end) for end in ends]
@@ -345,9 +345,11 @@ def extracted(
     name = CORPORA.get(rows[0].corpus, "")
     corpus = open_corpus(name or "hotpotqa")
     steps = [one for one in _line(extractor) if one.stage in ("chunk", *FACTS)]
-    ctx = context(corpus, models)
+    ctx = build_context(corpus, models)
     before = (
-        steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
+        steps[0].apply(BuildState(corpus), ctx).chunks
+        if name and not alone and len(steps) > 2
+        else None
     )
     titles = {} if before is None else dict(zip(before.texts("document"), before.texts("title")))
     mine = Table.of(
@@ -358,7 +360,7 @@ def extracted(
         text=[one.text for one in rows],
         tokens=[0] * len(rows),
     )
-    made = Made(corpus, mine if before is None else before.followed_by(mine))
+    made = BuildState(corpus, mine if before is None else before.followed_by(mine))
     made = steps[1].apply(made, ctx)
     assert made.facts is not None and made.chunks is not None
     first, raw = len(made.chunks) - len(rows), made.facts
@@ -375,14 +377,14 @@ def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[
     corpus = open_corpus(CORPORA[rows[0].corpus])
     lines = [
         builds_of(corpus)[one.build].line
-        for one in shipped(corpus)
-        if one.build.partition(BY)[0] == f"kg-{extractor}"
+        for one in shipped_builds(corpus)
+        if one.build.partition(MODEL_SEPARATOR)[0] == f"kg-{extractor}"
     ]
     steps = [
         one for one in (lines[0] if lines else _line(extractor)) if one.stage in ("chunk", *FACTS)
     ]
-    ctx = context(corpus, models)
-    made = steps[0].apply(Made(corpus), ctx)
+    ctx = build_context(corpus, models)
+    made = steps[0].apply(BuildState(corpus), ctx)
     assert made.chunks is not None
     texts = made.chunks.texts("text")
     spaced = [" ".join(text.split()) for text in texts]
@@ -424,8 +426,8 @@ def _within(found: Found, text: str) -> Found:
 def _line(extractor: str) -> BuildLine:
     """The line of the knowledge graph by an extractor; behind an @ another language model, behind a colon the least weight of a term."""
     extractor, _, least = extractor.partition(":")
-    name, _, model = extractor.partition(BY)
-    build = chosen("kg", name)
+    name, _, model = extractor.partition(MODEL_SEPARATOR)
+    build = choose_build("kg", name)
     line = (build.by(model) if model else build).line
     if not least:
         return line
@@ -443,14 +445,14 @@ def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
     types: dict[str, Counter[str]] = {}
     ends = ((end, "") for one in facts.relations for end in (one.head, one.tail))
     for name, kind in [*((one.name, one.type) for one in facts.entities), *ends]:
-        entity: str | None = name if resolved else folded(name)
+        entity: str | None = name if resolved else fold_name(name)
         for of in resolved:
             entity = None if entity is None else of.of(row, entity)
         if entity is not None:
             names[name] = entity
             types.setdefault(entity, Counter())[kind] += bool(kind)
     kinds = {
-        entity: min(counted, key=lambda kind: (-counted[kind], kind == PHRASE, kind))
+        entity: min(counted, key=lambda kind: (-counted[kind], kind == PHRASE_TYPE, kind))
         for entity, counted in types.items()
     }
     joined = [
@@ -492,11 +494,11 @@ def worth(
     questions = [
         one
         for one in corpus.questions(next(iter(corpus.sets)))
-        if part is None or half(one) == part
+        if part is None or question_half(one) == part
     ]
     known, values = catalogue(), dict[str, np.ndarray]()
     for row in by_extractors([known[one] for one in ROWS], extractors):
-        prefixes = Prefixes()
+        prefixes = PrefixCache()
         values[row.id] = np.array(
             [
                 _recalled(source.open(engine).ask(one, model=False), row.line, engine, prefixes)
@@ -511,14 +513,15 @@ def worth(
         if (
             after is not None
             and before is not None
-            and (test := paired(METRIC, extractors[-1], extractors[0], after, before)) is not None
+            and (test := paired_test(METRIC, extractors[-1], extractors[0], after, before))
+            is not None
         ):
             yield f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p {test.p:.3f}"
 
 
-def _recalled(ask: Ask, line: Line, engine: Engine, prefixes: Prefixes) -> float:
+def _recalled(ask: SourceQuestion, line: Line, engine: Engine, prefixes: PrefixCache) -> float:
     lane = LaneRun(ask, line, engine.environment, prefixes)
-    lane.retrieve(Progress())
+    lane.retrieve(LaneListener())
     value = metric(METRIC)(observe(lane.graph, lane.state, source=ask.source))
     return float("nan") if value is None else float(value)
 

@@ -429,7 +429,7 @@ def main(arguments: list[str]) -> None:
     import torch
     import transformers
 
-    from core.models.device import device, graphics_card
+    from core.models.device import device, has_graphics_card
 
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -438,7 +438,7 @@ def main(arguments: list[str]) -> None:
         "card",
         name=name,
         device=device(),
-        seen_without_torch=graphics_card(),
+        seen_without_torch=has_graphics_card(),
         torch=torch.__version__,
         processors=os.cpu_count(),
     )

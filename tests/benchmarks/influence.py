@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
-from core.diagnosis.influence import gold_items, influence, measurable
-from core.engine import Engine, Lane
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.diagnosis.influence import gold_items, influence_fault, measure_influence
+from core.engine import Engine, MethodLane
 from core.errors import BadInput
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
 from core.operators.text import parse_line
-from core.sources import Ask, CorpusSource, GraphSource
+from core.sources import CorpusSource, GraphSource, SourceQuestion
 from core.types import Influence
 
 EACH, SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 60)), 23
@@ -55,7 +55,7 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
                 if lane.state.paths:
                     texts = [lane.graph.text(path) for path in lane.state.paths.items]
                 if set(named) & set(question.answers):
-                    one = influence(lane, engine.environment, by_model=False)
+                    one = measure_influence(lane, engine.environment, by_model=False)
                     found.append(
                         (
                             one,
@@ -91,10 +91,10 @@ def _passages(
             [one for one in source.questions(next(iter(source.sets))) if one.gold], each
         ):
             lane = _ran(engine, source.ask(question, model=model), instance)
-            if measurable(lane, by_model=model):
+            if influence_fault(lane, by_model=model):
                 continue
             try:
-                one = influence(lane, engine.environment, by_model=model)
+                one = measure_influence(lane, engine.environment, by_model=model)
             except BadInput:
                 continue
             right = not model or any(
@@ -115,12 +115,12 @@ def _drawn(questions, each: int) -> list:
     ]
 
 
-def _ran(engine: Engine, ask: Ask, instance: Instance) -> Lane:
-    run = LaneRun(ask, instance.line, engine.environment, Prefixes())
-    run.retrieve(Progress())
+def _ran(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
+    run = LaneRun(ask, instance.line, engine.environment, PrefixCache())
+    run.retrieve(LaneListener())
     if ask.model:
-        run.answer(Progress())
-    return Lane(ask, instance, **run.fields)
+        run.answer(LaneListener())
+    return MethodLane(ask, instance, **run.fields)
 
 
 def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> Iterator[dict]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from core.datasets import datasets
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.types import Question
 
 SAMPLE, SEED = 1_000, 13
@@ -83,7 +83,7 @@ def mistyped(name: str, rng: np.random.Generator) -> str:
 
 def linked(graph, text: str) -> set[str]:
     """The names that a text is linked to."""
-    return {graph.node_name(mention.node) for mention in names(graph).mentions(text)}
+    return {graph.node_name(mention.node) for mention in name_lookup(graph).mentions(text)}
 
 
 def judged(
@@ -99,7 +99,7 @@ def judged(
 
 
 def _rows(name: str, graph, questions: list[Question], ways=WAYS) -> list[dict]:
-    names(graph).mentions("warm up")
+    name_lookup(graph).mentions("warm up")
     rows = []
     for way in ways:
         told = list(judged(graph, questions, way))

@@ -15,9 +15,9 @@ from functools import cache
 
 import numpy as np
 
-from core.corpus import Corpus, Document, open_corpus, write
-from core.corpus.sentences import sentences
-from core.io.home import home
+from core.corpus import Corpus, Document, open_corpus, write_corpus
+from core.corpus.sentences import sentence_spans
+from core.io.home import home_folder
 from core.types import Question
 
 OF, SEED, LETTERS = ("hotpotqa", "2wikimultihopqa"), 7, 620
@@ -41,7 +41,7 @@ def shipped() -> tuple[tuple[Sentence, ...], tuple[str, ...], tuple[str, ...]]:
     found, first, last = dict[Sentence, None](), dict[str, None](), dict[str, None]()
     for corpus in OF:
         for document in open_corpus(corpus):
-            for start, end in sentences(document.text):
+            for start, end in sentence_spans(document.text):
                 text = document.text[start:end]
                 if not SHORTEST <= len(text) <= LONGEST or "\n" in text:
                     continue
@@ -114,10 +114,10 @@ def questions(n: int, count: int = QUESTIONS, seed: int = SEED) -> list[Question
 def made_corpus(n: int, seed: int = SEED, name: str = "") -> Corpus:
     """The corpus of `n` documents in this home, with its questions; written where it is not there yet."""
     called = name or f"made-{n}"
-    folder = home() / "corpora" / called
+    folder = home_folder() / "corpora" / called
     if (folder / "corpus.json").is_file():
         return Corpus.open(folder)
-    return write(
+    return write_corpus(
         folder,
         documents(n, seed),
         f"{n:,} documents made of shipped sentences",

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets, questions
 from core.engine import Engine
 from core.errors import HopscopeError
-from core.evaluation.metrics.statistics import holm, paired
+from core.evaluation.metrics.statistics import holm, paired_test
 from core.indexes.cases import Cases
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory
 from core.operators.retrieve.chains import ChainRanking
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 
@@ -65,7 +65,7 @@ def run() -> list[dict]:
             for value in values:
                 with _unlike(most):
                     right = _answers(engine, here, CaseMemory(source, size, ranking=value))
-                tests.append(paired("hit@1", "memory", "chains", right, alone))
+                tests.append(paired_test("hit@1", "memory", "chains", right, alone))
                 won, lost = int((right > alone).sum()), int((right < alone).sum())
                 note = f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} lost"
                 rows.append(
@@ -93,7 +93,7 @@ def _half(question: Question) -> int:
     return int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2
 
 
-def asks(engine, name: str, half: int) -> Iterator[Ask]:
+def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
     """`EACH` questions of one half of a set, the same every time."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [question for question in questions(name) if question.answers and _half(question) == half]
@@ -133,9 +133,9 @@ def _unlike(most: float) -> Iterator[None]:
         Cases.nearest = nearest
 
 
-def _answers(engine, asks: list[Ask], operator) -> np.ndarray:
+def _answers(engine, asks: list[SourceQuestion], operator) -> np.ndarray:
     """Whether the graph reader's first answer to each question is right, float64."""
-    lanes = [LaneRun(ask, Line((operator,)), engine.environment, Prefixes()) for ask in asks]
+    lanes = [LaneRun(ask, Line((operator,)), engine.environment, PrefixCache()) for ask in asks]
     for lane in lanes:
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
     return np.array([_right(lane.ask.source.graph, lane.state) for lane in lanes], float)

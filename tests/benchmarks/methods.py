@@ -22,24 +22,24 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from core.builds import build, build_for
+from core.builds import build_for, run_build
 from core.builds.catalogue import of_kind
 from core.builds.report import BuildReport
-from core.builds.shipped import shipped_replies
-from core.commands.terminal import finish
-from core.comparison.run import build_of
+from core.builds.shipped_data import shipped_replies
+from core.commands.terminal import finish_job
+from core.comparison.lane_run import build_of
 from core.corpus import Corpus, corpora, open_corpus
 from core.engine import Engine
 from core.errors import BadInput, HopscopeError
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import make_plan, used
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.plan import make_plan, models_used
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
-from core.io.home import home, models_folder
-from core.models.base import Reply
+from core.io.home import home_folder, models_folder
+from core.models.base import ChatReply
 from core.models.chat.client import ChatClient
 from core.models.chat.saved_replies import SavedReplies, read_shipped, write_shipped
 from core.operators.base import Line
@@ -97,15 +97,15 @@ class Noted(SavedReplies):
 
     def __init__(self, **where):
         super().__init__(**where)
-        self.noted: dict[str, Reply] = {}
+        self.noted: dict[str, ChatReply] = {}
 
-    def find(self, key: str, *how: Any, **more: Any) -> Reply | None:
+    def find(self, key: str, *how: Any, **more: Any) -> ChatReply | None:
         found = super().find(key, *how, **more)
         if found is not None:
             self.noted[key] = found
         return found
 
-    def keep(self, key: str, model: str, reply: Reply) -> None:
+    def keep(self, key: str, model: str, reply: ChatReply) -> None:
         super().keep(key, model, reply)
         self.noted[key] = reply
 
@@ -122,7 +122,7 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     sets = options.set or ",".join(list(corpora()[corpus.name].sets)[:1])
     rows = by_extractors(_rows(options), [name for name in options.extractor.split(",") if name])
     left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models, without=True)]
-    found: dict[str, Summary] = {}
+    found: dict[str, RunSummary] = {}
     for instance in (one for one in rows if one.id not in left_out):
         few = not options.no_llm and asks(instance, engine.models)
         found[instance.id] = summary(
@@ -229,17 +229,17 @@ def asks(instance: Instance, models, without: bool = False) -> bool:
         models.is_chat(name)
         for one in operators
         if not (without and one.without_model)
-        for name in used(one)
+        for name in models_used(one)
     )
 
 
-def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> Summary:
+def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> RunSummary:
     """The run of an instance, finished first where it is not; each question as if it were the first that is asked."""
     plan = make_plan([instance], sets, size, engine.graph, model=model, cold=True)
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
-    finish(job)
-    return Summary(store.run(job.number), store.rows(job.number))
+    finish_job(job)
+    return RunSummary(store.run(job.number), store.rows(job.number))
 
 
 def measured(models, corpus: Corpus, instance: Instance) -> dict:
@@ -248,7 +248,7 @@ def measured(models, corpus: Corpus, instance: Instance) -> dict:
     if spec is None:
         return {}
     one = build_for(corpus, spec)
-    file = home() / "benchmark-builds.json"
+    file = home_folder() / "benchmark-builds.json"
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
     key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
     if key not in known:
@@ -265,7 +265,7 @@ def _built(models, corpus: Corpus, one) -> dict:
     """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
     build that lacks some is not measured."""
     kept, report = (
-        SavedReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)),
+        SavedReplies(home_folder() / "replies.sqlite", shipped=shipped_replies(corpus)),
         Counting(),
     )
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
@@ -279,7 +279,7 @@ def _built(models, corpus: Corpus, one) -> dict:
                 again = dataclasses.replace(corpus, folder=Path(folder) / "own")
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
-            graph = build(again, one, _Silent(models), report=report, saved=kept)
+            graph = run_build(again, one, _Silent(models), report=report, saved=kept)
             seconds = time.perf_counter() - start
         except HopscopeError as error:
             return {"error": str(error)}
@@ -314,7 +314,7 @@ class _Silent:
 def told(
     corpus: Corpus,
     rows: Sequence[Instance],
-    found: dict[str, Summary],
+    found: dict[str, RunSummary],
     costs: dict[str, dict],
     left_out,
     options,
@@ -354,17 +354,17 @@ def told(
     yield from against(found, BASE, TESTED)
 
 
-def _figures(one: Summary, key: str) -> list[str]:
+def _figures(one: RunSummary, key: str) -> list[str]:
     table = one.table((*QUALITY, *ASKING))[key]
     cell = lambda name, e: (
         "–"
         if e.mean is None
-        else f"{shown(name, e.mean)} [{shown(name, e.low)}, {shown(name, e.high)}]"
+        else f"{format_figure(name, e.mean)} [{format_figure(name, e.low)}, {format_figure(name, e.high)}]"
     )
     return [
         str(one.counts(key)["scored"]),
         *(cell(name, table[name]) for name in QUALITY),
-        *(shown(n, table[n].mean) for n in ASKING),
+        *(format_figure(n, table[n].mean) for n in ASKING),
     ]
 
 

@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 
 from core.indexes import vectors
-from core.indexes.encoded import BLOCK, Blocks, block_file
-from core.indexes.place import keep
+from core.indexes.index_storage import write_atomically
+from core.indexes.vector_blocks import BLOCK_TEXTS, VectorBlocks, block_file
 from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
 
 # words of a made text, searches of each kind, one vector of so many is no hit
 LETTERS, SEARCHES, LEFT_OUT = (9, 20, 50)
 
 
-class Made(Blocks):
+class Made(VectorBlocks):
     """Blocks of as many made vectors as `graph` says."""
 
     def total(self) -> int:
@@ -44,7 +44,7 @@ class Made(Blocks):
                 (WORDS ** rng.random((len(self.items(number)), LETTERS))).astype(int) - 1
             ].sum(axis=1)
             drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-            keep(
+            write_atomically(
                 block_file(self.folder, number),
                 partial(np.save, arr=drawn.astype(np.float16)),
                 durable=False,
@@ -57,7 +57,7 @@ def main(argv: list[str]) -> None:
         prog="python -m tests.benchmarks neighbours", description=__doc__.split("\n")[0]
     )
     parser.add_argument("--vectors", default="200000", metavar="N,N...")
-    parser.add_argument("--part", type=int, default=vectors.PART)
+    parser.add_argument("--part", type=int, default=vectors.PART_VECTORS)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args(argv)
@@ -71,18 +71,18 @@ def main(argv: list[str]) -> None:
 
 def row(blocks: Made, part: int) -> str:
     """What was measured of some vectors in parts of so many."""
-    vectors.MANY = vectors.PART = part
-    vectors.FLAT_UP_TO = 0
+    vectors.MAX_WHOLE_INDEX_VECTORS = vectors.PART_VECTORS = part
+    vectors.MAX_EXACT_VECTORS = 0
     _forget_peak()
     start = time.process_time()
-    index, kind, _ = vectors.searchable(blocks)
+    index, kind, _ = vectors.build_search_index(blocks)
     parts, made, memory = len(getattr(index, "parts", ())), time.process_time() - start, _peak()
     recall = vectors.recall_of(index, blocks)
     facts = {"kind": kind, "items": blocks.total(), "dimension": index.d}
     one, times = vectors.VectorIndex(index, facts), {1000: list[float](), 1: list[float]()}
     without = np.arange(0, blocks.total(), LEFT_OUT)
     for number in np.linspace(1, blocks.total() - 1, SEARCHES).astype(int).tolist():
-        vector = blocks.read(number // BLOCK)[number % BLOCK].astype(np.float32)
+        vector = blocks.read(number // BLOCK_TEXTS)[number % BLOCK_TEXTS].astype(np.float32)
         for k, spent in times.items():
             start = time.process_time()
             one.nearest(vector, k, without)

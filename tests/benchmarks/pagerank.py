@@ -15,7 +15,7 @@ def run(questions: int = 100) -> list[dict]:
     import igraph
 
     from core.datasets import open_graph
-    from core.graph.pagerank.best import pagerank_exact, top_pagerank
+    from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
 
     graph = open_graph("metaqa")
     peer = igraph.Graph(

@@ -106,7 +106,7 @@ class Bench:
         return found
 
     def _ours(self, method: str, question: tuple[int, ...]) -> dict:
-        from core.graph.pagerank.best import PageRankReport, top_pagerank
+        from core.graph.pagerank.top_nodes import PageRankReport, top_pagerank
 
         before, report = reset_peak(), PageRankReport()
         wall, cpu = time.perf_counter(), time.thread_time()

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import Paired, holm, paired
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.statistics import PairedTest, holm, paired_test
+from core.evaluation.reports.summary import RunSummary
 
 
-def against(found: dict[str, Summary], base: str, names: Sequence[str]) -> Iterator[str]:
+def against(found: dict[str, RunSummary], base: str, names: Sequence[str]) -> Iterator[str]:
     """Each run against `base` on the questions that both were asked, with Holm's correction over the runs for one metric."""
     if base not in found or len(found) < 2:
         return
@@ -31,13 +31,13 @@ def against(found: dict[str, Summary], base: str, names: Sequence[str]) -> Itera
             yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
 
 
-def _paired(name: str, found: dict[str, Summary], one: str, base: str) -> Paired | None:
+def _paired(name: str, found: dict[str, RunSummary], one: str, base: str) -> PairedTest | None:
     values = [
         dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, base)
     ]
     both = [question for question in values[0] if question in values[1]]
     if both:
-        return paired(
+        return paired_test(
             name, one, base, *(np.array([value[question] for question in both]) for value in values)
         )
     return None

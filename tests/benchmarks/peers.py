@@ -28,18 +28,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.builds import build
+from core.builds import run_build
 from core.builds.extract.noun_phrases import NounPhrases
-from core.builds.run import context
-from core.comparison.run import LaneRun, Prefixes, Progress
-from core.corpus import Corpus, Document, open_corpus, write
+from core.builds.run import build_context
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.corpus import Corpus, Document, open_corpus, write_corpus
 from core.engine import Engine
 from core.instances.catalogue import catalogue
-from core.io.home import ROOT, home, models_folder
-from core.models.base import Reply
+from core.io.home import ROOT, home_folder, models_folder
+from core.models.base import ChatReply
 from core.models.registry import Registry
 from core.operators.base import Line
-from core.sources import CorpusSource, Source
+from core.sources import AnswerSource, CorpusSource
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 from tests.peers.encoder import Encoder
@@ -96,7 +96,7 @@ def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -
         for number, one in enumerate(documents)
     ]
     facts = {}
-    for text, found in zip(texts, NounPhrases().found(texts, context(source, Registry()))):
+    for text, found in zip(texts, NounPhrases().found(texts, build_context(source, Registry()))):
         entities = [
             (one.name, one.type or "thing", one.description or one.name) for one in found.entities
         ][:ITEMS]
@@ -160,8 +160,10 @@ class InProcess:
     def __init__(self, replies: Instant):
         self._replies = replies
 
-    def reply(self, messages: Any, *, schema: Any = None, on_text: Any = None, **_: Any) -> Reply:
-        return Reply(self._replies(list(messages), schema), 1, 1)
+    def reply(
+        self, messages: Any, *, schema: Any = None, on_text: Any = None, **_: Any
+    ) -> ChatReply:
+        return ChatReply(self._replies(list(messages), schema), 1, 1)
 
     def count_tokens(self, messages: Any) -> int:
         return sum(len(message["content"]) for message in messages) // 4
@@ -169,7 +171,9 @@ class InProcess:
 
 def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     """In a process of its own: the steps of one of our builds."""
-    (home() / "models.toml").write_text(MODEL.format(url=url or "http://127.0.0.1:9/v1"), "utf-8")
+    (home_folder() / "models.toml").write_text(
+        MODEL.format(url=url or "http://127.0.0.1:9/v1"), "utf-8"
+    )
     spec, row = OURS[name]
     measured = Measured()
     replies = None if url else Instant(known["facts"])
@@ -182,19 +186,21 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     documents = lambda some: [Document(id, text) for id, text in known[some]]
     measured.step(
         "start",
-        lambda: build(
-            write(home() / "corpora" / "start", documents("start"), "Start"), spec, models
+        lambda: run_build(
+            write_corpus(home_folder() / "corpora" / "start", documents("start"), "Start"),
+            spec,
+            models,
         ),
     )
     held: list[Corpus] = []
 
     def change(put: Sequence[Document], removed: Sequence[str] = ()) -> Any:
         held[0] = held[0].put(put, removed=removed)
-        return build(held[0], spec, models)
+        return run_build(held[0], spec, models)
 
     def first() -> Any:
-        held.append(write(home() / "corpora" / "peers", documents("base"), "Peers"))
-        return build(held[0], spec, models)
+        held.append(write_corpus(home_folder() / "corpora" / "peers", documents("base"), "Peers"))
+        return run_build(held[0], spec, models)
 
     graph = measured.step("build", first)
     measured.rows["build"] |= {"nodes": graph.n_nodes, "edges": graph.n_edges}
@@ -204,14 +210,14 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     asking = catalogue()[row].line
     line = Line((replace(asking.operators[0], build=spec), *asking.operators[1:]))
 
-    def search(engine: Engine, source: Source, question: str) -> LaneRun:
+    def search(engine: Engine, source: AnswerSource, question: str) -> LaneRun:
         lane = LaneRun(
-            source.ask(Question(question), reader=False), line, engine.environment, Prefixes()
+            source.ask(Question(question), reader=False), line, engine.environment, PrefixCache()
         )
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
         return lane
 
-    def opened() -> tuple[Engine, Source]:
+    def opened() -> tuple[Engine, AnswerSource]:
         engine, corpus = Engine(models), open_corpus("peers")
         source = CorpusSource("peers", engine.environment.built(corpus, spec), corpus=corpus)
         search(engine, source, known["questions"][0])

@@ -11,12 +11,12 @@ import os
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
-from core.evaluation.metrics.statistics import holm, paired
+from core.evaluation.metrics.statistics import holm, paired_test
 from core.operators.base import Line
 from core.operators.retrieve.chains import ChainRanking
-from core.sources import Ask
+from core.sources import SourceQuestion
 from tests.benchmarks.against import BEST, found
 from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT, asks
 
@@ -38,7 +38,7 @@ def run() -> list[dict]:
         free = _answers(engine, here, 0.0)
         for price in prices:
             dear = _answers(engine, here, price)
-            test = paired("hit@1", "dear", "free", dear[:, 0], free[:, 0])
+            test = paired_test("hit@1", "dear", "free", dear[:, 0], free[:, 0])
             won, lost = int((dear > free)[:, 0].sum()), int((dear < free)[:, 0].sum())
             note = (
                 f"{len(here)} questions, without {free[:, 0].mean():.3f}: {won} won, {lost} lost, "
@@ -59,12 +59,12 @@ def run() -> list[dict]:
     return rows
 
 
-def _answers(engine, here: list[Ask], price: float) -> np.ndarray:
+def _answers(engine, here: list[SourceQuestion], price: float) -> np.ndarray:
     """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
     lanes = [
-        LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, Prefixes())
+        LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, PrefixCache())
         for ask in here
     ]
     for lane in lanes:
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
     return np.array([found(lane) for lane in lanes], float)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
@@ -123,12 +123,12 @@ def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> t
         engine.ask(GraphSource.of(graph), question, model=False),
         catalogue()[line].line,
         engine.environment,
-        Prefixes(),
+        PrefixCache(),
     )
     if anew:
         engine.models.encoder().forget()
     start = time.process_time()
-    lane.retrieve(Progress())
+    lane.retrieve(LaneListener())
     return lane.state, time.process_time() - start
 
 

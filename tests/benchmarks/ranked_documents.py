@@ -23,16 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from core.builds import build, build_for
+from core.builds import build_for, run_build
 from core.corpus import open_corpus
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
-from core.evaluation.metrics.statistics import estimates, paired
-from core.finetune.reranker_data import half
-from core.instances.catalogue import ADAPTED
-from core.instances.needs import missing
-from core.io.home import home
+from core.evaluation.metrics.statistics import estimates, paired_test
+from core.finetune.reranker_data import question_half
+from core.instances.catalogue import ADAPTED_SUFFIX
+from core.instances.model_needs import missing_models
+from core.io.home import home_folder
 from core.models.registry import Registry
 from core.models.scorers import LateInteractionScorer
 from core.operators.base import Context
@@ -56,14 +56,14 @@ LINES = {
     ),
     "HyDE": ("Hypothesise() >> VectorNodes(keep={n})", False),
     "IRCoT": ("EmbedQuery() >> ReasonAndRetrieve(steps=2, keep=5)", False),
-    f"HippoRAG 2{ADAPTED}": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
-    f"LightRAG{ADAPTED}": (
+    f"HippoRAG 2{ADAPTED_SUFFIX}": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
+    f"LightRAG{ADAPTED_SUFFIX}": (
         KEYWORDS
         + " >> VectorNodes(keep=60) >> SetAside() >> EmbedQuery(text='high keywords')"
         + " >> VectorNodes(keep=60) >> Merge() >> NeighbourNodes(keep={n}, order='hits first')",
         False,
     ),
-    f"PathRAG{ADAPTED}": (
+    f"PathRAG{ADAPTED_SUFFIX}": (
         "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()",
         False,
     ),
@@ -196,8 +196,8 @@ def figures(
     """
     models, corpus = Models(reranker), open_corpus(corpus_name)
     one = build_for(corpus, "links")
-    graph = build(corpus, one, models)
-    questions = [one for one in corpus.questions(corpus_name) if not unseen or half(one)]
+    graph = run_build(corpus, one, models)
+    questions = [one for one in corpus.questions(corpus_name) if not unseen or question_half(one)]
     drawn = [
         questions[place]
         for place in np.random.default_rng(2026)
@@ -209,13 +209,13 @@ def figures(
         f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
     )
     known = Answered(
-        home() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl",
+        home_folder() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl",
         f"{asked_of}; {BUDGETS}; {METRICS}",
     )
     absent = {
         name: why
         for name, (line, _) in LINES.items()
-        if (why := missing(parse_line(line.format(n=BUDGETS[-1])), models))
+        if (why := missing_models(parse_line(line.format(n=BUDGETS[-1])), models))
     }
     rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
     start = time.monotonic()
@@ -294,11 +294,11 @@ def tables(of: Figures) -> str:
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question, with p:", ""]
     lines += ["| other | R@10 | nDCG@10 | TR@10 |", "|---|---|---|---|"]
     for (name, budget), rows in of.values.items():
-        if name == OURS or name.endswith(ADAPTED) or budget != BUDGETS[-1]:
+        if name == OURS or name.endswith(ADAPTED_SUFFIX) or budget != BUDGETS[-1]:
             continue
         cells = []
         for place, key in enumerate(METRICS):
-            test = paired(key, OURS, name, ours[: len(rows), place], rows[:, place])
+            test = paired_test(key, OURS, name, ours[: len(rows), place], rows[:, place])
             assert test is not None
             low, high = _short(test.low, "+"), _short(test.high, "+")
             p = _short(test.p) if test.p >= 0.001 else "<.001"

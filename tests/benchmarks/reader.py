@@ -11,7 +11,7 @@ import os
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import questions
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
@@ -43,8 +43,8 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
                 np.random.default_rng(SEED).choice(len(every), each, replace=False)
             ).tolist():
                 ask = engine.ask(GraphSource.of(graph), every[i], reader=False, model=False)
-                lane = LaneRun(ask, known[line].line, engine.environment, Prefixes())
-                lane.retrieve(Progress())
+                lane = LaneRun(ask, known[line].line, engine.environment, PrefixCache())
+                lane.retrieve(LaneListener())
                 context = Context(graph, engine.environment)
                 gold = {node for answer in every[i].answers for node in gold_nodes(graph, answer)}
                 names = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.sources import GraphSource
@@ -28,9 +28,9 @@ def run() -> list[dict]:
         for question in questions:
             ask = engine.ask(GraphSource.of(graph), question, model=False)
             encoder.forget()
-            lane = LaneRun(ask, known[key].line, engine.environment, Prefixes())
+            lane = LaneRun(ask, known[key].line, engine.environment, PrefixCache())
             start = time.perf_counter()
-            lane.retrieve(Progress())
+            lane.retrieve(LaneListener())
             seconds.append(time.perf_counter() - start)
         middle = statistics.median(seconds)
         rows.append(

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.io.home import ROOT, home, models_folder
+from core.io.home import ROOT, home_folder, models_folder
 from tests.model_server import model_server
 
 SECONDS = 1.0  # of a reply
@@ -78,7 +78,7 @@ def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
         tempfile.TemporaryDirectory() as folder,
         model_server(SECONDS, case.slots, case.busy) as server,
     ):
-        shutil.copytree(home() / "graphs", Path(folder) / "graphs", copy_function=os.link)
+        shutil.copytree(home_folder() / "graphs", Path(folder) / "graphs", copy_function=os.link)
         (Path(folder) / "models.toml").write_text(MODEL.format(url=server.url), "utf-8")
         more = ["--at-once", str(at_once)] if at_once else []
         command = [

@@ -79,10 +79,10 @@ def _step(step: str, arguments: Sequence[str]) -> list:
 
 def _build(options) -> list:
     from core.graph.building.build import build
-    from core.graph.readers.triple_file import TripleFile, size_of
+    from core.graph.readers.triple_file import TripleFile, parse_memory
     from tests.benchmarks.synthetic import PER_NODE, numbers, write_tsv
 
-    memory, phases = size_of(options.memory), []
+    memory, phases = parse_memory(options.memory), []
     source = numbers(options.nodes, memory=memory)
     if options.names:
         path = options.folder / "triples.tsv"
@@ -126,8 +126,8 @@ def _build(options) -> list:
 def _look(options) -> list:
     import random
 
-    from core.graph.names.lookup import names
-    from core.graph.pagerank.best import top_pagerank
+    from core.graph.names.lookup import name_lookup
+    from core.graph.pagerank.top_nodes import top_pagerank
     from core.graph.store import Graph
 
     rng = random.Random(0)
@@ -156,7 +156,7 @@ def _look(options) -> list:
             "MiB",
         ]
     )
-    known = names(graph)
+    known = name_lookup(graph)
     nodes = [rng.randrange(graph.n_nodes) for _ in range(LOOKUPS)]
     called = graph.names(nodes)
     known.exact(called[0]), known.search(called[0][:4])  # compiles
@@ -206,7 +206,7 @@ def _cold(options) -> list:
     """Opening the store and one PageRank with nothing of it in memory, from ordinary nodes and from the best connected thousand."""
     import numpy as np
 
-    from core.graph.pagerank.best import top_pagerank
+    from core.graph.pagerank.top_nodes import top_pagerank
     from core.graph.store import Graph
 
     graph, rng = Graph.open(options.folder / "store"), np.random.default_rng(0)

@@ -134,9 +134,9 @@ def write_tsv(nodes: int, path: str | Path, named: bool = True, seed: int = SEED
 
 def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
     """The triples of numbered nodes as a source for `build`."""
-    from core.graph.large.sources import Numbers
+    from core.graph.large.sources import NumberSource
 
-    return Numbers(
+    return NumberSource(
         ("synthetic", nodes, seed),
         PER_NODE * nodes,
         lambda first: blocks(nodes, first, seed),

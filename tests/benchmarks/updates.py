@@ -19,14 +19,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from core.builds import build, find, status
+from core.builds import build_status, find_build, run_build
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.report import BuildReport
-from core.builds.run import context
-from core.builds.shipped import shipped_replies
+from core.builds.run import build_context
+from core.builds.shipped_data import shipped_replies
 from core.commands.reproduce_costs import new_home
-from core.corpus import Corpus, Document, open_corpus, write
-from core.io.home import home
+from core.corpus import Corpus, Document, open_corpus, write_corpus
+from core.io.home import home_folder
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 
@@ -94,28 +94,28 @@ def measured(
 ) -> list[Update]:
     """The first build, each change, and the rebuild of what came out, in an empty home each."""
     base, *_ = parts(documents, shares)
-    corpus = write(home() / "corpora" / "changing", base, "Changing")
+    corpus = write_corpus(home_folder() / "corpora" / "changing", base, "Changing")
     found = [_built(corpus, spec, "built", len(base), source, fresh)]
     for kind, put, gone in steps(documents, shares):
         corpus = corpus.put(put, removed=gone)
         found.append(_built(corpus, spec, kind, len(put) or len(gone), source, fresh))
-    before = status(corpus, find(spec)).graph
+    before = build_status(corpus, find_build(spec)).graph
     with new_home() as again:
-        same = write(again / "corpora" / "changing", list(corpus), "Changing")
+        same = write_corpus(again / "corpora" / "changing", list(corpus), "Changing")
         rebuilt = _built(same, spec, "rebuilt", len(same), source, again)
-        rebuilt = replace(rebuilt, same=status(same, find(spec)).graph == before)
+        rebuilt = replace(rebuilt, same=build_status(same, find_build(spec)).graph == before)
     return [*found, rebuilt]
 
 
 def _built(
     corpus: Corpus, spec: str, kind: str, touched: int, source: Corpus, folder: Path
 ) -> Update:
-    one, report = find(spec), BuildReport()
+    one, report = find_build(spec), BuildReport()
     replies = None
     if one.line.asks_chat:
         replies = SavedReplies(folder / "counted.sqlite", shipped_replies(source))
     begin = time.process_time()
-    build(corpus, one, Registry(), report=report, saved=replies)
+    run_build(corpus, one, Registry(), report=report, saved=replies)
     seconds = time.process_time() - begin
     used, counts = report.usage + report.usage_saved, report.counts
     tokens, read = used.tokens_in + used.tokens_out, counts["extracted"]
@@ -138,7 +138,7 @@ def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) 
     """What LightRAG is given: documents as id and text, the changes, and by text the entities and relations that the parser finds."""
     text = lambda one: f"{one.title}\n{one.text}" if one.title else one.text
     pairs = lambda some: [[one.id, text(one)] for one in some]
-    ctx, texts = context(source, Registry()), [text(one) for one in documents]
+    ctx, texts = build_context(source, Registry()), [text(one) for one in documents]
     told = NounPhrases().found(texts, ctx)
     facts = {
         one: (
@@ -194,7 +194,7 @@ def main(arguments: list[str]) -> None:
             Registry().encoder().encode(["loaded before the clock starts"])
             found += measured(documents, spec, options.shares, source, folder)
             print(
-                "\n".join(_row(one, found) for one in found if one.build == find(spec).id),
+                "\n".join(_row(one, found) for one in found if one.build == find_build(spec).id),
                 flush=True,
             )
     peer = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else []
@@ -230,7 +230,7 @@ def figure(found: Sequence[Update]):
     """Seconds of a change as a share of a rebuild, by build and kind of change, over the documents that it touches."""
     import plotly.graph_objects as go
 
-    from core.evaluation.reports.plots import COLOURS, DASHES, styled
+    from core.evaluation.reports.plots import COLOURS, DASHES, apply_style
 
     drawn = go.Figure()
     for number, spec in enumerate(dict.fromkeys(one.build for one in found)):
@@ -247,4 +247,4 @@ def figure(found: Sequence[Update]):
             )
     drawn.update_xaxes(title="Documents that are added, changed or removed, %")
     drawn.update_yaxes(title="Processor seconds, as a share of a rebuild", rangemode="tozero")
-    return styled(drawn, "What a change of documents costs")
+    return apply_style(drawn, "What a change of documents costs")

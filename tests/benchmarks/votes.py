@@ -18,20 +18,20 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
-from core.evaluation.metrics.statistics import holm, paired
-from core.graph.algorithms.mediators import mediating
-from core.graph.names.phrases import phrase
+from core.evaluation.metrics.statistics import holm, paired_test
+from core.graph.algorithms.mediators import mediator_steps
+from core.graph.names.phrases import relation_phrase
 from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
+from core.indexes.chain_cache import index_chain_texts
 from core.indexes.chains import token_vectors
-from core.indexes.masking import masked
-from core.indexes.verbalised import verbalised
+from core.indexes.question_masks import mask_entities
 from core.operators import ChainVotes, GraphReader
 from core.operators.base import Context, Line, Recorder
-from core.operators.retrieve.votes import Ballot, _ballots, _paths
-from core.sources import Ask
+from core.operators.retrieve.chain_votes import ChainBallot, _ballots_of_entities, _paths
+from core.sources import SourceQuestion
 from core.types import Ranking, State
 from tests.benchmarks.against import BEST, _asks, found
 from tests.benchmarks.chains import _told
@@ -55,7 +55,7 @@ def run() -> list[dict]:
         here = list(_asks(engine, name, 1, DEVELOPMENT if TRIED else HELD_OUT))
         before = _each(engine, here, ChainVotes(), lambda lane: None)
         for told, now in _attempts(engine, here).items():
-            test = paired("hit@1", "now", "before", now[:, 0], before[:, 0])
+            test = paired_test("hit@1", "now", "before", now[:, 0], before[:, 0])
             won, lost = int((now > before)[:, 0].sum()), int((now < before)[:, 0].sum())
             note = f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes {before[:, 0].mean():.3f}: {won} won, {lost} lost, "
             note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
@@ -74,7 +74,7 @@ def run() -> list[dict]:
     return rows
 
 
-def _attempts(engine, here: list[Ask]) -> dict[str, np.ndarray]:
+def _attempts(engine, here: list[SourceQuestion]) -> dict[str, np.ndarray]:
     if not TRIED:
         return {f"type {WORTH:g}": _each(engine, here, TypedVotes(types=WORTH), _near)}
     made = {
@@ -88,18 +88,18 @@ def _attempts(engine, here: list[Ask]) -> dict[str, np.ndarray]:
 
 
 def _each(
-    engine, here: list[Ask], votes: ChainVotes, change: Callable[[LaneRun], None]
+    engine, here: list[SourceQuestion], votes: ChainVotes, change: Callable[[LaneRun], None]
 ) -> np.ndarray:
     """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
-    lanes = [LaneRun(ask, Line((votes,)), engine.environment, Prefixes()) for ask in here]
+    lanes = [LaneRun(ask, Line((votes,)), engine.environment, PrefixCache()) for ask in here]
     for lane in lanes:
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
         change(lane)
     return np.array([found(lane) for lane in lanes], float)
 
 
 @dataclass(frozen=True, eq=False)
-class TypedBallot(Ballot):
+class TypedBallot(ChainBallot):
     """A ballot whose ends' votes are multiplied by what their types are worth."""
 
     worth: dict[int, float]
@@ -118,8 +118,8 @@ class TypedVotes(ChainVotes):
     types: float = 0.0
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ballots = _ballots(state, ctx, recorder, self, mediating(ctx.graph))
-        words = question_words(masked(ctx.graph, state.question.text, state.seeds))
+        ballots = _ballots_of_entities(state, ctx, recorder, self, mediator_steps(ctx.graph))
+        words = question_words(mask_entities(ctx.graph, state.question.text, state.seeds))
         worth: dict[int, float] = {}
         if self.types and words and ballots:
             encoder = ctx.models.encoder(self.encoder)
@@ -129,7 +129,7 @@ class TypedVotes(ChainVotes):
                 zip(nodes.tolist(), np.exp(self.types * (fit - fit.max()) / self.close).tolist())
             )
         typed = [
-            TypedBallot(*(getattr(ballot, field.name) for field in fields(Ballot)), worth)
+            TypedBallot(*(getattr(ballot, field.name) for field in fields(ChainBallot)), worth)
             for ballot in ballots
         ]
         paths = _paths(typed, ctx, recorder, self)
@@ -149,14 +149,14 @@ def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encode
     A node's types are what the relations that it is the head of say of their heads (`film` by `film.film.genre`), its fit that of the most
     alike: the mean over a type's tokens of the best cosine to a token of `asked`. A node without a type has the mean fit of the others.
     """
-    types = [phrase(name).head_type for name in graph.relation_names]
+    types = [relation_phrase(name).head_type for name in graph.relation_names]
     steps = graph.steps_from(nodes, "out")
     there = [relation for relation in np.unique(steps.relations).tolist() if types[relation]]
     if not there:
         return np.zeros(len(nodes))
-    alike = verbalised(encoder, [()] * len(there), [types[relation] for relation in there]).alike(
-        asked, range(len(there))
-    )
+    alike = index_chain_texts(
+        encoder, [()] * len(there), [types[relation] for relation in there]
+    ).alike(asked, range(len(there)))
     of_relation = np.full(graph.n_relations, -np.inf)
     of_relation[there] = alike.sums / np.maximum(alike.lengths, 1)
     fit = np.full(len(nodes), -np.inf)

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.summary import RunSummary
 from core.indexes import vectors, walks
 from core.instances.catalogue import Instance, catalogue
 from core.operators.retrieve.walks import NodesThenWalks
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
     """Ask what was not asked yet and print the tables."""
     options = _options(arguments)
     engine = Engine()
-    found: dict[str, Summary] = {}
+    found: dict[str, RunSummary] = {}
     left_out: dict[str, str] = {}
     for instance in (catalogue()[name] for name in options.instances or ROWS):
         why = _absent(engine, instance, options)
@@ -85,10 +85,10 @@ def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> 
     graph = engine.graph(options.graph)
     for one in (one for one in operators if isinstance(one, NodesThenWalks)):
         try:
-            folder = walks.place(graph, engine.models.encoder(one.encoder), one.plan)
+            folder = walks.walk_folder(graph, engine.models.encoder(one.encoder), one.plan)
             if (
-                vectors.opened(folder) is None
-                and len(walks.rooted(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION
+                vectors.open_vectors(folder) is None
+                and len(walks.nodes_with_walks(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION
             ):
                 return f"its walks are not encoded; do it with `{walks.command(graph, one.plan)}`"
         except HopscopeError as error:
@@ -96,7 +96,7 @@ def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> 
     return ""
 
 
-def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iterator[str]:
+def told(found: dict[str, RunSummary], left_out: dict[str, str], llm: bool) -> Iterator[str]:
     """The lines of the tables: all questions, then those of each hop count."""
     names = (*ANSWERED, *(() if llm else READ), *CONTEXT, *(("tokens",) if llm else ()), "seconds")
     if found:
@@ -122,7 +122,7 @@ def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iter
 
 
 def _table(
-    title: str, found: dict[str, Summary], names: Sequence[str], intervals: bool = True
+    title: str, found: dict[str, RunSummary], names: Sequence[str], intervals: bool = True
 ) -> Iterator[str]:
     yield ""
     yield f"| {title} | n | {' | '.join(metric(name).described()['title'] for name in names)} |"
@@ -132,9 +132,11 @@ def _table(
         cells = []
         for name in names:
             value = table[name]
-            cell = "–" if value.mean is None else shown(name, value.mean)
+            cell = "–" if value.mean is None else format_figure(name, value.mean)
             spread = intervals and value.mean is not None and name not in ("tokens", "seconds")
             cells.append(
-                f"{cell} [{shown(name, value.low)}, {shown(name, value.high)}]" if spread else cell
+                f"{cell} [{format_figure(name, value.low)}, {format_figure(name, value.high)}]"
+                if spread
+                else cell
             )
         yield f"| `{key}` | {one.counts(key)['scored']} | {' | '.join(cells)} |"

@@ -4,9 +4,9 @@ import os
 import signal
 from pathlib import Path
 
-from core.builds.facts import Entity, Facts
+from core.builds.facts import ChunkEntity, Facts
 from core.errors import BadInput
-from core.models.base import Reply
+from core.models.base import ChatReply
 
 
 def square(number):
@@ -53,6 +53,6 @@ class Reading:
 
     def extracted(self, texts, ctx):
         for number, text in reversed(list(enumerate(texts))):
-            ctx.report.used(Reply("", 2, 1))
+            ctx.report.used(ChatReply("", 2, 1))
             ctx.report.count(**{"asked again": 1})
-            yield number, Facts((Entity(text.split()[-1]),))
+            yield number, Facts((ChunkEntity(text.split()[-1]),))

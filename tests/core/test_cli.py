@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.commands import terminal
 from core.graph.building.build import build
 
@@ -62,14 +62,14 @@ def test_the_help_of_long_commands_is_in_plain_words(capsys, command):
 def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
-    with terminal.bar("Starting") as watch:
+    with terminal.TerminalBar("Starting") as watch:
         for text, share in (
             ("1 of 4 lines", 0.25),
             ("2 of 4 lines", 0.5),
             ("2 of 4 lines", 0.5),
             ("Judging", None),
         ):
-            now[0] += 0.6 * terminal.LINE_EVERY
+            now[0] += 0.6 * terminal.LINE_INTERVAL_SECONDS
             watch.report(text, share)
     assert capsys.readouterr().err.splitlines() == [
         "hopscope: 2 of 4 lines (50 %)",
@@ -92,7 +92,7 @@ def test_ask_prints_one_object(movies, capsys):
         "--json",
     )
     result = json.loads(out)
-    assert code == OK and {"question", "entities", "lanes"} <= set(result)
+    assert code == EXIT_OK and {"question", "entities", "lanes"} <= set(result)
     assert result["question"] == QUESTION and result["entities"] == ["Inception"]
     for lane in result["lanes"]:
         assert LANE <= set(lane) and lane["error"] is None and lane["answer"] is None
@@ -123,7 +123,7 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
     result = json.loads(out)
     (lane,) = result["without"]["lanes"]
     assert (
-        code == OK
+        code == EXIT_OK
         and lane["read"]
         and "Christopher Nolan" in lane["lost"]
         and "stood on it" in result["without"]["text"]
@@ -131,7 +131,7 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
     assert "Christopher Nolan" not in result["lanes"][0]["reader_answers"]
     code, out, _ = told(capsys, *asked)
     assert (
-        code == OK
+        code == EXIT_OK
         and "without Christopher Nolan: " in out
         and "  against before: No longer says Christopher Nolan" in out
     )
@@ -150,13 +150,13 @@ def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
     (one,) = json.loads(out)["lanes"][0]["influence"]
     needed = [item["name"] for item in one["items"] if item["smallest"]]
     assert (
-        code == OK
+        code == EXIT_OK
         and one["by"] == "reader"
         and needed
         and all("Christopher Nolan" in name for name in needed)
     )
     code, out, _ = told(capsys, *asked)
-    assert code == OK and "  reader: rests on " in out and "“Christopher Nolan”." in out
+    assert code == EXIT_OK and "  reader: rests on " in out and "“Christopher Nolan”." in out
 
 
 def test_entities_can_be_named(movies, capsys):
@@ -173,23 +173,23 @@ def test_entities_can_be_named(movies, capsys):
         "--no-llm",
         "--json",
     )
-    assert code == OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
+    assert code == EXIT_OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
 
 
 @pytest.mark.parametrize(
     "arguments, code, sentence",
     [
-        (["ask", ""], WRONG, "Type a question first"),
-        (["ask", "x" * 20_000], WRONG, "too long"),
-        (["ask", "who", "--entity", "Incepton"], WRONG, "Did you mean Inception"),
-        (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
+        (["ask", ""], EXIT_WRONG_INPUT, "Type a question first"),
+        (["ask", "x" * 20_000], EXIT_WRONG_INPUT, "too long"),
+        (["ask", "who", "--entity", "Incepton"], EXIT_WRONG_INPUT, "Did you mean Inception"),
+        (["ask", QUESTION, "--instance", "lego-99"], EXIT_WRONG_INPUT, "Did you mean “lego-9”"),
         (
             ["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"],
-            WRONG,
+            EXIT_WRONG_INPUT,
             "Did you mean “damping”",
         ),
-        (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
-        (["build", "absent.tsv", "--out", "{tmp}/absent"], WRONG, "absent.tsv"),
+        (["ask", QUESTION, "--graph", "nowhere"], EXIT_WRONG_INPUT, "nowhere"),
+        (["build", "absent.tsv", "--out", "{tmp}/absent"], EXIT_WRONG_INPUT, "absent.tsv"),
         (
             [
                 "ask",
@@ -198,7 +198,7 @@ def test_entities_can_be_named(movies, capsys):
                 "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')",
                 "--no-llm",
             ],
-            FAILED,
+            EXIT_FAILED,
             "",
         ),
     ],
@@ -214,7 +214,7 @@ def test_bad_input_ends_in_a_sentence_and_a_code(
 
 def test_instances_lists_the_catalogue(capsys):
     code, out, _ = told(capsys, "instances", "--json")
-    assert code == OK and {row["id"] for row in json.loads(out)} >= {
+    assert code == EXIT_OK and {row["id"] for row in json.loads(out)} >= {
         f"lego-{n}" for n in range(1, 16)
     } | {"language-model-only"}
 
@@ -222,7 +222,7 @@ def test_instances_lists_the_catalogue(capsys):
 def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
     file = tmp_path / "mine.tsv"
     file.write_text('Ann "A" <b>\tknows\tBo 🎬\nBo 🎬\tknows\tCy\n', "utf-8")
-    assert told(capsys, "build", str(file), "--out", str(tmp_path / "mine"))[0] == OK
+    assert told(capsys, "build", str(file), "--out", str(tmp_path / "mine"))[0] == EXIT_OK
     code, out, _ = told(
         capsys,
         "ask",
@@ -237,7 +237,10 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
         "--json",
     )
     texts = {path["text"] for path in json.loads(out)["lanes"][0]["paths"]}
-    assert code == OK and texts == {"Bo 🎬 -> knows -> Cy", 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
+    assert code == EXIT_OK and texts == {
+        "Bo 🎬 -> knows -> Cy",
+        'Bo 🎬 -> knows_reverse -> Ann "A" <b>',
+    }
 
 
 def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
@@ -278,9 +281,9 @@ def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
     file = tmp_path / "bad.tsv"
     file.write_text("a\tr\tb\na\tr\n", "utf-8")
     code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
-    assert code == WRONG and "line 2" in err
+    assert code == EXIT_WRONG_INPUT and "line 2" in err
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
-    assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
+    assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == EXIT_WRONG_INPUT
 
 
 def test_same_seed_same_bytes_in_another_process(movies):

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from core.cli import OK, WRONG, main
-from core.corpus import new_folder, open_corpus, write
-from core.evaluation.advice.saved import saved_advice
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import new_folder, open_corpus, write_corpus
+from core.evaluation.advice.advice_state import load_advice
 from core.evaluation.runs.store import Store
 from tests.core.evaluation.advice.kit import documents
 from tests.core.evaluation.runs.test_runner import started
@@ -32,7 +32,7 @@ COMMAND = [
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    write(new_folder("coast"), documents(), "The coast")
+    write_corpus(new_folder("coast"), documents(), "The coast")
     return tmp_path
 
 
@@ -42,13 +42,13 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     stopped, asked = (
-        saved_advice(open_corpus("coast")),
+        load_advice(open_corpus("coast")),
         open_corpus("coast").questions("coast-made"),
     )
     store = Store(home / "evaluations.sqlite")
     early = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
     assert not stopped.done and 5 <= len(early) < 7 * stopped.size
-    assert main([*COMMAND[3:], "--json"]) == OK
+    assert main([*COMMAND[3:], "--json"]) == EXIT_OK
     printed = capsys.readouterr()
     found, advice = json.loads(printed.out).values()
     late = {(row.instance, row.question.id): row.outcome for row in store.rows(advice["run"])}
@@ -63,7 +63,7 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
     assert (
         found["needed"] in ("no", "partly", "yes") and "no language model is asked" in printed.err
     )
-    assert main(COMMAND[3:]) == OK  # nothing is left to do
+    assert main(COMMAND[3:]) == EXIT_OK  # nothing is left to do
     out = capsys.readouterr().out
     assert (
         out.splitlines()[0] == found["headline"]
@@ -73,7 +73,7 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
 
 
 def test_what_cannot_be_is_a_sentence(home, capsys):
-    assert main(["corpus", "advise", "nowhere"]) == WRONG
+    assert main(["corpus", "advise", "nowhere"]) == EXIT_WRONG_INPUT
     assert "There is no corpus “nowhere”" in capsys.readouterr().err
-    assert main(["corpus", "advise", "coast", "--minutes", "0"]) == WRONG
+    assert main(["corpus", "advise", "coast", "--minutes", "0"]) == EXIT_WRONG_INPUT
     assert "1 to 1,440 minutes, not 0" in capsys.readouterr().err

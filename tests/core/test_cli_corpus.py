@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.cli import OK, WRONG, main
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.corpus import open_corpus
 
 
@@ -33,7 +33,7 @@ def told(capsys, *arguments) -> tuple[int, str, str]:
 
 def test_documents_are_added_changed_shown_and_removed(folder, capsys):
     code, out, err = told(capsys, "add", folder, "--name", "notes", "--title", "My notes")
-    assert (code, err) == (OK, "") and out.splitlines()[
+    assert (code, err) == (EXIT_OK, "") and out.splitlines()[
         0
     ] == "2 documents added to notes, 0 changed, 0 there already"
     (folder / "a.md").write_text("# Ann\n\nAnn knows Cy.")
@@ -61,8 +61,8 @@ def test_documents_are_added_changed_shown_and_removed(folder, capsys):
     assert [document.text for document in open_corpus("notes")] == [
         "Bo knows <script>alert('{x}')</script>."
     ]
-    assert told(capsys, "remove", "notes", "--all")[:2] == (OK, "notes is removed\n")
-    assert told(capsys, "show", "notes")[0] == WRONG
+    assert told(capsys, "remove", "notes", "--all")[:2] == (EXIT_OK, "notes is removed\n")
+    assert told(capsys, "show", "notes")[0] == EXIT_WRONG_INPUT
 
 
 def test_those_that_ship_and_those_of_ones_own_are_listed(folder, capsys):
@@ -97,7 +97,7 @@ def test_questions_come_along_with_gold_by_id_or_title(folder, tmp_path, capsys)
         capsys, "add", folder, "--name", "notes", "--questions", tmp_path / "q.jsonl"
     )
     assert (
-        code == OK
+        code == EXIT_OK
         and "notes: 2 questions" in out
         and "gold documents that the corpus does not have: “zz”, 1 in all" in err
     )
@@ -121,7 +121,7 @@ def test_a_beir_folder_brings_its_judgements(tmp_path, capsys):
     )
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\nq\t2\t0\n")
     code, out, _ = told(capsys, "add", folder, "--name", "mine", "--format", "beir")
-    assert code == OK and "mine-test: 1 questions" in out
+    assert code == EXIT_OK and "mine-test: 1 questions" in out
     (question,) = open_corpus("mine").questions("mine-test")
     assert (question.text, question.gold, open_corpus("mine").document("2").text) == (
         "Which?",
@@ -134,7 +134,7 @@ def test_what_is_left_out_is_told_and_the_rest_kept(folder, capsys):
     (folder / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
     code, out, err = told(capsys, "add", folder, "--name", "notes")
     assert (
-        code == OK
+        code == EXIT_OK
         and out.startswith("2 documents added")
         and "scan.pdf is damaged or no PDF" in err
     )
@@ -167,7 +167,7 @@ def test_bad_input_ends_in_a_sentence_and_nothing_is_made(
     code, _, err = told(
         capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments)
     )
-    assert code == WRONG and sentence in err and "Traceback" not in err
+    assert code == EXIT_WRONG_INPUT and sentence in err and "Traceback" not in err
     assert not (own_home / "corpora" / "x").exists()
 
 
@@ -178,7 +178,7 @@ def test_a_corpus_is_shown_as_json(folder, capsys):
     told(capsys, "add", str(folder / "c.txt"), "--name", "notes", "--title", "Notizen")
     code, out, _ = told(capsys, "show", "notes", "--json")
     shown = json.loads(out)
-    assert code == OK and (shown["name"], shown["title"], shown["own"]) == (
+    assert code == EXIT_OK and (shown["name"], shown["title"], shown["own"]) == (
         "notes",
         "Notizen",
         True,

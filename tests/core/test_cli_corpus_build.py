@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
-from core.corpus import Document, new_folder, open_corpus, write
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import Document, new_folder, open_corpus, write_corpus
 from core.errors import ModelFailed
 from tests.core.builds.test_language_model import Models, entity, relation
 from tests.notes import NoteWith
@@ -21,7 +21,7 @@ def own_home(tmp_path, monkeypatch):
 @pytest.fixture
 def notes():
     texts = {"a": "John Smith visited Paris.", "b": "John Smith moved to London."}
-    write(new_folder("notes"), [Document(id, text) for id, text in texts.items()])
+    write_corpus(new_folder("notes"), [Document(id, text) for id, text in texts.items()])
     return open_corpus("notes")
 
 
@@ -44,7 +44,7 @@ def told(capsys, *arguments, models=None):
 
 def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
     code, out, err = told(capsys, "build", "notes", "--graph", "kg", "--extractor", "noun-phrases")
-    assert code == OK and out[1].startswith("2 of 2 chunks ")
+    assert code == EXIT_OK and out[1].startswith("2 of 2 chunks ")
     assert out[2].startswith("3 nodes, 2 edges, 2 chunks, in ")
     _, out, _ = told(capsys, "status", "notes")
     states = {line.split()[0]: line.split("  ", 1)[1].strip() for line in out}
@@ -59,9 +59,9 @@ def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
 
 
 def test_only_a_graph_that_should_have_nodes_is_said_to_have_none(capsys):
-    write(new_folder("dull"), [Document("a", "it was so and it is so")])
+    write_corpus(new_folder("dull"), [Document("a", "it was so and it is so")])
     code, out, err = told(capsys, "build", "dull", "--graph", "chunks")
-    assert code == OK and out[0].startswith("Chunks alone") and not err
+    assert code == EXIT_OK and out[0].startswith("Chunks alone") and not err
     assert (
         "Nothing was found in these texts"
         in told(capsys, "build", "dull", "--graph", "kg", "--extractor", "noun-phrases")[2]
@@ -71,9 +71,9 @@ def test_only_a_graph_that_should_have_nodes_is_said_to_have_none(capsys):
 def test_a_language_model_is_put_to_work_only_where_that_was_said(notes, capsys):
     models = Models(met)
     code, _, err = told(capsys, "build", "notes", "--graph", "rkg", models=models)
-    assert code == WRONG and "--yes" in err and not models.writer.asked
+    assert code == EXIT_WRONG_INPUT and "--yes" in err and not models.writer.asked
     code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=models)
-    assert code == OK and len(models.writer.asked) == 2
+    assert code == EXIT_OK and len(models.writer.asked) == 2
     assert (
         out[1].startswith("2 of 2 chunks are to be read: about 2 calls of a language model")
         and "calls 2" in out[-1]
@@ -89,12 +89,12 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
     code, _, err = told(
         capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1, models=Models(dies)
     )
-    assert code == FAILED
+    assert code == EXIT_FAILED
     assert err.splitlines() == [NoteWith("hopscope", "saved"), "hopscope: The model died."]
     again = Models(met)
     code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=again)
     assert (
-        code == OK
+        code == EXIT_OK
         and out[1].startswith("1 of 2 chunks are to be read")
         and len(again.writer.asked) == 1
     )
@@ -102,14 +102,14 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
 
 def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
     code, _, err = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
-    assert code == WRONG and "build it first" in err
+    assert code == EXIT_WRONG_INPUT and "build it first" in err
     told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1)
     code, out, _ = told(
         capsys, "replies", "notes", "rkg", "tkg", "--to", tmp_path / "replies.jsonl.gz"
     )
-    assert code == WRONG  # the reports of tkg are not written yet
+    assert code == EXIT_WRONG_INPUT  # the reports of tkg are not written yet
     code, out, _ = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
-    assert code == OK and out[0].startswith(
+    assert code == EXIT_OK and out[0].startswith(
         "rkg-llm: Made by answer of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read"
     )
     assert out[1].startswith(f"{tmp_path / 'replies.jsonl.gz'}: ") and out[1].endswith(" kB")
@@ -126,9 +126,9 @@ def test_what_comes_with_a_corpus_is_told(notes, capsys, tmp_path, monkeypatch):
         "--to",
         tmp_path / "data" / "notes" / "replies.jsonl.gz",
     )
-    monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
-    write(new_folder("notes"), list(notes))
+    write_corpus(new_folder("notes"), list(notes))
     _, out, _ = told(capsys, "status", "notes")
     assert any(line.startswith("rkg-llm") and "comes with it" in line for line in out)
     assert out[-1].startswith("rkg-llm comes with it: Made by answer of 2 chunks: 2 calls")
@@ -149,7 +149,7 @@ def test_another_language_model_is_asked_where_it_is_named(notes, capsys):
         "--yes",
     )
     code, out, _ = told(capsys, *build, models=models)
-    assert code == OK and out[0].startswith(
+    assert code == EXIT_OK and out[0].startswith(
         "Knowledge graph, names by a parser, described by a language model: qwen-0.5b"
     )
     code, _, err = told(
@@ -163,7 +163,7 @@ def test_another_language_model_is_asked_where_it_is_named(notes, capsys):
         "--model",
         "qwen-0.5b",
     )
-    assert code == WRONG and "asks no language model" in err
+    assert code == EXIT_WRONG_INPUT and "asks no language model" in err
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_another_language_model_is_asked_where_it_is_named(notes, capsys):
 )
 def test_what_is_not_there_is_a_sentence(arguments, notes, capsys):
     code, _, err = told(capsys, *arguments)
-    assert code == WRONG and err.startswith("hopscope: ") and "Traceback" not in err
+    assert code == EXIT_WRONG_INPUT and err.startswith("hopscope: ") and "Traceback" not in err
 
 
 def test_a_corpus_of_one_sentence_is_every_graph(capsys):
-    write(new_folder("tiny"), [Document("a", "John Smith visited Paris.")])
+    write_corpus(new_folder("tiny"), [Document("a", "John Smith visited Paris.")])
     for graph in ("chunks", "passage", "tree", "kg", "tkg", "rkg"):
         code, out, err = told(
             capsys, "build", "tiny", "--graph", graph, "--extractor", "noun-phrases"
         )
-        assert code == OK, (graph, err)
+        assert code == EXIT_OK, (graph, err)

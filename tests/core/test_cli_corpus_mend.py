@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from core.builds import status
+from core.builds import build_status
 from core.builds.report import NameMerge, NameMerges, NearMerge
-from core.builds.run import RENAMED
-from core.cli import OK, WRONG, main
-from core.corpus import Document, new_folder, open_corpus, write
-from core.corpus.mends import mends_of
+from core.builds.run import RENAMED_NOTE
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import Document, new_folder, open_corpus, write_corpus
+from core.corpus.entity_merges import read_merges
 from core.engine import Engine
 from core.io import digests
-from core.io.plain import to_plain
+from core.io.plain_data import to_plain
 from core.types import Question
 from tests.films import Bag, Written
 
@@ -34,7 +34,9 @@ def notes(tmp_path, monkeypatch):
             [Question("Who moved to London", "q0", answers=("José Díaz",), gold=("b",))],
         )
     }
-    write(new_folder("notes"), [Document(id, text) for id, text in texts.items()], sets=questions)
+    write_corpus(
+        new_folder("notes"), [Document(id, text) for id, text in texts.items()], sets=questions
+    )
     return open_corpus("notes")
 
 
@@ -48,7 +50,7 @@ def mended(notes, capsys):
         out = capsys.readouterr()
         return code, out.out.splitlines(), out.err
 
-    assert run("build", "notes", "--graph", "kg", "--extractor", "noun-phrases")[0] == OK
+    assert run("build", "notes", "--graph", "kg", "--extractor", "noun-phrases")[0] == EXIT_OK
     yield run
     engine.jobs.stop()
     engine.evaluations.stop()
@@ -62,10 +64,10 @@ def test_a_suggestion_is_accepted_saved_and_forgotten(mended, notes):
     )
     _, out, _ = mended("mend", "notes", "--accept", "Jose Diaz")
     assert out == ["merges saved: 1", "  Jose Diaz -> José Díaz", "suggestions: 0"]
-    assert [edit.names for edit in mends_of(notes).edits] == [("Jose Diaz", "José Díaz")]
+    assert [edit.names for edit in read_merges(notes).edits] == [("Jose Diaz", "José Díaz")]
     assert (
         mended("mend", "notes", "--forget", "all")[1][0] == "merges saved: 0"
-        and mends_of(notes).edits == ()
+        and read_merges(notes).edits == ()
     )
 
 
@@ -94,7 +96,7 @@ def test_names_of_ones_own_are_merged_and_what_is_not_the_same_is_not_suggested_
 )
 def test_what_cannot_be_done_says_why(mended, arguments, text):
     code, _, err = mended("mend", "notes", *arguments)
-    assert code == WRONG and text in err
+    assert code == EXIT_WRONG_INPUT and text in err
 
 
 def test_a_merge_that_a_rebuilt_graph_has_no_names_for_is_said_and_stays(mended, notes):
@@ -108,7 +110,7 @@ def test_a_merge_that_a_rebuilt_graph_has_no_names_for_is_said_and_stays(mended,
 
 
 def test_without_a_graph_of_entities_it_says_how_to_build_one(notes, capsys):
-    assert main(["corpus", "mend", "notes"], lambda: None) == WRONG
+    assert main(["corpus", "mend", "notes"], lambda: None) == EXIT_WRONG_INPUT
     assert "No graph with entities is built of notes" in capsys.readouterr().err
 
 
@@ -116,13 +118,13 @@ def test_a_question_set_is_asked_before_and_after(mended):
     mended("mend", "notes", "--accept", "all")
     line = "BuiltGraph(build='kg') >> EmbedQuery() >> VectorNodes(keep=1) >> AnswerFromTables()"
     code, out, err = mended("mend", "notes", "--set", "asked", "--line", line)
-    assert code == OK and "1 of 1 questions of asked" in "\n".join(out), err
+    assert code == EXIT_OK and "1 of 1 questions of asked" in "\n".join(out), err
     assert any("mended=False" in text for text in out)
 
 
 def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, notes):
-    assert mended("build", "notes", "--graph", "rkg", "--extractor", "names")[0] == OK
-    listed = status(notes, "rkg-names")
+    assert mended("build", "notes", "--graph", "rkg", "--extractor", "names")[0] == EXIT_OK
+    listed = build_status(notes, "rkg-names")
     made = NameMerges.of(
         [NameMerge("Lee", "Ann Lee", "part of a name", 1, ("c",))],
         [NearMerge("Diaz", ("José Díaz", "Ann Diaz"), 1, ("b",))],
@@ -132,7 +134,7 @@ def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, note
     record["report"]["joined"] = to_plain(made)
     file.write_text(
         json.dumps(
-            digests.marked({key: value for key, value in record.items() if key != "sha256"})
+            digests.with_digest({key: value for key, value in record.items() if key != "sha256"})
         ),
         "utf-8",
     )
@@ -143,8 +145,9 @@ def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, note
         "names that may be one of several: 1",
         "  Diaz: José Díaz, Ann Diaz",
     ]
-    assert RENAMED not in err
+    assert RENAMED_NOTE not in err
     assert (
-        RENAMED in mended("mend", "notes", "--graph", "rkg-names", "--refuse", "Ann Lee", "Lee")[2]
+        RENAMED_NOTE
+        in mended("mend", "notes", "--graph", "rkg-names", "--refuse", "Ann Lee", "Lee")[2]
     )
     assert any("built, names marked since" in line for line in mended("status", "notes")[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.cli import OK, WRONG, main
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.corpus import corpora
 from tests.core.corpus.indexes.kit import RECORDED
 
@@ -22,10 +22,13 @@ def said(capsys, *arguments) -> tuple[int, str, str]:
 
 def test_an_index_is_looked_at_opened_and_asked(capsys):
     code, out, err = said(capsys, "open", RECORDED / "graphrag", "--dry-run")
-    assert (code, out.splitlines()[-1]) == (OK, "Nothing was written.") and "dulce" not in corpora()
+    assert (code, out.splitlines()[-1]) == (
+        EXIT_OK,
+        "Nothing was written.",
+    ) and "dulce" not in corpora()
     assert "claims (covariates): 2." in err
     code, out, err = said(capsys, "open", RECORDED / "graphrag", "--name", "dulce")
-    assert code == OK and out.startswith(
+    assert code == EXIT_OK and out.startswith(
         "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations"
     )
     _, out, _ = said(capsys, "status", "dulce")
@@ -41,4 +44,7 @@ def test_an_index_is_looked_at_opened_and_asked(capsys):
 
 def test_a_folder_that_is_no_index_is_a_sentence(capsys, tmp_path):
     code, out, err = said(capsys, "open", tmp_path, "--name", "x")
-    assert (code, out) == (WRONG, "") and "holds no index that can be read. Looked for:" in err
+    assert (code, out) == (
+        EXIT_WRONG_INPUT,
+        "",
+    ) and "holds no index that can be read. Looked for:" in err

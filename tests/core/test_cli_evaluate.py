@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
-from core.diagnosis.causes import BRIEF, Cause
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
+from core.diagnosis.causes import CAUSE_LABELS, Cause
 from core.lines.text import split
 from tests.notes import NoteWith
 
@@ -55,7 +55,7 @@ def told(films, tmp_path, monkeypatch, capsys):
 def test_one_object_with_every_promised_figure(told):
     code, out, _ = told("--no-llm", "--json", "--sample", "3")
     result = json.loads(out)
-    assert code == OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
+    assert code == EXIT_OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
     for instance in result["instances"].values():
         for name in PROMISED:
             # the failed question scores 0 and has no cost
@@ -98,7 +98,7 @@ def test_a_table_and_files(told, tmp_path):
         str(tmp_path / "t.tex"),
     )
     assert (
-        code == OK
+        code == EXIT_OK
         and "reader_hit@1" in out
         and "path_hit@1" in out
         and "lego-1" in out
@@ -121,7 +121,10 @@ def test_changes_are_tried_on_what_each_instance_loses(told, tmp_path):
     file.write_text("what genre has [One]\tDrama\nwhat genre has One [One]\tAnn\n", "utf-8")
     line = "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=1)"
     code, out, _ = told("--no-llm", "--repairs", set=str(file), instances=line)
-    assert code == OK and f"Of 2 questions {line} loses 1: {BRIEF[Cause.OUTRANKED]} 1" in out
+    assert (
+        code == EXIT_OK
+        and f"Of 2 questions {line} loses 1: {CAUSE_LABELS[Cause.OUTRANKED]} 1" in out
+    )
     found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), instances=line)[1])[
         "repairs"
     ]
@@ -135,14 +138,14 @@ def test_a_prompt_of_one_s_own_is_asked_by_from_a_file(told, tmp_path):
     file.write_text("{paths}\n{question}", "utf-8")
     code, out, err = told("--no-llm", "--json", "--prompt", str(file))
     names = [one["name"] for one in json.loads(out)["instances"].values()]
-    assert code == OK and len(names) == 2 and all("own prompt" in name for name in names)
+    assert code == EXIT_OK and len(names) == 2 and all("own prompt" in name for name in names)
     assert "No. 1 keeps" not in err
     file.write_text("{tables}\n{question}", "utf-8")
     assert "No. 1 keeps its own prompt" in told("--no-llm", "--json", "--prompt", str(file))[2]
     file.write_bytes(b"\xff\xfe{question}")
-    assert told("--no-llm", "--prompt", str(file))[0] == WRONG
+    assert told("--no-llm", "--prompt", str(file))[0] == EXIT_WRONG_INPUT
     code, _, err = told("--no-llm", "--prompt", "lego-graphag")
-    assert code == WRONG and "Did you mean “lego-graphrag”?" in err
+    assert code == EXIT_WRONG_INPUT and "Did you mean “lego-graphrag”?" in err
 
 
 def test_what_does_not_fit_is_told_before_anything_is_run(told):
@@ -155,19 +158,19 @@ def test_a_file_of_other_columns_is_refused_until_they_are_named(told, tmp_path)
     file = tmp_path / "wide.tsv"
     file.write_text("7\tgenre of One\tDrama\tOne\n8\tdirector of Two\tAnn\tTwo\n", "utf-8")
     code, _, err = told("--no-llm", set=str(file))
-    assert code == WRONG and "most of its lines hold 4 columns" in err
+    assert code == EXIT_WRONG_INPUT and "most of its lines hold 4 columns" in err
     code, out, err = told(
         "--no-llm", "--json", "--columns", "id,question,answers,entities", set=str(file)
     )
     figures = json.loads(out)["instances"]["lego-1"]
     assert (
-        code == OK
+        code == EXIT_OK
         and figures["questions"]["scored"] == 2
         and figures["metrics"]["path_recall@32"]["mean"] == 1
         and err == ""
     )
     code, _, err = told("--no-llm", "--columns", "question,answers", set="metaqa-1hop")
-    assert code == WRONG and "“metaqa-1hop”" in err
+    assert code == EXIT_WRONG_INPUT and "“metaqa-1hop”" in err
 
 
 @pytest.mark.parametrize(
@@ -185,14 +188,14 @@ def test_a_file_of_other_columns_is_refused_until_they_are_named(told, tmp_path)
 )
 def test_bad_input_ends_in_a_sentence(told, arguments, changed, sentence):
     code, _, err = told(*arguments, **changed)
-    assert code == WRONG and sentence in err and "Traceback" not in err
+    assert code == EXIT_WRONG_INPUT and sentence in err and "Traceback" not in err
 
 
 def test_an_instance_that_answers_nothing_is_a_failure(told, tmp_path):
     file = tmp_path / "unknown.txt"
     file.write_text("who is [Nobody]\tAnn\n", "utf-8")
     code, out, _ = told("--no-llm", "--json", set=str(file))
-    assert code == FAILED and json.loads(out)["instances"]["lego-1"]["metrics"]["hits@1"] == {
+    assert code == EXIT_FAILED and json.loads(out)["instances"]["lego-1"]["metrics"]["hits@1"] == {
         "mean": None,
         "low": None,
         "high": None,
@@ -205,7 +208,7 @@ def test_a_damaged_file_of_evaluations_is_told_of(told, tmp_path):
     file.parent.mkdir()
     file.write_bytes(b"nothing like a database " * 50)
     code, _, err = told("--no-llm")
-    assert code == WRONG and "was left as it is" in err
+    assert code == EXIT_WRONG_INPUT and "was left as it is" in err
     assert file.read_bytes() == b"nothing like a database " * 50
     file.unlink()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.cli import OK, WRONG, main
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.engine import Engine
 from core.graph.building.build import build
 from tests.films import TRIPLES, Bag
@@ -22,20 +22,20 @@ def films(tmp_path, monkeypatch):
 
 def test_vectors_are_made_listed_and_deleted(films, capsys):
     graph = ["--graph", str(films.folder)]
-    assert main(["index", "vectors", *graph, "--of", "triples"]) == OK
+    assert main(["index", "vectors", *graph, "--of", "triples"]) == EXIT_OK
     told = capsys.readouterr().out.splitlines()
     assert told[0] == NoteWith("5 triples of films", 512, "faiss SQfp16")
     assert told[1].startswith("Its last build encoded 5 and took 0 from an earlier content, in ")
-    assert main(["index", "list", *graph]) == OK
+    assert main(["index", "list", *graph]) == EXIT_OK
     listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     assert (
         "ready" in listed["vectors-triples"]
         and "5 of 5 triples" in listed["vectors-triples"]
         and "not built" in listed["vectors-nodes"]
     )
-    assert main(["index", "delete", "vectors-triples", *graph]) == OK
+    assert main(["index", "delete", "vectors-triples", *graph]) == EXIT_OK
     assert capsys.readouterr().out == NoteWith("triples of films", "deleted")
-    assert main(["index", "list", *graph]) == OK and "ready" not in capsys.readouterr().out
+    assert main(["index", "list", *graph]) == EXIT_OK and "ready" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
 )
 def test_what_cannot_be_is_told(films, capsys, wrong, told):
     assert (
-        main(["index", *wrong, "--graph", str(films.folder)]) == WRONG
+        main(["index", *wrong, "--graph", str(films.folder)]) == EXIT_WRONG_INPUT
         and told in capsys.readouterr().err
     )

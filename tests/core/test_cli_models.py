@@ -7,9 +7,9 @@ import pytest
 from core.cli import main
 from core.commands import models
 from core.io.home import models_folder
-from core.models.declared import own_file
+from core.models.api_keys import saved_key
+from core.models.declarations import own_file
 from core.models.discovery import FoundServer
-from core.models.keys import saved_key
 from core.models.registry import Registry
 from tests.core.models.chat.test_profile import Server
 from tests.core.models.chat_server import serving

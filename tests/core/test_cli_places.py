@@ -17,7 +17,7 @@ from core.commands import run as run_command
 from core.commands.run import browser_host
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
-from core.io.home import ROOT, home
+from core.io.home import ROOT, home_folder
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="rights and signals of POSIX")
 
@@ -56,7 +56,7 @@ def test_named_home_is_expanded(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     monkeypatch.setenv("HOPSCOPE_HOME", "~/kept")
-    assert home() == tmp_path / "kept" and home().is_dir()
+    assert home_folder() == tmp_path / "kept" and home_folder().is_dir()
 
 
 def test_unknown_home_is_a_sentence(monkeypatch):
@@ -66,7 +66,7 @@ def test_unknown_home_is_a_sentence(monkeypatch):
     monkeypatch.delenv("HOPSCOPE_HOME")
     monkeypatch.setattr("core.io.home.Path.home", nobody)
     with pytest.raises(StoreError, match="HOPSCOPE_HOME"):
-        home()
+        home_folder()
 
 
 @POSIX
@@ -157,10 +157,10 @@ def test_next_free_port_is_taken_where_none_was_named(monkeypatch, capsys):
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = other.getsockname()[1]
-        monkeypatch.setattr(run_command, "PORT", taken)
+        monkeypatch.setattr(run_command, "DEFAULT_APP_PORT", taken)
         run_command.serve(Namespace(host="127.0.0.1", port=None, no_browser=True), "cases")
     used = int(begun[0][-1])
-    assert taken < used < taken + run_command.PORTS_TRIED
+    assert taken < used < taken + run_command.MAX_TRIED_PORTS
     assert capsys.readouterr().out == f"http://127.0.0.1:{used}/cases\n"
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from core.cli import OK, WRONG, main
-from core.corpus import Document, open_corpus, write
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import Document, open_corpus, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.datasets import datasets, graph_for, questions
 from core.graph.building.build import build
@@ -38,7 +38,7 @@ def told(tmp_path, monkeypatch, capsys):
 def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
     text = "question,answers,entities\nwho directed One,Ann,One\nwho directed Nine,Ann,Nine\n"
     code, out, err = told(text, "--title", "Directors")
-    assert (code, out) == (OK, "2 questions of mine are saved as my-set\n")
+    assert (code, out) == (EXIT_OK, "2 questions of mine are saved as my-set\n")
     assert err == NoteWith("hopscope", "2 questions on mine", 1, "“Nine”")
     assert datasets()["mine"].sets["my-set"].title == "Directors"
     assert (
@@ -53,7 +53,7 @@ def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
                 "--json",
             ]
         )
-        == OK
+        == EXIT_OK
     )
     figures = next(iter(json.loads(capsys.readouterr().out)["instances"].values()))
     assert (
@@ -70,12 +70,12 @@ def test_columns_and_graphs_of_the_rows(told):
             name="q.tsv",
             set="tabs",
         )[0]
-        == OK
+        == EXIT_OK
     )
     assert [(one.id, one.answers) for one in questions("tabs")] == [("7", ("Ann",))]
     rows = '{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "r", "B"]]}\n{"question": "what"}\n'
     code, _, err = told(rows, "--own-graphs", name="q.jsonl", set="rows")
-    assert code == OK and "1 comes without a graph of its own" in err
+    assert code == EXIT_OK and "1 comes without a graph of its own" in err
     assert graph_for("rows", questions("rows")[0]).n_edges == 1
 
 
@@ -90,17 +90,17 @@ def test_columns_and_graphs_of_the_rows(told):
 )
 def test_what_cannot_be_kept_is_told(told, text, changed, sentence):
     code, _, err = told(text, **changed)
-    assert code == WRONG and sentence in err and datasets()["mine"].sets == {}
+    assert code == EXIT_WRONG_INPUT and sentence in err and datasets()["mine"].sets == {}
 
 
 def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, capsys):
-    write(
+    write_corpus(
         corpora_folder() / "towns", [Document("a.txt", "Turku lies by the sea.", "Turku")], "Towns"
     )
     (tmp_path / "asked.csv").write_text("question,answers,gold,remark\nWhich?,Turku,Turku,x\n")
     assert (
         main(["questions", str(tmp_path / "asked.csv"), "--corpus", "towns", "--name", "asked"])
-        == OK
+        == EXIT_OK
     )
     out = capsys.readouterr()
     assert (
@@ -120,7 +120,7 @@ def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, caps
         (["--graph", "mine"], "Give the set a name"),
     ):
         assert (
-            main(["questions", str(tmp_path / "asked.csv"), *more]) == WRONG
+            main(["questions", str(tmp_path / "asked.csv"), *more]) == EXIT_WRONG_INPUT
             and sentence in capsys.readouterr().err
         )
 
@@ -138,5 +138,5 @@ def test_what_was_not_read_is_said(told, tmp_path, capsys):
         "--instances",
         "EgoNetwork() >> ShortestPaths()",
     ]
-    assert main([*line, "--no-llm"]) == OK
+    assert main([*line, "--no-llm"]) == EXIT_OK
     assert "file.jsonl: “level”, “decomposition”." in capsys.readouterr().err

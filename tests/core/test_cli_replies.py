@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from core.cli import FAILED, OK, main
+from core.cli import EXIT_FAILED, EXIT_OK, main
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
 
@@ -41,7 +41,7 @@ def served(tmp_path, monkeypatch, capsys):
     with serving(answer) as (url, _):
         row = f'[model.served]\nkind = "chat"\nbackend = "openai"\nurl = "{url}"\nmodel = "m"\n[roles]\nchoose = "served"\n'
         (home / "models.toml").write_text(row, "utf-8")
-        assert run(None, "build", triples, "--out", run.graph)[0] == OK
+        assert run(None, "build", triples, "--out", run.graph)[0] == EXIT_OK
         yield run
 
 
@@ -61,7 +61,7 @@ def ask(served, reply, *more, line=LINE):
 def test_ask_shows_the_answer_and_says_that_there_was_a_thought(served):
     code, out, _, _ = ask(served, sent(*texts(WRONG_ANSWER)))
     assert (
-        code == OK
+        code == EXIT_OK
         and "  answer: Nils built it.\n  thought, no part of the answer: 14 characters; --json shows it\n"
         in out
     )
@@ -171,7 +171,7 @@ def test_a_prompt_that_the_server_cut_fails_the_lane_with_what_to_do(served):
     line = LINE.replace("Answer(", "Answer(prompt='reasoning-paths', shots=3, ")
     code, out, _, _ = ask(served, sent(*texts("Ida"), usage=usage), line=line)
     assert (
-        code == FAILED
+        code == EXIT_FAILED
         and "read 64 tokens of a prompt of at least" in out
         and "num_ctx" in out
         and "--max-model-len" in out
@@ -202,7 +202,11 @@ def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
         line,
     )
     code, out, _, _ = served(cut, *arguments, "--csv", table)
-    assert code == OK and ": 1 of 2 answered, 1 failed: The server at " in out and "num_ctx" in out
+    assert (
+        code == EXIT_OK
+        and ": 1 of 2 answered, 1 failed: The server at " in out
+        and "num_ctx" in out
+    )
     rows = {row["question"]: row for row in csv.DictReader(table.open(newline=""))}
     failed, answered = rows["who painted Kite"], rows["who built Kite"]
     assert "read 64 tokens of a prompt of at least" in failed["error"] and (
@@ -211,14 +215,15 @@ def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
     ) == ("", "")
     assert (answered["error"], answered["answer"], answered["hits@1"]) == ("", "Ida", "0")
     code, out, _, seen = served(lambda *_: sent(*texts("Ida")), *arguments, "--csv", table)
-    assert code == OK and "failed" not in out and len(seen) == 1  # the other reply was whole
+    assert code == EXIT_OK and "failed" not in out and len(seen) == 1  # the other reply was whole
 
 
 def test_a_build_without_a_readable_reply_fails_and_is_built_by_the_same_command(served):
     (served.folder / "notes").mkdir()
     (served.folder / "notes" / "a.txt").write_text("Ida painted the Kite. Nils built it.", "utf-8")
     assert (
-        served(lambda *_: "", "corpus", "add", "--name", "notes", served.folder / "notes")[0] == OK
+        served(lambda *_: "", "corpus", "add", "--name", "notes", served.folder / "notes")[0]
+        == EXIT_OK
     )
     built = (
         "corpus",
@@ -233,7 +238,7 @@ def test_a_build_without_a_readable_reply_fails_and_is_built_by_the_same_command
         "--yes",
     )
     code, _, err, seen = served(lambda *_: sent(*texts("I would rather not.")), *built)
-    assert code == FAILED and len(seen) == 2
+    assert code == EXIT_FAILED and len(seen) == 2
     assert (
         "could be read, so nothing was built" in err
         and "Build it again" in err
@@ -245,4 +250,4 @@ def test_a_build_without_a_readable_reply_fails_and_is_built_by_the_same_command
         "relations": [{"source": "Ida", "target": "Kite"}],
     }
     code, out, _, _ = served(lambda *_: sent(*texts(f"```json\n{json.dumps(whole)}\n```")), *built)
-    assert code == OK and "3 nodes, 1 edges" in out
+    assert code == EXIT_OK and "3 nodes, 1 edges" in out

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from core.cli import OK, WRONG, main
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.engine import Engine
 from core.graph.building.build import build
-from core.models.base import Reply
+from core.models.base import ChatReply
 from tests.films import TRIPLES, Written
 from tests.notes import NoteWith
 
@@ -24,7 +24,7 @@ class Writer:
         if self.written == self.most:
             raise KeyboardInterrupt
         self.written += 1
-        return Reply(json.dumps({"title": "t", "summary": "s", "findings": []}), 1, 1)
+        return ChatReply(json.dumps({"title": "t", "summary": "s", "findings": []}), 1, 1)
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
     told = ["--graph", str(graph.folder)]
     # one community
     assert (
-        main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK
+        main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == EXIT_OK
         and writer.written == 1
     )
     assert capsys.readouterr().out == NoteWith("1 reports", "0 were there", 2, "films")
-    assert main(["reports", *told, "--all"]) == OK and writer.written == 2
+    assert main(["reports", *told, "--all"]) == EXIT_OK and writer.written == 2
     assert capsys.readouterr().out == NoteWith("1 reports", "1 were there", 2, "films")
 
 
@@ -54,7 +54,9 @@ def test_ctrl_c_keeps_what_was_written(films, capsys):
     writer.most = 1
     assert main(["reports", "--graph", str(graph.folder), "--all"]) == 130
     writer.most = 99
-    assert main(["reports", "--graph", str(graph.folder), "--all"]) == OK and writer.written == 2
+    assert (
+        main(["reports", "--graph", str(graph.folder), "--all"]) == EXIT_OK and writer.written == 2
+    )
     assert "1 reports written, 1 were there" in capsys.readouterr().out
 
 
@@ -66,7 +68,7 @@ def test_the_entities_of_a_question_file(films, tmp_path):
         "utf-8",
     )
     assert (
-        main(["reports", "--graph", str(graph.folder), "--set", str(file)]) == OK
+        main(["reports", "--graph", str(graph.folder), "--set", str(file)]) == EXIT_OK
         and writer.written == 2
     )
 
@@ -81,6 +83,6 @@ def test_the_entities_of_a_question_file(films, tmp_path):
 )
 def test_wrong_input_is_told(films, capsys, wrong, told):
     assert (
-        main(["reports", "--graph", str(films[0].folder), *wrong]) == WRONG
+        main(["reports", "--graph", str(films[0].folder), *wrong]) == EXIT_WRONG_INPUT
         and told in capsys.readouterr().err
     )

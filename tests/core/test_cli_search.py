@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.instances.catalogue import catalogue
 
 
@@ -40,7 +40,7 @@ def test_it_searches_judges_saves_and_goes_on(told):
     code, out, _ = told("--against", "lego-1", "--json", "--save", "Mine")
     found = json.loads(out)
     assert (
-        code == OK
+        code == EXIT_OK
         and len(found["trials"]) == 4
         and found["sample"] == 2
         and found["budget"] == {"seconds": 60}
@@ -67,16 +67,20 @@ def test_it_searches_judges_saves_and_goes_on(told):
     assert first["quality"]["difference"] == pytest.approx(gain)
     # nothing is run again: the same lines with the same seconds
     code, out, err = told("--against", "lego-1", "--save", "Mine")
-    assert code == WRONG and "already an instance" in err
+    assert code == EXIT_WRONG_INPUT and "already an instance" in err
     code, out, _ = told("--against", "lego-1")
-    assert code == OK and first["words"] in out and "The front, by reader_hit@1 and seconds" in out
+    assert (
+        code == EXIT_OK
+        and first["words"] in out
+        and "The front, by reader_hit@1 and seconds" in out
+    )
 
 
 def test_failed_questions_and_what_does_not_fit_are_told(told, tmp_path):
     tune = tmp_path / "tune.txt"
     tune.write_text(tune.read_text("utf-8") + "who is [Nobody]\tAnn\n", "utf-8")
     code, out, err = told("--against", "lego-1")
-    assert code == OK and ", such as “Nobody”." in err
+    assert code == EXIT_OK and ", such as “Nobody”." in err
     assert "2 of 3 answered, 1 failed: “Nobody” " in out
 
 
@@ -86,16 +90,16 @@ def test_columns_of_files_are_named_as_for_evaluate(told, tmp_path):
     unseen.write_text("9\twho directed Two\tAnn\tTwo\n", "utf-8")
     files = ("--set", str(tune), "--unseen", str(unseen), "--against", "lego-1")
     code, _, err = told(*files)
-    assert code == WRONG and "most of its lines hold 4 columns" in err
+    assert code == EXIT_WRONG_INPUT and "most of its lines hold 4 columns" in err
     code, out, err = told(*files, "--columns", "id,question,answers,entities", "--json")
     found = json.loads(out)
-    assert code == OK and found["sample"] == 2 and found["unseen"]["sample"] == 1 and err == ""
+    assert code == EXIT_OK and found["sample"] == 2 and found["unseen"]["sample"] == 1 and err == ""
 
 
 def test_no_line_within_the_budget_is_a_failure(told):
     code, out, _ = told("--trials", "2", "--against", "lego-1", budget=("--budget-seconds", "1e-9"))
     assert (
-        code == FAILED
+        code == EXIT_FAILED
         and "2 given up: over the budget" in out
         and "No line keeps the budget" in out
     )
@@ -113,4 +117,4 @@ def test_no_line_within_the_budget_is_a_failure(told):
 )
 def test_bad_input_ends_in_a_sentence(told, arguments, sentence):
     code, _, err = told(*arguments)
-    assert code == WRONG and sentence in err and "Traceback" not in err
+    assert code == EXIT_WRONG_INPUT and sentence in err and "Traceback" not in err

@@ -10,7 +10,7 @@ import pytest
 
 from core import cli
 from core.__main__ import begin
-from core.cli import FAILED, INTERRUPTED, WRONG, main
+from core.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_INPUT, main
 from core.io.home import ROOT
 from tests.notes import NoteWith
 
@@ -65,7 +65,7 @@ def home(tmp_path, monkeypatch):
 def test_wrong_input_is_said_in_a_sentence(line, said, tmp_path, capsys):
     (tmp_path / "bad.json").write_text('{"question": [1,')
     (tmp_path / "triples.tsv").write_text("Ann\tknows\tBob\n")
-    assert code_of(line.split(" ")) == WRONG
+    assert code_of(line.split(" ")) == EXIT_WRONG_INPUT
     printed = capsys.readouterr()
     assert (
         said in printed.err.replace(f"{tmp_path}/", "")
@@ -80,8 +80,8 @@ def test_an_interruption_while_a_command_is_loaded_is_one_sentence(monkeypatch, 
 
     monkeypatch.setattr(cli, "parser", interrupted)
     monkeypatch.setattr("core.io.home.keep_private", lambda: None)  # both are for the whole process
-    monkeypatch.setattr("core.sharing.asked_of", lambda who: None)
-    assert begin() == INTERRUPTED and capsys.readouterr().err == "hopscope: Interrupted.\n"
+    monkeypatch.setattr("core.sharing.set_person_source", lambda who: None)
+    assert begin() == EXIT_INTERRUPTED and capsys.readouterr().err == "hopscope: Interrupted.\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is full")
@@ -94,4 +94,4 @@ def test_output_onto_a_full_disk_is_one_sentence():
             stderr=subprocess.PIPE,
             text=True,
         )
-    assert (ended.returncode, ended.stderr) == (FAILED, NoteWith("hopscope", "disk is full"))
+    assert (ended.returncode, ended.stderr) == (EXIT_FAILED, NoteWith("hopscope", "disk is full"))

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import build, open_graph, status
-from core.cases.saved import freeze, thaw
+from core.builds import build_status, open_graph, run_build
+from core.cases.comparison_data import freeze, thaw
 from core.cli import main
-from core.corpus import Document, new_folder, remove_corpus, write
+from core.corpus import Document, new_folder, remove_corpus, write_corpus
 from core.engine import Engine
 from core.errors import BadInput, ModelFailed
-from core.instances.catalogue import catalogue, find
+from core.instances.catalogue import catalogue, find_instance
 from core.results import comparison_dict
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
@@ -33,7 +33,7 @@ NEAR = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    return write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+    return write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
 
 
 @pytest.fixture
@@ -53,14 +53,14 @@ class Words(Written):
 def compared(engine, corpus, *lines, **how):
     job = engine.compare(
         engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how),
-        [find(line) for line in lines],
+        [find_instance(line) for line in lines],
     )
     assert job.wait(60)
     return job.comparison
 
 
 def test_lanes_stand_on_graphs_of_their_own(corpus, engine):
-    graph = build(corpus, "kg-noun-phrases", engine.models)
+    graph = run_build(corpus, "kg-noun-phrases", engine.models)
     found = compared(
         engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg-noun-phrases')")
     )
@@ -98,7 +98,7 @@ def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
     assert found.lanes[0].error is None and not vectors_of(corpus)
     assert found.graph.columns.chunks.texts("document") == ["carol", "fred", "turkey"]
     assert compared(engine, corpus, NEAR).lanes[0].error is None and not vectors_of(corpus)
-    now = status(corpus, "chunks")
+    now = build_status(corpus, "chunks")
     assert now.current and not now.indexed
     assert (
         compared(engine, corpus, NEAR.replace("SparseChunks", "EmbedQuery() >> VectorChunks"))
@@ -107,10 +107,10 @@ def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
         is None
     )
     assert {folder.name.rpartition("-")[0] for folder in vectors_of(corpus)} == {"vectors-chunks"}
-    build(corpus, "chunks", engine.models)
+    run_build(corpus, "chunks", engine.models)
     assert (
-        status(corpus, "chunks").indexed
-        and status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
+        build_status(corpus, "chunks").indexed
+        and build_status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
     )
 
 
@@ -120,7 +120,7 @@ def vectors_of(corpus):
 
 
 def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatch):
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
+    monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
     assert (
         lane.status == "failed" and "corpus build carols --graph kg --extractor names" in lane.error
@@ -174,16 +174,16 @@ def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
 
 def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
     asked = engine.ask(CorpusSource.of(corpus), ASKED)
-    key = engine.key(asked, [find(NEAR)])
-    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find(NEAR)])
+    key = engine.key(asked, [find_instance(NEAR)])
+    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find_instance(NEAR)])
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
-    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find(NEAR)])
+    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find_instance(NEAR)])
     assert len(engine.ask(CorpusSource.of(more), ASKED).source.graph.columns.chunks) == 4
 
 
 def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):
     asked = engine.ask(CorpusSource.of(corpus), ASKED)
-    line = find(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
+    line = find_instance(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
     first = engine.key(asked, [line])
     job = engine.compare(asked, [line])
     assert job.key == first and job.wait(60) and job.comparison.lanes[0].status == "done"
@@ -246,7 +246,7 @@ def test_a_line_on_documents_is_none_for_triples(toy, engine):
 
 def _ask(engine, graph, line):
     job = engine.compare(
-        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find(line)]
+        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find_instance(line)]
     )
     assert job.wait(60)
     return job.comparison
@@ -314,7 +314,7 @@ def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
 
 def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
     """Lanes on two graphs, their hits and texts, the funnels and fates, once the corpus is gone."""
-    build(corpus, "tkg-noun-phrases", engine.models)
+    run_build(corpus, "tkg-noun-phrases", engine.models)
     line = "BuiltGraph(build='tkg-noun-phrases') >> EmbedQuery() >> VectorNodes(keep=2) >> IncidentRelations() >> VectorChunks(keep=1)"
     before = compared(
         engine,
@@ -373,7 +373,7 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
     """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
     # so that no graph is built within a question
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
+    monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
     arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
     assert main(arguments, lambda: engine) == 1  # one instance answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()
@@ -384,7 +384,7 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
     assert figure(near, "passage_recall@4") is None  # it hands on fewer than four passages
     assert figure(alone, "passage_recall@4") is None and figure(alone, "hits@1") == 1.0
     assert near["funnel"]["retrieved"] == 1.0 and "not built yet" in json.dumps(other)
-    build(corpus, "kg-noun-phrases", engine.models)
+    run_build(corpus, "kg-noun-phrases", engine.models)
     assert main(arguments, lambda: engine) == 0  # which is another run, as its graph is there
 
 

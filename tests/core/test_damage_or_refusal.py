@@ -9,21 +9,23 @@ import threading
 
 import pytest
 
-from core.corpus.corpus import Corpus, write
+from core.corpus.corpus import Corpus, write_corpus
 from core.corpus.document import Document
-from core.errors import StoreError, Unreadable, damage, is_refusal
+from core.errors import StoreError, UnreadableData, damage_error, is_refusal
 from core.graph.building.build import build
 from core.graph.columns import Table
 from core.graph.store import Graph, read_meta
-from core.io.digests import Later
+from core.io.digests import DeferredCheck
 
 
 @pytest.mark.parametrize(
     "number", [errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EIO, errno.ENOMEM]
 )
 def test_a_refusal_is_told_as_such(number):
-    error = damage("The graph in x is", OSError(number, os.strerror(number)), "build it again")
-    assert isinstance(error, Unreadable) and os.strerror(number) in str(error)
+    error = damage_error(
+        "The graph in x is", OSError(number, os.strerror(number)), "build it again"
+    )
+    assert isinstance(error, UnreadableData) and os.strerror(number) in str(error)
     assert "damaged" not in str(error) and "again" not in str(error)
 
 
@@ -33,12 +35,12 @@ def test_a_refusal_is_told_as_such(number):
 )
 def test_other_faults_are_damage(error):
     assert not is_refusal(error)
-    assert "damaged" in str(damage("The graph in x is", error, "build it again"))
+    assert "damaged" in str(damage_error("The graph in x is", error, "build it again"))
 
 
 def test_a_refusal_stays_one_on_its_way_up():
-    inner = damage("The table in x is", OSError(errno.EMFILE, "Too many open files"), "go")
-    assert damage("The corpus in x is", inner, "add it again") is inner
+    inner = damage_error("The table in x is", OSError(errno.EMFILE, "Too many open files"), "go")
+    assert damage_error("The corpus in x is", inner, "add it again") is inner
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def stored(tmp_path):
     """A graph, a table and a corpus, each with what opens it, which was done once."""
     build([("a", "r", "b")], tmp_path / "graph", "g")
     Table.of(type=["thing"]).save(tmp_path / "t.arrow")
-    write(tmp_path / "corpus", [Document("d", "A text.", "D")], "", source="a test")
+    write_corpus(tmp_path / "corpus", [Document("d", "A text.", "D")], "", source="a test")
     openers = {
         "graph": lambda: Graph.open(tmp_path / "graph"),
         "meta": lambda: read_meta(tmp_path / "graph"),
@@ -63,7 +65,7 @@ def stored(tmp_path):
 def test_too_many_open_files_are_said(stored, what):
     with TooMany(), pytest.raises(StoreError) as refused:
         stored[what]()
-    assert isinstance(refused.value, Unreadable)
+    assert isinstance(refused.value, UnreadableData)
     assert "Too many open files" in str(refused.value) and "damaged" not in str(refused.value)
 
 
@@ -73,8 +75,8 @@ def test_a_refusal_while_a_folder_is_read_in_the_background_is_no_damage(tmp_pat
     def refuse(folder):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(digests, "check", refuse)
-    later = Later(tmp_path, True)
+    monkeypatch.setattr(digests, "check_digests", refuse)
+    later = DeferredCheck(tmp_path, True)
     later.begin()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from core.builds import status
-from core.cases import cases, ratings, whole
-from core.cli import OK, main
+from core.builds import build_status
+from core.cases import cases, comparison_of_case, ratings
+from core.cli import EXIT_OK, main
 from core.corpus import open_corpus
 from core.datasets import dataset_of, open_graph
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue
 from core.models.registry import Registry
@@ -73,13 +73,13 @@ def test_cases_open_as_they_were(earlier):
     assert {case.notes for case in known.values()} == {"", "Cleo is the boss."}
     assert {tag for case in known.values() for tag in case.tags} == {"demo", "documents"}
     for key, expected in earlier["cases"].items():
-        assert not differences(expected, plain(comparison_dict(whole(key))))
+        assert not differences(expected, plain(comparison_dict(comparison_of_case(key))))
     assert [(rating.question, rating.up) for rating in ratings()] == [("Who works for Cleo?", True)]
 
 
 def test_evaluations_open_as_they_were(earlier):
     store = Store(evaluations_file())
-    summaries = {str(run.id): Summary(run, store.rows(run.id)) for run in store.runs()}
+    summaries = {str(run.id): RunSummary(run, store.rows(run.id)) for run in store.runs()}
     assert summaries.keys() == earlier["evaluations"].keys()
     for key, expected in earlier["evaluations"].items():
         found = plain(summary_dict(summaries[key]))
@@ -91,7 +91,7 @@ def test_evaluations_open_as_they_were(earlier):
         assert not differences(expected, found)
 
 
-def _without_cut_passages(one: dict[str, Any], summary: Summary) -> None:
+def _without_cut_passages(one: dict[str, Any], summary: RunSummary) -> None:
     """Leave out figures of the first k passages: that version gave them of lines that hand on fewer as well."""
     cut = lambda name: "@" in name and metric(name).over_passages
     one["paired"] = [test for test in one["paired"] if not cut(test["metric"])]
@@ -119,8 +119,8 @@ def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
         ("ada.txt",),
         ("cleo.txt",),
     ]
-    assert all(status(corpus, build).serves for build in BUILT)
-    assert main(["index", "list", "--graph", "towns"]) == OK
+    assert all(build_status(corpus, build).serves for build in BUILT)
+    assert main(["index", "list", "--graph", "towns"]) == EXIT_OK
     (vectors,) = (
         line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes")
     )
@@ -147,7 +147,7 @@ def test_saved_instances_and_declared_models_are_there(earlier, capsys):
                 "--json",
             ]
         )
-        == OK
+        == EXIT_OK
     )
     (lane,) = json.loads(capsys.readouterr().out)["lanes"]
     assert lane["status"] == "done"
@@ -167,6 +167,6 @@ def test_saved_instances_and_declared_models_are_there(earlier, capsys):
     ids=["graph", "documents"],
 )
 def test_an_evaluation_that_was_done_is_not_asked_again(earlier, capsys, asked):
-    assert main(["evaluate", *asked, "--sample", "all", "--no-llm", "--json"]) == OK
+    assert main(["evaluate", *asked, "--sample", "all", "--no-llm", "--json"]) == EXIT_OK
     assert str(json.loads(capsys.readouterr().out)["run"]) in earlier["evaluations"]
     assert len(Store(evaluations_file()).runs()) == 2

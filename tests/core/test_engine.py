@@ -8,11 +8,11 @@ import pytest
 from core.engine import Engine
 from core.errors import BadInput, ModelFailed, UnknownEntity
 from core.instances.catalogue import Instance
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.models.registry import Registry
 from core.operators.text import parse_line
 from core.results import comparison_dict
-from core.runtime.meter import replied
+from core.runtime.meter import record_reply
 from core.sources import GraphSource
 from core.types import Question
 
@@ -142,14 +142,15 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
 
 
 @pytest.mark.parametrize(
-    "reply, asked", [(Reply(""), 2), (Reply("", finish="filter"), 2), (Reply("Drama"), 1)]
+    "reply, asked",
+    [(ChatReply(""), 2), (ChatReply("", finish="filter"), 2), (ChatReply("Drama"), 1)],
 )
 def test_lane_whose_model_sent_nothing_is_asked_again(engine, kit, monkeypatch, reply, asked):
     calls = []
 
     def send(*_, **__):
         calls.append(1)
-        replied("", reply.usable)
+        record_reply("", reply.usable)
         return reply
 
     monkeypatch.setattr(engine.models.chat(), "reply", send)
@@ -237,9 +238,9 @@ def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypa
     monkeypatch.setattr(
         models, "info", lambda name: SimpleNamespace(present=name == "encoder"), raising=False
     )
-    monkeypatch.setattr("core.engine.WARMING", ())
+    monkeypatch.setattr("core.engine.WARM_UP_LINES", ())
     monkeypatch.setattr("core.engine.datasets", lambda: {"metaqa": SimpleNamespace(sets=())})
-    monkeypatch.setattr("core.engine.freeze", lambda: None)
+    monkeypatch.setattr("core.engine.freeze_objects", lambda: None)
     engine = Engine(models)
     monkeypatch.setattr(engine, "graph", lambda: kit.graph)
     engine.warm()

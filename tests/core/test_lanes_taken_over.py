@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.cases.saved import freeze, thaw
-from core.comparison import comparing
-from core.comparison.run import LaneRun
-from core.diagnosis.influence import influence
-from core.diagnosis.verdict.verdict_words import explain
+from core.cases.comparison_data import freeze, thaw
+from core.comparison import comparison_work
+from core.comparison.lane_run import LaneRun
+from core.diagnosis.influence import measure_influence
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE
+from core.runtime.jobs import JOB_DONE
 from core.sources import GraphSource
 from core.types import Question
 
@@ -53,7 +53,7 @@ def asked(engine, kit, model=True):
 
 def compared(engine, ask, *instances, **options):
     job = engine.compare(ask, instances, **options)
-    assert job.wait(60) and job.status == DONE
+    assert job.wait(60) and job.status == JOB_DONE
     while job.comparison.repairing:
         time.sleep(0.02)
     return job.comparison
@@ -75,7 +75,7 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
     assert len(engine.models.chat().asked) == prompts + 1  # the new lane's
     assert [lane.taken for lane in both.lanes] == [True, False] and not first.lanes[0].taken
     assert both.lanes[0].states == first.lanes[0].states and both.lanes[0].answer == "One"
-    assert both.lanes[0].repair == first.lanes[0].repair and both.lanes[1].status == DONE
+    assert both.lanes[0].repair == first.lanes[0].repair and both.lanes[1].status == JOB_DONE
 
 
 def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
@@ -83,8 +83,10 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
     ask = asked(engine, kit, model=False)
     first = compared(engine, ask, NARROW, repairs=True)
     repair = first.lanes[0].repair
-    assert repair.label == "Keep 64 paths → 2 of 2" and explain(first).lanes[0].right == 1
-    told = explain(
+    assert (
+        repair.label == "Keep 64 paths → 2 of 2" and explain_comparison(first).lanes[0].right == 1
+    )
+    told = explain_comparison(
         compared(
             engine,
             ask,
@@ -111,10 +113,10 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
 
     monkeypatch.setattr(LaneRun, "stand", stand)
     begin = threading.Event()
-    monkeypatch.setattr(comparing, "make_ready", lambda: begin.wait(20))
+    monkeypatch.setattr(comparison_work, "load_libraries", lambda: begin.wait(20))
     job = engine.compare(asked(engine, kit, model=False), [NARROW])
     begin.set()
-    assert job.wait(60) and job.status == DONE
+    assert job.wait(60) and job.status == JOB_DONE
     assert seen[:3] == [
         ("running", ""),
         ("Encoding nodes: 5 of 10", 0.5),
@@ -135,7 +137,7 @@ def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
     )
     taken = both.lanes[1]
     assert taken.model == case.lanes[0].model == "Parrot" and case.lanes[0].tried
-    assert influence(taken, engine.environment, by_model=True).by_model
+    assert measure_influence(taken, engine.environment, by_model=True).by_model
     excerpt = thaw(saved)
     assert excerpt.graph is not kit.graph and not ask.same(excerpt.ask)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.corpus import Document, new_folder, write
+from core.corpus import Document, new_folder, write_corpus
 from core.corpus.catalogue import own_corpus, remove_corpus
-from core.datasets.own import clean_name
+from core.datasets.own_sets import clean_name
 from core.errors import BadInput, StoreError
-from core.evaluation.exchange.run_files import _free
+from core.evaluation.exchange.run_files import _free_file_name
 from core.graph.building.build import build
 from core.graph.readers.triple_file import TripleFile
 from core.graph.store import Graph
-from core.io.durable import sync, write_whole
+from core.io.durable_files import sync, write_whole
 from tests.windows import rules
 
 TRIPLES = [("a", "r", "b"), ("b", "s", "c")]
@@ -65,8 +65,10 @@ def test_a_large_build_that_fails_leaves_its_name_free(tmp_path):
 
 def test_a_corpus_is_written_anew_and_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    first = write(new_folder("carols"), (Document("one", "Marley was dead, to begin with."),))
-    write(first.folder, (Document("two", "Scrooge was his partner."),))
+    first = write_corpus(
+        new_folder("carols"), (Document("one", "Marley was dead, to begin with."),)
+    )
+    write_corpus(first.folder, (Document("two", "Scrooge was his partner."),))
     read = own_corpus("carols")
     assert read is not None and read.n_documents == 1 and "table" in vars(read)
     with pytest.raises(StoreError, match="cannot be removed"):  # as long as it is open
@@ -86,6 +88,6 @@ def test_names_are_those_of_no_device_and_differ_by_more_than_case():
     ]
     assert clean_name("aux-1") == "aux-1"
     assert (
-        _free("Mine.trec", {"mine.trec": ""}) == "Mine-2.trec"
-        and _free("other.trec", {"mine.trec": ""}) == "other.trec"
+        _free_file_name("Mine.trec", {"mine.trec": ""}) == "Mine-2.trec"
+        and _free_file_name("other.trec", {"mine.trec": ""}) == "other.trec"
     )

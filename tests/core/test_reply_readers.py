@@ -13,38 +13,37 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.builds.base import BuildContext, Made
+from core.builds.base import BuildContext, BuildState
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
-from core.builds.facts import Entity, Facts
+from core.builds.facts import ChunkEntity, Facts
 from core.builds.group.reports import Reports as CorpusReports
-from core.builds.group.summaries import by_model as summed_up
 from core.builds.group.summaries import description_by_model
+from core.builds.group.summaries import summarise_by_model as summed_up
 from core.builds.merge.citations import Titles
 from core.builds.merge.corpus_graphs import model_cites
-from core.corpus import Document, new_folder, write
-from core.corpus.chunks import as_given
+from core.corpus import Document, new_folder, write_corpus
+from core.corpus.chunks import documents_as_chunks
 from core.environment import Environment
-from core.evaluation.metrics.judge import judge
-from core.evaluation.metrics.supported import by_model as supported
+from core.evaluation.metrics.answer_support import support_by_model as supported
+from core.evaluation.metrics.judge import judge_answer
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.pairwise.verdicts import asked as compared
-from core.evaluation.questions.from_model import ModelQuestions
-from core.evaluation.questions.linked import LinkedWriting
-from core.evaluation.questions.writing import Recipe, Writing
-from core.graph.algorithms.leiden import Communities
-from core.indexes.reports import report_prompt
-from core.indexes.reports import write as write_report
-from core.indexes.verbalised_walks import VerbalisedWalks
+from core.evaluation.pairwise.verdicts import ask_judge as compared
+from core.evaluation.questions.abstract_questions import AbstractQuestionWriter, Recipe
+from core.evaluation.questions.linked_questions import LinkedQuestionWriter
+from core.evaluation.questions.model_questions import ModelQuestionWriter
+from core.graph.algorithms.leiden import NodeCommunities
+from core.indexes.reports import report_prompt, write_report
+from core.indexes.walk_sentences import WalkSentences
 from core.io.home import ROOT
 from core.models.base import Task
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.models.llm_chooser import LLMChooser
 from core.operators.base import Context
-from core.operators.stop import sufficient
+from core.operators.stop import are_paths_sufficient
 from core.operators.text import parse_line
-from core.operators.texts.answer.own import OwnAnswer
+from core.operators.texts.answer.own_answer import OwnAnswer
 from core.runtime.jobs import Job
 from core.types import Path, Prompt, Question, State
 from tests.core.builds.kit import Texts
@@ -206,36 +205,40 @@ def extracted(operator):
 
 
 def reports(one):
-    made = Made(Texts(one.home), story().columns.chunks, None, story())
+    made = BuildState(Texts(one.home), story().columns.chunks, None, story())
     found = CorpusReports().apply(made, BuildContext(one.models)).graph.columns.communities
     return found.texts("title"), found.texts("report"), found.numbers("rating").tolist()
 
 
 def questions(one):
-    corpus = write(
+    corpus = write_corpus(
         new_folder("carols"),
         [Document("carol", "Marley was dead. Scrooge was his partner.", "A Carol")],
     )
-    found = Writing(corpus, one.models, Recipe(1, 1, 1))(Job("q"))
+    found = AbstractQuestionWriter(corpus, one.models, Recipe(1, 1, 1))(Job("q"))
     return found.about, [question.text for question in found.questions]
 
 
 def gold_questions(one):
     text = f"{RIGHT_TEXT} {WRONG_TEXT} {'Nothing else is known of either of them. ' * 6}"
-    chunks = as_given([Document("carol", text)])
-    corpus = write(new_folder("gold"), [Document("carol", text)])
+    chunks = documents_as_chunks([Document("carol", text)])
+    corpus = write_corpus(new_folder("gold"), [Document("carol", text)])
     facts, chat = (
-        [Facts((Entity("Cratchit"), Entity("Marley")))],
+        [Facts((ChunkEntity("Cratchit"), ChunkEntity("Marley")))],
         CachedChat(lambda: one.chat, one.chat.name, SavedReplies()),
     )
-    return ModelQuestions(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(Job("q")).all()
+    return ModelQuestionWriter(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(
+        Job("q")
+    ).all()
 
 
 def linked_questions(one):
-    corpus = write(new_folder("linked"), [Document("carol", RIGHT_TEXT)])
+    corpus = write_corpus(new_folder("linked"), [Document("carol", RIGHT_TEXT)])
     return [
         question.text
-        for question in LinkedWriting(corpus, corpus_graph(), one.models, 1)(Job("q")).questions
+        for question in LinkedQuestionWriter(corpus, corpus_graph(), one.models, 1)(
+            Job("q")
+        ).questions
     ]
 
 
@@ -254,11 +257,11 @@ def support(one):
 
 
 def walks(one):
-    return VerbalisedWalks(one.toy, lambda: one.chat, one.chat.name)([Path((0, 1), (0,), (True,))])
+    return WalkSentences(one.toy, lambda: one.chat, one.chat.name)([Path((0, 1), (0,), (True,))])
 
 
 def communities(one):
-    found = Communities(np.zeros(one.toy.n_nodes, np.int32))
+    found = NodeCommunities(np.zeros(one.toy.n_nodes, np.int32))
     report = write_report(one.chat, report_prompt(one.toy, found.members(0)))
     return report.title, report.text, report.note
 
@@ -283,7 +286,9 @@ READERS = {
     "operators.retrieve.plans": [line("EgoNetwork() >> RelationPlans()")],
     "models.rating": [line("ThinkOnGraph(depth=2, exhausted='facts', direction='out')")],
     "models.llm_chooser": [line(f"{FROM_A} >> Rank(model='choose', keep=1)")],
-    "operators.stop": [lambda one: sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]],
+    "operators.stop": [
+        lambda one: are_paths_sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]
+    ],
     "operators.texts.answer.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
     "operators.texts.answer.own": [own_prompt],
     "operators.texts.answer.passages": [
@@ -308,7 +313,9 @@ READERS = {
     ],
     "operators.nodes.hypothesise": [line("Hypothesise()", story)],
     "operators.nodes.reason": [line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)],
-    "evaluation.metrics.judge": [lambda one: judge(one.chat, "Who?", ["Ann"], "It was Ann.").right],
+    "evaluation.metrics.judge": [
+        lambda one: judge_answer(one.chat, "Who?", ["Ann"], "It was Ann.").right
+    ],
     "evaluation.metrics.supported": [support],
     "evaluation.pairwise.verdicts": [
         lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")
@@ -365,7 +372,7 @@ def test_every_reader_is_here():
             name.name
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom)
-            and node.module in ("core.builds.asking", "core.operators.asking")
+            and node.module in ("core.builds.model_requests", "core.operators.model_replies")
             for name in node.names
         }
         if "reply" in calls or imported & {"asked", "reply_to"}:

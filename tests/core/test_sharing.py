@@ -16,51 +16,51 @@ from core.cases import (
     duplicate,
     edit,
     export,
-    get,
+    get_case,
     load,
     rate,
     unrate,
     verdict,
 )
-from core.corpus import Document, bring, bring_questions, open_corpus, remove_corpus
+from core.corpus import Document, import_documents, import_question_set, open_corpus, remove_corpus
 from core.datasets import add_graph, keep_set, open_graph, question_set
-from core.datasets.own import added_sets, remove_set
 from core.datasets.own_graphs import own_folder, remove_graph
+from core.datasets.own_sets import added_sets, remove_set
 from core.environment import Environment
 from core.errors import BadInput, BadParameter, NotAllowed, StoreError
-from core.evaluation.metrics.outcome import Extracted, Outcome
-from core.evaluation.runs.plan import Drawn
+from core.evaluation.metrics.outcome import Outcome, SubgraphSizes
+from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, evaluations_file
-from core.indexes import prepared
-from core.indexes.table import KINDS
-from core.instances.catalogue import catalogue, find, save
-from core.instances.catalogue import delete as delete_method
-from core.io.home import home
+from core.indexes import index_state
+from core.indexes.index_kinds import INDEX_KINDS
+from core.instances.catalogue import catalogue, find_instance, save_instance
+from core.instances.catalogue import delete_instance as delete_method
+from core.io.home import home_folder
 from core.models.hosts import check_host
 from core.models.registry import Registry
 from core.runtime.jobs import Job, Jobs
 from core.sharing import (
-    NOBODY,
-    OPERATOR,
-    acting,
-    asked_of,
-    called,
+    LOCAL_ADMINISTRATOR,
+    NO_PERSON,
+    acting_as,
+    change_refusal,
     check_may_change,
-    made,
-    owner,
+    current_person,
+    owner_of,
+    owner_words,
+    person_of_email,
+    person_of_visit,
+    record_owner,
+    set_person_source,
     shared,
-    signed_in,
-    visiting,
-    who,
-    why_not,
 )
 from core.sources import GraphSource
 from core.types import Question, Rating
 
-ANN, BOB = signed_in("ann@example.com"), signed_in("bob@example.com")
+ANN, BOB = person_of_email("ann@example.com"), person_of_email("bob@example.com")
 TRIPLES = [("One", "by", "Ann"), ("Two", "by", "Bob"), ("One", "genre", "Drama")]
 SPEC = {"instances": [{"id": "a", "name": "A"}], "sample": 1, "seed": 0}
-DRAWN = (Drawn(Question("what", "q-1"), "set", GraphSource("films")),)
+DRAWN = (DrawnQuestion(Question("what", "q-1"), "set", GraphSource("films")),)
 FIRST = ("digest", "who", "Answer()", "Ann")
 LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 
@@ -72,7 +72,7 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     monkeypatch.setenv("HOPSCOPE_ADMINS", " Root@Example.com, other@example.com")
     monkeypatch.delenv("HOPSCOPE_ALLOWED_HOSTS", raising=False)
-    monkeypatch.setattr(sharing, "_asked", lambda: NOBODY)
+    monkeypatch.setattr(sharing, "_asked", lambda: NO_PERSON)
     return tmp_path
 
 
@@ -90,24 +90,26 @@ def _case() -> str:
 
 
 def _corpus() -> str:
-    (home() / "a.txt").write_text("Scrooge was a man.")
-    (home() / "b.txt").write_text("Marley was dead.")
-    return bring("texts", [home() / "a.txt", home() / "b.txt"], "Texts").corpus.name
+    (home_folder() / "a.txt").write_text("Scrooge was a man.")
+    (home_folder() / "b.txt").write_text("Marley was dead.")
+    return import_documents(
+        "texts", [home_folder() / "a.txt", home_folder() / "b.txt"], "Texts"
+    ).corpus.name
 
 
 def _more() -> object:
-    (home() / "c.txt").write_text("Another text.")
-    return home() / "c.txt"
+    (home_folder() / "c.txt").write_text("Another text.")
+    return home_folder() / "c.txt"
 
 
 def _questions() -> object:
-    (home() / "q.jsonl").write_text('{"question": "who", "answers": ["Marley"]}')
-    return home() / "q.jsonl"
+    (home_folder() / "q.jsonl").write_text('{"question": "who", "answers": ["Marley"]}')
+    return home_folder() / "q.jsonl"
 
 
 def _set() -> str:
-    (home() / "q.csv").write_text("question,answers\nwho made One,Ann\n")
-    return keep_set(home() / "q.csv", "mine", "Mine", "metaqa").name
+    (home_folder() / "q.csv").write_text("question,answers\nwho made One,Ann\n")
+    return keep_set(home_folder() / "q.csv", "mine", "Mine", "metaqa").name
 
 
 def _run() -> str:
@@ -135,8 +137,8 @@ THINGS = {
     "corpus": Thing(
         _corpus,
         (
-            lambda name: bring(name, [_more()]),
-            lambda name: bring_questions(name, _questions()),
+            lambda name: import_documents(name, [_more()]),
+            lambda name: import_question_set(name, _questions()),
             lambda name: open_corpus(name).add([Document("d", "text")]),
             lambda name: open_corpus(name).change([Document("a.txt", "another")]),
             lambda name: open_corpus(name).put([Document("d", "text")], title="Bob's"),
@@ -151,7 +153,9 @@ THINGS = {
     "graph": Thing(_graph, (remove_graph,), own_folder),
     "question set": Thing(_set, (remove_set,), lambda name: added_sets().get(name)),
     "method": Thing(
-        lambda: save("Mine", find(LINE).line).id, (delete_method,), lambda key: catalogue().get(key)
+        lambda: save_instance("Mine", find_instance(LINE).line).id,
+        (delete_method,),
+        lambda key: catalogue().get(key),
     ),
     "evaluation": Thing(
         _run,
@@ -173,16 +177,16 @@ THINGS = {
 
 @pytest.mark.parametrize("kind", THINGS)
 @pytest.mark.parametrize(
-    "other", [BOB, visiting("b"), NOBODY], ids=["another", "a visitor", "nobody"]
+    "other", [BOB, person_of_visit("b"), NO_PERSON], ids=["another", "a visitor", "nobody"]
 )
 def test_another_person_changes_and_deletes_nothing(kind, other):
     thing = THINGS[kind]
-    with acting(ANN):
+    with acting_as(ANN):
         name = thing.make()
     before = thing.state(name)
     for change in thing.changes:
         with (
-            acting(other),
+            acting_as(other),
             pytest.raises(
                 NotAllowed,
                 match=f"^This {kind} belongs to ann@example.com; ",
@@ -197,11 +201,14 @@ def test_another_person_changes_and_deletes_nothing(kind, other):
     "email", [ANN.id, "ANN@Example.COM", "root@example.com", "the command line"]
 )
 def test_its_owner_and_the_administrator_change_and_delete_it(kind, email):
-    thing, one = THINGS[kind], OPERATOR if email == "the command line" else signed_in(email)
-    with acting(ANN):
+    thing, one = (
+        THINGS[kind],
+        LOCAL_ADMINISTRATOR if email == "the command line" else person_of_email(email),
+    )
+    with acting_as(ANN):
         name = thing.make()
     before = thing.state(name)
-    with acting(one):
+    with acting_as(one):
         for change in thing.changes[:-1]:
             change(name)
         assert thing.state(name) != before or len(thing.changes) == 1
@@ -212,10 +219,10 @@ def test_its_owner_and_the_administrator_change_and_delete_it(kind, email):
 @pytest.mark.parametrize("kind", THINGS)
 def test_what_is_made_anew_under_a_name_belongs_to_who_made_it(kind, monkeypatch):
     thing = THINGS[kind]
-    with acting(ANN):
+    with acting_as(ANN):
         name = thing.make()
         thing.changes[-1](name)
-    with acting(BOB):
+    with acting_as(BOB):
         assert thing.make() is not None
     monkeypatch.delenv("HOPSCOPE_SHARED")
     if kind != "case":  # whose names never come again
@@ -223,22 +230,22 @@ def test_what_is_made_anew_under_a_name_belongs_to_who_made_it(kind, monkeypatch
         assert thing.make() == name
         monkeypatch.setenv("HOPSCOPE_SHARED", "1")
         with (
-            acting(BOB),
+            acting_as(BOB),
             pytest.raises(NotAllowed, match=f"This {kind} belongs to the administrator"),
         ):
             thing.changes[-1](name)
 
 
 def test_a_visitor_owns_what_this_visit_made_and_no_other_visit_does():
-    with acting(visiting("a")):
+    with acting_as(person_of_visit("a")):
         key = _case()
         edit(key, notes="mine")
     with (
-        acting(visiting("b")),
+        acting_as(person_of_visit("b")),
         pytest.raises(NotAllowed, match="belongs to a visitor"),
     ):
         delete(key)
-    with acting(visiting("a")):
+    with acting_as(person_of_visit("a")):
         delete(key)
 
 
@@ -246,86 +253,89 @@ def test_what_was_there_before_people_shared_is_the_administrator_s(monkeypatch)
     monkeypatch.delenv("HOPSCOPE_SHARED")
     key = _case()
     edit(key, notes="one person, no owner")
-    assert not (home() / "owners.sqlite").exists()
+    assert not (home_folder() / "owners.sqlite").exists()
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     with (
-        acting(ANN),
+        acting_as(ANN),
         pytest.raises(
             NotAllowed,
             match="belongs to the administrator",
         ),
     ):
         delete(key)
-    with acting(signed_in("other@example.com")):
+    with acting_as(person_of_email("other@example.com")):
         delete(key)
 
 
 def test_a_copy_and_an_import_belong_to_who_made_them():
-    with acting(ANN):
+    with acting_as(ANN):
         key = _case()
-    with acting(BOB):
+    with acting_as(BOB):
         copy = duplicate(key).id
         assert load(export([key])).known == 1  # as it is here already, nothing is added
         delete(copy)
-    with acting(ANN):
+    with acting_as(ANN):
         packed = export([key])
         edit(key, notes="changed since")
-    with acting(BOB):
+    with acting_as(BOB):
         (added,) = load(packed).added
-        assert added.id != key and get(key).notes == "changed since"
+        assert added.id != key and get_case(key).notes == "changed since"
         delete(added.id)
 
 
 def test_a_graph_takes_nobody_s_place():
-    with acting(ANN):
+    with acting_as(ANN):
         name = _graph()
     digest = open_graph(name).digest
-    for one in (BOB, ANN, OPERATOR):
-        with acting(one), pytest.raises(BadInput, match="There is already a graph “films”"):
+    for one in (BOB, ANN, LOCAL_ADMINISTRATOR):
+        with acting_as(one), pytest.raises(BadInput, match="There is already a graph “films”"):
             add_graph([("x", "y", "z")], name)
-        with acting(one), pytest.raises(BadInput, match="already a graph"):
+        with acting_as(one), pytest.raises(BadInput, match="already a graph"):
             add_graph([("x", "y", "z")], "../films")
-    assert open_graph(name).digest == digest and owner("graph", name) == ANN.id
+    assert open_graph(name).digest == digest and owner_of("graph", name) == ANN.id
 
 
 def test_an_evaluation_of_another_is_opened_when_finished_and_never_gone_on_with():
     store = Store(evaluations_file())
-    with acting(ANN):
+    with acting_as(ANN):
         run = store.begin(SPEC, DRAWN)
         assert store.begin(SPEC, DRAWN).id == run.id
-    with acting(BOB):
+    with acting_as(BOB):
         assert (bobs := store.begin(SPEC, DRAWN)).id != run.id
         store.delete(bobs.id)
-    store.keep(run.id, "a", "q-1", Outcome(1, Extracted(1, 1, 1, 1)), None, None)
-    with acting(BOB):
+    store.keep(run.id, "a", "q-1", Outcome(1, SubgraphSizes(1, 1, 1, 1)), None, None)
+    with acting_as(BOB):
         assert store.begin(SPEC, DRAWN).id == run.id  # nothing is left to do in it
 
 
 def test_an_index_is_deleted_and_made_anew_by_who_made_it():
-    kind, jobs = KINDS["communities"], Jobs()
+    kind, jobs = INDEX_KINDS["communities"], Jobs()
     graph, env = (
         add_graph(TRIPLES, "films"),
         Environment(SimpleNamespace(signature=lambda name: name)),
     )
-    with acting(ANN):
-        job = prepared.start(jobs, graph, kind, env)
+    with acting_as(ANN):
+        job = index_state.start_index_job(jobs, graph, kind, env)
     assert job.wait(60) and job.error is None
     for act in (
-        lambda: prepared.start(jobs, graph, kind, env),
-        lambda: prepared.delete(jobs, graph, kind),
+        lambda: index_state.start_index_job(jobs, graph, kind, env),
+        lambda: index_state.delete_index(jobs, graph, kind),
     ):
-        with acting(BOB), pytest.raises(NotAllowed, match="This index belongs to ann@example.com"):
+        with (
+            acting_as(BOB),
+            pytest.raises(NotAllowed, match="This index belongs to ann@example.com"),
+        ):
             act()
-    left = SimpleNamespace(path=home() / "nothing")
+    left = SimpleNamespace(path=home_folder() / "nothing")
     with (
-        acting(ANN),
+        acting_as(ANN),
         pytest.raises(NotAllowed, match="only the administrator"),
     ):
-        prepared.delete_leftover(graph, left)
-    with acting(ANN):
-        assert prepared.start(jobs, graph, kind, env).wait(60)
-        prepared.delete(jobs, graph, kind)
-    assert owner("index", prepared.key(graph, kind)) == ""
+        index_state.delete_leftover(graph, left)
+    with acting_as(ANN):
+        assert index_state.start_index_job(jobs, graph, kind, env).wait(60)
+        index_state.delete_index(jobs, graph, kind)
+    assert owner_of("index", index_state.key(graph, kind)) == ""
 
 
 def test_only_the_administrator_changes_the_models():
@@ -340,12 +350,15 @@ def test_only_the_administrator_changes_the_models():
         "fetch models": lambda: registry.fetch("answer"),
         "unload models": lambda: registry.unload("encoder"),
     }
-    for one in (ANN, visiting("a"), NOBODY):
+    for one in (ANN, person_of_visit("a"), NO_PERSON):
         for what, change in changes.items():
-            with acting(one), pytest.raises(NotAllowed, match=f"only the administrator may {what}"):
+            with (
+                acting_as(one),
+                pytest.raises(NotAllowed, match=f"only the administrator may {what}"),
+            ):
                 change()
-    assert not (home() / "models.toml").exists()
-    with acting(signed_in("root@example.com")):
+    assert not (home_folder() / "models.toml").exists()
+    with acting_as(person_of_email("root@example.com")):
         changes["add models"]()
         changes["choose which model does what"]()
         changes["remove models"]()
@@ -369,7 +382,7 @@ def test_only_the_administrator_changes_the_models():
 )
 def test_servers_stand_on_this_computer_unless_others_are_named(url):
     with (
-        acting(OPERATOR),
+        acting_as(LOCAL_ADMINISTRATOR),
         pytest.raises(BadParameter, match="Servers may stand on|The address of a server"),
     ):
         Registry().add("mine", "chat", "openai", url=url, model="m")
@@ -404,60 +417,63 @@ def test_the_hosts_that_are_named_are_the_hosts_that_are_allowed(monkeypatch):
 
 def test_a_job_works_for_who_began_it_and_is_cancelled_by_nobody_else():
     jobs = Jobs()
-    with acting(ANN):
-        job = jobs.start("a", lambda: Job("a", lambda job: who()))
+    with acting_as(ANN):
+        job = jobs.start("a", lambda: Job("a", lambda job: current_person()))
     assert job.wait(120) and job.result == ANN
-    with acting(ANN):
+    with acting_as(ANN):
         long = Job("b")
     with (
-        acting(BOB),
+        acting_as(BOB),
         pytest.raises(
             NotAllowed, match="begun by ann@example.com, and only they and the administrator"
         ),
     ):
         long.cancel()
     assert not long.cancelled
-    with acting(OPERATOR):
+    with acting_as(LOCAL_ADMINISTRATOR):
         long.cancel()
     assert long.cancelled
 
 
 def test_a_thread_that_nobody_is_known_for_may_change_nothing():
-    with acting(ANN):
+    with acting_as(ANN):
         key = _case()
     with ThreadPoolExecutor(1) as pool, pytest.raises(NotAllowed):
         pool.submit(delete, key).result()
-    asked_of(lambda: ANN)
+    set_person_source(lambda: ANN)
     delete(key)
 
 
 def test_nobody_names_a_file_or_folder_of_this_computer_from_a_browser(room):
     (room / "q.csv").write_text("question,answers\nwho made One,Ann\n")
     elsewhere = room / "elsewhere" / "films"
-    with acting(OPERATOR):
+    with acting_as(LOCAL_ADMINISTRATOR):
         graph = add_graph(TRIPLES, "films")
         assert len(question_set(room / "q.csv").questions()) == 1
         graph.folder.parent.rename(room / "elsewhere")
         assert open_graph(elsewhere).n_nodes == 5
-    for one in (ANN, NOBODY, signed_in("root@example.com")):
-        with acting(one), pytest.raises(BadInput, match="There is no question set"):
+    for one in (ANN, NO_PERSON, person_of_email("root@example.com")):
+        with acting_as(one), pytest.raises(BadInput, match="There is no question set"):
             question_set(room / "q.csv")
         for name in (elsewhere, "../elsewhere/films"):
-            with acting(one), pytest.raises(BadInput, match="There is no graph"):
+            with acting_as(one), pytest.raises(BadInput, match="There is no graph"):
                 open_graph(name)
 
 
 def test_a_damaged_file_of_owners_lets_nobody_in_but_the_administrator(room):
-    with acting(ANN):
+    with acting_as(ANN):
         key = _case()
     (room / "owners.sqlite").write_bytes(b"no database " * 100)
-    with acting(ANN), pytest.raises(StoreError, match="The owners in .* cannot be used"):
+    with acting_as(ANN), pytest.raises(StoreError, match="The owners in .* cannot be used"):
         delete(key)
     assert (room / "owners.sqlite").read_bytes().startswith(b"no database")
 
 
 def test_people_who_are_nobody_and_names_that_only_look_alike():
-    assert signed_in(" Ann@Example.com ") == ANN and signed_in("ROOT@example.com").administrator
+    assert (
+        person_of_email(" Ann@Example.com ") == ANN
+        and person_of_email("ROOT@example.com").administrator
+    )
     for odd in (
         "",
         "ann",
@@ -468,26 +484,30 @@ def test_people_who_are_nobody_and_names_that_only_look_alike():
         "ann@",
         "Root@Example.com,other@example.com",
     ):
-        assert signed_in(odd) == NOBODY
-    kelvin = signed_in("\u212aate@example.com")  # the sign for kelvin, which Python makes a small k
-    assert kelvin != signed_in("kate@example.com") and not kelvin.administrator
-    assert visiting("a") != visiting("b") and "token" not in visiting("token").id
-    with acting(signed_in("<script>alert(1)</script>@example.com")):
-        made("case", "<b>'; DROP TABLE owners; --")
-    assert owner("case", "<b>'; DROP TABLE owners; --").startswith("<script>")
-    assert called(visiting("a").id) == "a visitor who did not sign in"
+        assert person_of_email(odd) == NO_PERSON
+    kelvin = person_of_email(
+        "\u212aate@example.com"
+    )  # the sign for kelvin, which Python makes a small k
+    assert kelvin != person_of_email("kate@example.com") and not kelvin.administrator
+    assert (
+        person_of_visit("a") != person_of_visit("b") and "token" not in person_of_visit("token").id
+    )
+    with acting_as(person_of_email("<script>alert(1)</script>@example.com")):
+        record_owner("case", "<b>'; DROP TABLE owners; --")
+    assert owner_of("case", "<b>'; DROP TABLE owners; --").startswith("<script>")
+    assert owner_words(person_of_visit("a").id) == "a visitor who did not sign in"
 
 
 @pytest.mark.parametrize("value", ["", ",", " , ", "@"])
 def test_no_administrator_is_named_by_emptiness(monkeypatch, value):
     monkeypatch.setenv("HOPSCOPE_ADMINS", value)
     assert (
-        not signed_in("").administrator
-        and not signed_in("@").administrator
+        not person_of_email("").administrator
+        and not person_of_email("@").administrator
         and not ANN.administrator
     )
     monkeypatch.delenv("HOPSCOPE_ADMINS")
-    assert not signed_in("").administrator
+    assert not person_of_email("").administrator
 
 
 def test_where_nothing_is_shared_there_is_one_person_and_nothing_is_written(monkeypatch):
@@ -495,17 +515,21 @@ def test_where_nothing_is_shared_there_is_one_person_and_nothing_is_written(monk
         monkeypatch.delenv("HOPSCOPE_SHARED") if value is None else monkeypatch.setenv(
             "HOPSCOPE_SHARED", value
         )
-        with acting(NOBODY):
-            assert not shared() and who() == OPERATOR and why_not("case", "x") == ""
-            made("case", "x")
+        with acting_as(NO_PERSON):
+            assert (
+                not shared()
+                and current_person() == LOCAL_ADMINISTRATOR
+                and change_refusal("case", "x") == ""
+            )
+            record_owner("case", "x")
             check_may_change("case", "x")
             check_host("http://example.com")
         monkeypatch.setenv("HOPSCOPE_SHARED", "0")
-    assert not (home() / "owners.sqlite").exists()
+    assert not (home_folder() / "owners.sqlite").exists()
 
 
 def test_owners_are_kept_by_several_processes_at_once(room):
-    with acting(ANN), ThreadPoolExecutor(8) as pool:
+    with acting_as(ANN), ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: _made(str(number)), range(40)))
     with sqlite3.connect(room / "owners.sqlite") as database:
         assert database.execute(
@@ -514,5 +538,5 @@ def test_owners_are_kept_by_several_processes_at_once(room):
 
 
 def _made(name: str) -> None:
-    with acting(ANN):
-        made("case", name)
+    with acting_as(ANN):
+        record_owner("case", name)

@@ -11,19 +11,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.diagnosis.funnel import funnel
 from core.diagnosis.missed_answers import lost_paths
-from core.diagnosis.path_outcome import fate
+from core.diagnosis.path_outcome import path_fate
 from core.diagnosis.targets import answers_of
 from core.environment import Environment
 from core.errors import BadInput
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
-from core.snapshot.reader import Reader
-from core.sources import Ask, GraphSource
+from core.snapshot.reader import StateReader
+from core.sources import GraphSource, SourceQuestion
 from core.types import Frame, Path, Question, Ranking, State, Step, Subgraph, Usage
 from tests.core.one_state import freeze, thaw
 
@@ -40,14 +40,14 @@ def run(kit, line: str, answers=("Drama", "Nobody")) -> list[State]:
     seeds = (kit.node("One"), kit.node("Two"))
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1 / 3, "has_genre": 2.0}))
     lane = LaneRun(
-        Ask(
+        SourceQuestion(
             GraphSource.of(kit.graph), Question("genre of One", "q-1", ("One",), answers, 1), seeds
         ),
         parse_line(line),
         Environment(models),
     )
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     return lane.states
 
 
@@ -90,12 +90,12 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
     done = 0
     for row in catalogue().values():
         lane = LaneRun(
-            Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),)),
+            SourceQuestion(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),)),
             row.line,
             Environment(models),
         )
         try:
-            lane.retrieve(Progress())
+            lane.retrieve(LaneListener())
         # a model, a solved question or an index that only its own tests write down
         except (KeyError, AttributeError, BadInput):
             pass
@@ -178,7 +178,7 @@ def test_fields_of_a_later_day_are_read_by_their_types():
         weights={"a": 0.1},
     )
     told = json.loads(json.dumps(freeze(state, SimpleNamespace(digest="d"))))
-    back = Reader(told, None).fields(Later, told["states"][0])
+    back = StateReader(told, None).fields(Later, told["states"][0])
     same(state, back)
     assert np.array_equal(back.vector, vector) and back.weights == {"a": 0.1}
 
@@ -196,7 +196,7 @@ def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, m
     whole = json.loads(json.dumps(freeze(state, kit.graph)))
     # as earlier versions saved it
     assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(whole)
-    monkeypatch.setattr("core.types.MOST_HITS", 2)
+    monkeypatch.setattr("core.types.MAX_HITS", 2)
     saved, part = json.loads(json.dumps(freeze(state, kit.graph))), excerpt(kit.graph, [state])
     again = thaw(saved, ExcerptGraph.thaw(part))
     assert (again.relations.items, again.relations.scores, again.relations.left_out) == (
@@ -244,9 +244,13 @@ def test_an_excerpt_leaves_the_rest_out_and_keeps_true_degrees(kit):
     )
     small = ExcerptGraph.thaw(excerpt(kit.graph, [state]))
     assert (small.n_nodes, small.n_edges, small.n_relations, small.whole) == (2, 1, 1, (5, 5, 4))
-    found = names(small).find("Ann")
+    found = name_lookup(small).find("Ann")
     assert (small.degree(found), small.degree(found, "out"), small.degree(found, "in")) == (3, 0, 3)
-    assert [int(x) for part in small.steps(found) for x in part] == [names(small).find("One"), 0, 0]
+    assert [int(x) for part in small.steps(found) for x in part] == [
+        name_lookup(small).find("One"),
+        0,
+        0,
+    ]
     assert (
         small.text(thaw(freeze(state, kit.graph), small).paths.items[0])
         == "Ann -> directed_by_reverse -> One"
@@ -271,7 +275,7 @@ def test_fate_lost_and_funnel_are_the_same_on_the_excerpt(kit, line):
         for path, other in zip(
             before.paths.items if before.paths else (), after.paths.items if after.paths else ()
         ):
-            assert fate(kit.graph, states, path) == fate(small, back, other)
+            assert path_fate(kit.graph, states, path) == path_fate(small, back, other)
 
 
 # --- what cannot be read -------------------------------------------------------------------------------------------

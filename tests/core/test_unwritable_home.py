@@ -10,22 +10,22 @@ import sys
 import pytest
 
 from core.builds.fact_store import FactStore
-from core.cases.examples import FOLDER
-from core.cases.file import EXTENSION
-from core.cli import OK, WRONG, main
+from core.cases.examples import EXAMPLE_FOLDER
+from core.cases.file import CASES_EXTENSION
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.datasets import open_graph
 from core.environment import Environment
 from core.evaluation.runs.store import Store, evaluations_file
 from core.indexes.chains import chain_index
-from core.indexes.prepared import leftovers, prepared, stamp
+from core.indexes.index_state import index_stamp, index_states, leftovers
 from core.io.home import ROOT
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from tests.films import Bag
 from tests.unwritable import WAYS, home_on_a_disk
 
-CASES = next(iter(sorted(FOLDER.glob(f"*{EXTENSION}"))))
+CASES = next(iter(sorted(EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"))))
 LINE = "EgoNetwork() >> ShortestPaths()"
 
 
@@ -42,7 +42,7 @@ build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "ha
 SavedReplies().keep("a", "m", REPLY("words", 1, 1))
 code = main(["cases", "import", cases])
 sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--instances", line, "--no-llm"]))
-""".replace("REPLY", Reply.__name__)
+""".replace("REPLY", ChatReply.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +68,13 @@ def place(request, filled, tmp_path, monkeypatch):
 
 
 def test_saved_cases_are_listed_and_none_is_added(place, capsys):
-    assert main(["cases", "list"]) == OK
+    assert main(["cases", "list"]) == EXIT_OK
     out = capsys.readouterr()
     assert out.err.startswith("hopscope: Nothing can be saved: ") and len(out.out.splitlines()) > 3
     assert not all(line.startswith("example-") for line in out.out.splitlines())
-    others = sorted(FOLDER.glob(f"*{EXTENSION}"))[-1]
+    others = sorted(EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"))[-1]
     assert (
-        main(["cases", "import", str(others)]) == WRONG
+        main(["cases", "import", str(others)]) == EXIT_WRONG_INPUT
         and "hopscope: Nothing can be saved: " in capsys.readouterr().err
     )
 
@@ -83,7 +83,7 @@ def test_a_question_is_asked_and_answered(place, capsys):
     for line in (LINE, "ChainRanking(steps=2) >> Answer()"):
         assert (
             main(["ask", "who directed One", "--graph", "mine", "--no-llm", "--instance", line])
-            == OK
+            == EXIT_OK
         )
         out = capsys.readouterr()
         assert "Ann" in out.out and out.err.startswith("hopscope: Nothing can be saved: ")
@@ -103,12 +103,15 @@ def test_evaluations_are_read_and_none_is_begun(place, tmp_path, capsys):
         "--no-llm",
         "--again",
     ]
-    assert main(line) == WRONG and "hopscope: Nothing can be saved: " in capsys.readouterr().err
+    assert (
+        main(line) == EXIT_WRONG_INPUT
+        and "hopscope: Nothing can be saved: " in capsys.readouterr().err
+    )
 
 
 def test_what_is_kept_to_save_time_is_read_and_not_written(place):
     replies, facts = SavedReplies(), FactStore()
-    replies.keep("b", "m", Reply("more", 1, 1))
+    replies.keep("b", "m", ChatReply("more", 1, 1))
     assert (
         replies.find("a").text == "words"
         and replies.find("b") is None
@@ -118,8 +121,8 @@ def test_what_is_kept_to_save_time_is_read_and_not_written(place):
 
 def test_indexes_are_listed_and_made_in_memory(place):
     graph, encoder = open_graph("mine"), Bag()
-    assert stamp(graph, Environment(models=Registry()))[1] == () and leftovers(graph) == []
-    assert all(one.saved == () for one in prepared(graph, Environment(models=Registry())))
+    assert index_stamp(graph, Environment(models=Registry()))[1] == () and leftovers(graph) == []
+    assert all(one.saved == () for one in index_states(graph, Environment(models=Registry())))
     index = chain_index(graph, encoder, 2)
     assert len(index) and chain_index(graph, encoder, 2) is index
 
@@ -137,7 +140,7 @@ def test_what_is_new_is_refused_with_the_reason(place, tmp_path, capsys):
             str(place.folder / "graphs" / "new"),
         ],
     ):
-        assert main(line) == WRONG
+        assert main(line) == EXIT_WRONG_INPUT
         error = capsys.readouterr().err
         assert (
             error.startswith("hopscope: Nothing can be saved: ")

@@ -4,9 +4,9 @@ import pickle
 
 import pytest
 
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.io.durations import with_time_left
-from core.runtime.flight import Flight
+from core.runtime.concurrent_work import ConcurrentWork
 from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
@@ -23,7 +23,7 @@ def watch(heard):
 
 
 def cancelled():
-    raise Cancelled()
+    raise RunCancelled()
 
 
 def test_nobody_looks_at_work_by_default():
@@ -57,7 +57,7 @@ def test_the_share_of_the_last_word_holds_in_a_part_but_not_in_the_whole(watch, 
 def test_a_step_without_a_share_only_looks_whether_somebody_cancelled(watch, heard):
     watch.step()
     assert heard == []
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         Watch(cancelled).step()
 
 
@@ -67,12 +67,12 @@ def test_a_step_without_a_share_only_looks_whether_somebody_cancelled(watch, hea
         lambda watch: watch.part(0.0, 0.5, "Reading").part(0.5, 1.0),
         lambda watch: watch.quiet,
         lambda watch: with_time_left(watch),
-        lambda watch: Flight(lambda: 1, watch),
+        lambda watch: ConcurrentWork(lambda: 1, watch),
     ],
     ids=["part", "quiet", "time left", "flight"],
 )
 def test_a_cancel_reaches_all_that_is_made_of_a_watch(narrowed):
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         narrowed(Watch(cancelled)).check()
 
 
@@ -87,7 +87,7 @@ def test_a_job_is_a_watch_and_keeps_its_words_where_none_are_given():
     job.step(0.5)
     assert (job.text, job.fraction) == ("Reading", 0.5)
     job.stop()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         job.part(0.0, 0.5).step(0.6)
 
 

@@ -15,7 +15,7 @@ from core.cli import main
 from core.operators import OPERATORS
 from core.operators.base import Context, Operator, Recorder
 from core.types import Ranking, State
-from hopscope.picture import DRAWN, html, svg
+from hopscope.picture import MAX_DRAWN_NODES, html, svg
 
 QUESTION = "who directed Inception"
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
@@ -153,7 +153,7 @@ def test_what_is_drawn_is_escaped_and_whole(found):
     assert reader.open == [] and not {"script", "img"} & set(reader.seen)
     reader = Balanced()
     reader.feed(found._repr_html_())
-    assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= DRAWN
+    assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= MAX_DRAWN_NODES
 
 
 def test_a_picture_of_a_path_by_hand():

@@ -15,11 +15,11 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.chunking import TokenChunks
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.chunkers import TokenChunks
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.facts import Facts
-from core.builds.run import context
+from core.builds.run import build_context
 from core.corpus import open_corpus
 from core.models.registry import Registry
 from core.types import Question
@@ -34,8 +34,8 @@ def given() -> dict[str, Any]:
     """`passages` as texts, `facts` of each, `entities` by name and `relations` as they are merged, `communities`, and `questions`."""
     corpus = open_corpus(CORPUS)
     questions = corpus.questions(CORPUS)
-    ctx = context(corpus, Registry())
-    chunks = _applied(TokenChunks(size=240, overlap=24), Made(corpus), ctx).chunks
+    ctx = build_context(corpus, Registry())
+    chunks = _applied(TokenChunks(size=240, overlap=24), BuildState(corpus), ctx).chunks
     of: dict[str, list[int]] = {}
     for row, document in enumerate(chunks.texts("document")):
         of.setdefault(document, []).append(row)
@@ -64,7 +64,7 @@ def digest() -> str:
     return hashlib.sha256(json.dumps(given(), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _applied(operator: BuildOperator, made: Made, ctx: BuildContext) -> Any:
+def _applied(operator: BuildOperator, made: BuildState, ctx: BuildContext) -> Any:
     return operator.apply(made, ctx)
 
 

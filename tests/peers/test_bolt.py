@@ -12,8 +12,8 @@ import pytest
 
 from core.databases import bolt
 from core.databases.address import address_of
-from core.databases.copying import copied
-from core.databases.limits import Limits
+from core.databases.graph_copy import copy_graph
+from core.databases.limits import CopyLimits
 from core.errors import BadInput
 
 PYTHON = Path(os.environ.get("HOPSCOPE_PEERS", ".venv-peers")) / "bin" / "python"
@@ -68,7 +68,7 @@ def server(tmp_path_factory):
 
 
 def read(server, tmp_path, limits=None, key=KEY, **how):
-    file = copied(server[0], tmp_path, limits or Limits(), key, **how)
+    file = copy_graph(server[0], tmp_path, limits or CopyLimits(), key, **how)
     triples = list(file.read())
     return triples, file.tally.sentences(), file.attributes
 
@@ -94,7 +94,7 @@ def test_nodes_are_called_by_their_names_and_have_types_and_descriptions(server,
 
 
 def test_no_more_than_the_limit(server, tmp_path):
-    triples, notes, _ = read(server, tmp_path, Limits(2))
+    triples, notes, _ = read(server, tmp_path, CopyLimits(2))
     assert len(triples) == 2 and notes[0].startswith("2 of 3 relationships and")
 
 
@@ -127,13 +127,13 @@ def test_what_it_refuses_is_a_sentence(server, tmp_path, how, said):
 
 
 def test_older_servers_give_ids_by_another_function(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(bolt, "ID", "idOfTheFuture")
+    monkeypatch.setattr(bolt, "ID_FUNCTION", "idOfTheFuture")
     assert len(read(server, tmp_path)[0]) == 3
 
 
 def test_bounds_on_bytes(server, tmp_path):
     with pytest.raises(BadInput, match="sent more than"):
-        read(server, tmp_path, Limits(size=100))
+        read(server, tmp_path, CopyLimits(size=100))
 
 
 def test_one_that_dies_half_way(server, tmp_path, monkeypatch):

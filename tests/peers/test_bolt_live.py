@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from core.databases import bolt
-from core.databases.copying import copied
-from core.databases.limits import Limits
-from core.databases.live import Live, Settings
+from core.databases.graph_copy import copy_graph
+from core.databases.limits import CopyLimits
+from core.databases.live_database import LiveDatabase, LiveSettings
 from core.errors import BadInput, UnknownEntity
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from tests.peers.test_bolt import KEY, server
 
 __all__ = ["server"]
@@ -22,7 +22,7 @@ def settings(server, monkeypatch):
 
 
 def around(settings, name, **bounds):
-    return Live("films", Settings(**settings, **bounds)).around(
+    return LiveDatabase("films", LiveSettings(**settings, **bounds)).around(
         *([name] if "?" in name else ["", [name]])
     )
 
@@ -59,10 +59,10 @@ def test_hops_of_relationships_both_ways(settings):
 
 
 def test_wide_enough_it_is_the_copy(server, settings, tmp_path):
-    file = copied(server[0], tmp_path, Limits(), KEY)
+    file = copy_graph(server[0], tmp_path, CopyLimits(), KEY)
     triples = list(file.read())
     copy, near = (
-        in_memory(triples, "films", "both", file.attributes),
+        build_in_memory(triples, "films", "both", file.attributes),
         around(settings, "Big", hops=6),
     )
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
@@ -74,18 +74,18 @@ def test_a_node_of_many_relationships_is_cut_and_it_is_said(settings):
 
 
 def test_older_servers_give_ids_by_another_function(settings, monkeypatch):
-    monkeypatch.setattr(bolt, "ID", "idOfTheFuture")
+    monkeypatch.setattr(bolt, "ID_FUNCTION", "idOfTheFuture")
     assert around(settings, "Big", hops=6).n_edges == 3
 
 
 @pytest.mark.parametrize("name", ["Nobody", "x' OR 1=1 //", "\\"])
 def test_who_is_not_there_is_a_sentence(settings, name):
     with pytest.raises(UnknownEntity, match="was not found by its name"):
-        Live("films", Settings(**settings)).around("", [name])
+        LiveDatabase("films", LiveSettings(**settings)).around("", [name])
 
 
 def test_a_wrong_key_and_a_database_that_died_are_sentences(server, settings, monkeypatch):
-    asked = Live("films", Settings(**settings))
+    asked = LiveDatabase("films", LiveSettings(**settings))
     monkeypatch.setenv("HOPSCOPE_KEY_FILMS", f"{server[0].url} root:wrong-word")
     with pytest.raises(BadInput, match="wants a name and password") as refused:
         asked.around("", ["Big"])

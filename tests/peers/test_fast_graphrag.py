@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.builds.base import BuildContext, Made
+from core.builds.base import BuildContext, BuildState
 from core.builds.merge.synonyms import AddIdentityEdges
 from tests.films import Parrot
 from tests.peers.compared import Models, after, agreement, found, graph, ordered, recorded
@@ -38,7 +38,7 @@ def linked():
         weight=[float(len(one[5])) for one in given()["relations"]]
     )
     mentions = replace(graph(), columns=graph().columns.replace(edges=edges))
-    made = Made(SimpleNamespace(name="given"), None, None, mentions)  # type: ignore[arg-type]
+    made = BuildState(SimpleNamespace(name="given"), None, None, mentions)  # type: ignore[arg-type]
     return AddIdentityEdges().apply(made, BuildContext(Models(Parrot("")))).graph
 
 

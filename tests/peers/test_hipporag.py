@@ -15,10 +15,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.builds.base import BuildContext, Made
-from core.builds.facts import Entity, Facts, Relation
-from core.builds.merge.merging import Merge
-from core.builds.merge.synonyms import SIMILAR, AddSynonymEdges
+from core.builds.base import BuildContext, BuildState
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
+from core.builds.merge.fact_merge import Merge
+from core.builds.merge.synonyms import SIMILAR_TO, AddSynonymEdges
 from core.graph.columns import Table
 from core.models.base import Choice
 from tests.films import Parrot
@@ -55,8 +55,8 @@ def graph():
     told = given()
     facts = [
         Facts(
-            tuple(Entity(name) for name, _ in named),
-            tuple(Relation(*ends, "appears with") for *ends, _, _, _ in related),
+            tuple(ChunkEntity(name) for name, _ in named),
+            tuple(ChunkRelation(*ends, "appears with") for *ends, _, _, _ in related),
         )
         for named, related in told["facts"]
     ]
@@ -67,7 +67,7 @@ def graph():
     chunks = Table.of(
         id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
     )
-    made = Made(type("Corpus", (), {"name": "given"})(), chunks, facts, None)
+    made = BuildState(type("Corpus", (), {"name": "given"})(), chunks, facts, None)
     merged = Merge(by="name", descriptions=False, keywords=False).apply(made, ctx)
     return AddSynonymEdges(top=100).apply(merged, ctx).graph
 
@@ -84,7 +84,7 @@ def states(kept: str):
 def test_the_same_facts_and_edges_of_alike_names(theirs):
     told, made = given(), graph()
     heads, relations, tails = made.triples(np.arange(made.n_edges))
-    alike = np.array(made.relation_names)[relations] == SIMILAR
+    alike = np.array(made.relation_names)[relations] == SIMILAR_TO
     assert made.names(range(made.n_nodes)) == list(told["entities"])
     assert list(zip(made.names(heads[~alike]), made.names(tails[~alike]))) == [
         tuple(one[:2]) for one in told["relations"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.operators.nodes.adaptive import adaptive
+from core.operators.nodes.adaptive_reranking import rerank_adaptively
 from tests.peers.compared import cases
 
 CASES = cases("pyterrier_adaptive")
@@ -25,7 +25,7 @@ def test_in_many_cases_documents_have_one_score():
 def test_the_same_batches_and_the_same_ranking(case):
     names = sorted(case["near"])
     ids = {name: place for place, name in enumerate(names)}
-    found = adaptive(
+    found = rerank_adaptively(
         {ids[name]: score for name, score in case["first"].items()},
         lambda node: [ids[name] for name in case["near"][names[node]]],
         lambda nodes: [case["scores"][names[node]] for node in nodes],

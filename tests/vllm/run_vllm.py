@@ -19,9 +19,9 @@ import psutil
 import pytest
 from openai import OpenAI
 
-from core.errors import Cancelled, ModelFailed
+from core.errors import ModelFailed, RunCancelled
 from core.models.chat import vllm
-from core.models.declared import row
+from core.models.declarations import row
 from core.watch import Watch
 
 WEIGHTS = Path(os.environ["HOPSCOPE_VLLM_WEIGHTS"])
@@ -57,7 +57,7 @@ def adapter(folder: Path, size: float) -> Path:
         "bias": "none",
     }
     folder.mkdir()
-    (folder / vllm.ADAPTER).write_text(
+    (folder / vllm.ADAPTER_CONFIG_FILE).write_text(
         json.dumps({**told, "target_modules": ["q_proj"], "base_model_name_or_path": str(WEIGHTS)})
     )
     weights = {}
@@ -169,9 +169,9 @@ def test_cancel_ends_the_work_in_the_server(chats):
 
     def check():
         if received.is_set():
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         asked(
             chat,
             "Count from 1 to 500.",

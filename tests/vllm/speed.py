@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from core.models.declared import row
+from core.models.declarations import row
 
 AT_ONCE = (1, 8, 64, 256)
 TOKENS = 256  # of each reply

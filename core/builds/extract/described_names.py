@@ -8,31 +8,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.builds.asking import in_language, reply_to, side_by_side
 from core.builds.base import BuildContext
-from core.builds.extract.extracting import Extractor
-from core.builds.extract.mentions import PHRASE
+from core.builds.extract.extractor import Extractor
+from core.builds.extract.mentions import PHRASE_TYPE
 from core.builds.extract.noun_phrases import NounPhrases
-from core.builds.facts import Entity, Facts, Relation
-from core.builds.naming import folded
-from core.builds.speed import measured
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
+from core.builds.model_requests import in_language, map_in_parallel, reply_to
+from core.builds.name_folding import fold_name
+from core.builds.speed import estimate_model_seconds
 from core.errors import BadInput
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import JsonReply, json_reply
-from core.models.chat.replies import estimate_tokens
+from core.models.chat.token_estimates import estimate_tokens
 from core.parameters import param
-from core.prompts import messages, prompts
+from core.prompts import load_prompts, make_messages
 from core.types import Usage
 
-FILE = "described_names"
-ABOUT, LINK, KEYWORD = 90, 60, 30  # most characters of each field
-REPLY = 700  # most tokens of a reply
-EXPECTED = 330  # tokens of a reply, as long as no reply is saved
-MANY = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.
-UNREADABLE = "the reply could not be read; its names stand without descriptions"
-CUT = "the reply was cut short; what had ended of it is kept"
-UNUSABLE = "links of the reply are not between two of its names and were left out"
-TOO_LONG = "longer than the language model reads; its names stand without descriptions"
+DESCRIPTION_PROMPTS = "described_names"
+MAX_DESCRIPTION_CHARACTERS, MAX_LINK_CHARACTERS, MAX_KEYWORD_CHARACTERS = (
+    90,
+    60,
+    30,
+)  # most characters of each field
+MAX_DESCRIPTION_REPLY_TOKENS = 700  # most tokens of a reply
+EXPECTED_DESCRIPTION_TOKENS = 330  # tokens of a reply, as long as no reply is saved
+GROUP_TYPE = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.
+UNDESCRIBED_NAMES_NOTE = "the reply could not be read; its names stand without descriptions"
+CUT_NAMES_NOTE = "the reply was cut short; what had ended of it is kept"
+UNUSABLE_LINKS_NOTE = "links of the reply are not between two of its names and were left out"
+LONG_CHUNK_NOTE = "longer than the language model reads; its names stand without descriptions"
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +63,7 @@ class DescribedNames(Extractor):
         return (self.model,)
 
     def final(self, facts: Facts) -> bool:
-        return not facts.unreadable and CUT not in facts.notes
+        return not facts.unreadable and CUT_NAMES_NOTE not in facts.notes
 
     def asks(self, facts: Facts) -> bool:
         return bool(facts.entities)
@@ -68,10 +72,17 @@ class DescribedNames(Extractor):
         return bool(facts.unreadable)
 
     def signature(self, ctx: BuildContext) -> str:
-        asked = json.dumps([prompts(FILE), self._schema(["name", "other"]), REPLY], sort_keys=True)
+        request = json.dumps(
+            [
+                load_prompts(DESCRIPTION_PROMPTS),
+                self._schema(["name", "other"]),
+                MAX_DESCRIPTION_REPLY_TOKENS,
+            ],
+            sort_keys=True,
+        )
         return (
             f"{NounPhrases().signature(ctx)} {ctx.models.weights(self.model)} "
-            f"{hashlib.sha256(asked.encode()).hexdigest()}"
+            f"{hashlib.sha256(request.encode()).hexdigest()}"
         )
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
@@ -80,71 +91,90 @@ class DescribedNames(Extractor):
         named = NounPhrases().found(texts, ctx)
         bare = [number for number in range(len(texts)) if not named[number].entities]
         yield from ((number, named[number]) for number in bare)
-        asked = [number for number in range(len(texts)) if named[number].entities]
+        numbers = [number for number in range(len(texts)) if named[number].entities]
         chat = ctx.chat(self.model)
-        for place, facts in side_by_side(
+        for index, facts in map_in_parallel(
             lambda number: self.read(chat, texts[number], named[number], ctx),
-            asked,
+            numbers,
             self.model,
             ctx,
         ):
-            yield asked[place], facts
+            yield numbers[index], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate one call for each chunk with names and without a saved reply.
 
         The length of replies is the mean of this model's replies so far.
         """
-        calls, read, chat = 0, 0, ctx.chat(self.model)
+        calls, tokens_read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
-            _, names, asked = self._asked(text, named)
-            asked = in_language(asked, ctx)
-            if names and chat.saved([asked], self._schema(names), REPLY) == [None]:
+            _, names, prompt = self._asked(text, named)
+            prompt = in_language(prompt, ctx)
+            if names and chat.saved(
+                [prompt], self._schema(names), MAX_DESCRIPTION_REPLY_TOKENS
+            ) == [None]:
                 calls += 1
-                read += estimate_tokens(asked)
-        known = ctx.replies.measured(ctx.models.weights(self.model))
-        usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))
-        return usage, measured(ctx, self.model, usage)
+                tokens_read += estimate_tokens(prompt)
+        measured_usage = ctx.replies.measured(ctx.models.weights(self.model))
+        usage = Usage(
+            calls,
+            tokens_read,
+            round(calls * (measured_usage[2] if measured_usage else EXPECTED_DESCRIPTION_TOKENS)),
+        )
+        return usage, estimate_model_seconds(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
         """Return the facts of a chunk whose names are known.
 
         Raises ModelUnavailable and ModelFailed.
         """
-        entities, names, asked = self._asked(text, named)
+        entities, names, prompt = self._asked(text, named)
         try:
-            reply = reply_to(asked, chat, ctx, schema=self._schema(names), max_tokens=REPLY)
+            reply = reply_to(
+                prompt,
+                chat,
+                ctx,
+                schema=self._schema(names),
+                max_tokens=MAX_DESCRIPTION_REPLY_TOKENS,
+            )
         except BadInput:
-            return Facts(entities, unreadable=1, notes=(TOO_LONG,))
+            return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))
         parsed = _parsed(reply.text)
         if parsed is None:
             fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
-            return Facts(entities, unreadable=1, notes=(UNREADABLE + fault,))
+            return Facts(entities, unreadable=1, notes=(UNDESCRIBED_NAMES_NOTE + fault,))
         about = {
-            folded(name): _plain(said)
+            fold_name(name): _plain(said)
             for name, said in parsed.value["about"].items()
             if isinstance(said, str)
         }
         described = tuple(
-            Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities
+            ChunkEntity(e.name, e.type, about.get(fold_name(e.name), ""), e.times) for e in entities
         )
         links, unusable = _relations(parsed.value["links"], names)
-        notes = (CUT,) * (not parsed.whole or reply.finish == "length") + (UNUSABLE,) * bool(
-            unusable
-        )
+        notes = (CUT_NAMES_NOTE,) * (not parsed.whole or reply.finish == "length") + (
+            UNUSABLE_LINKS_NOTE,
+        ) * bool(unusable)
         return Facts(described, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
         return f"{self.names} names by a parser, described by a language model"
 
-    def _asked(self, text: str, named: Facts) -> tuple[tuple[Entity, ...], list[str], Messages]:
+    def _asked(
+        self, text: str, named: Facts
+    ) -> tuple[tuple[ChunkEntity, ...], list[str], Messages]:
         """Return the principal entities of a chunk, their names, and the messages to the model."""
-        entities = principal(named.entities, self.names)
+        entities = principal_entities(named.entities, self.names)
         names = [entity.name for entity in entities]
         return (
             entities,
             names,
-            messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text),
+            make_messages(
+                DESCRIPTION_PROMPTS,
+                "described",
+                names=json.dumps(names, ensure_ascii=False),
+                text=text,
+            ),
         )
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
@@ -154,12 +184,12 @@ class DescribedNames(Extractor):
             "type": "array",
             "prefixItems": [
                 {"enum": list(names)},
-                text(LINK),
+                text(MAX_LINK_CHARACTERS),
                 {"enum": list(names)},
-                text(KEYWORD),
+                text(MAX_KEYWORD_CHARACTERS),
             ],
         }
-        about = {name: text(ABOUT) for name in names}
+        about = {name: text(MAX_DESCRIPTION_CHARACTERS) for name in names}
         lists = {
             "about": {
                 "type": "object",
@@ -181,56 +211,64 @@ class DescribedNames(Extractor):
         }
 
 
-def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
+def principal_entities(entities: Sequence[ChunkEntity], most: int) -> tuple[ChunkEntity, ...]:
     """Return the entities that a chunk is mainly about, at most `most`.
 
     Names come before phrases and peoples, and then more frequent entities first. A phrase that
     contains a name is left out.
 
-    >>> from core.builds.extract.described_names import principal
-    >>> from core.builds.facts import Entity
-    >>> found = principal(
+    >>> from core.builds.extract.described_names import principal_entities
+    >>> from core.builds.facts import ChunkEntity
+    >>> found = principal_entities(
     ...     [
-    ...         Entity("rap duo Ann & Bob", "concept"),
-    ...         Entity("Ann", "person"),
-    ...         Entity("Rome", "place", times=2),
+    ...         ChunkEntity("rap duo Ann & Bob", "concept"),
+    ...         ChunkEntity("Ann", "person"),
+    ...         ChunkEntity("Rome", "place", times=2),
     ...     ],
     ...     5,
     ... )
     >>> [entity.name for entity in found]
     ['Rome', 'Ann']
     """
-    names = [folded(entity.name) for entity in entities if entity.type not in (PHRASE, MANY)]
+    names = [
+        fold_name(entity.name)
+        for entity in entities
+        if entity.type not in (PHRASE_TYPE, GROUP_TYPE)
+    ]
     holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
     chosen = [
-        entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))
+        entity
+        for entity in entities
+        if entity.type != PHRASE_TYPE or not holds(fold_name(entity.name))
     ]
     return tuple(
-        sorted(chosen, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most]
+        sorted(
+            chosen, key=lambda entity: (entity.type in (PHRASE_TYPE, GROUP_TYPE), -entity.times)
+        )[:most]
     )
 
 
 def _parsed(text: str) -> JsonReply | None:
     """Parse a reply, with missing parts empty; None where it does not fit the schema."""
-    found = json_reply(text, ("about", "links"))
-    if found is None:
+    reply = json_reply(text, ("about", "links"))
+    if reply is None:
         return None
-    lacking: dict[str, Any] = {"about": {}, "links": []}
+    empty_parts: dict[str, Any] = {"about": {}, "links": []}
     about, links = (
-        empty if found.value.get(name) is None else found.value[name]
-        for name, empty in lacking.items()
+        empty if reply.value.get(name) is None else reply.value[name]
+        for name, empty in empty_parts.items()
     )
     if isinstance(about, dict) and isinstance(links, list):
-        return JsonReply({"about": about, "links": links}, found.whole)
+        return JsonReply({"about": about, "links": links}, reply.whole)
     return None
 
 
-def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relation], int]:
+def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[ChunkRelation], int]:
     """Return the usable links as relations, each pair once, and the number of unusable ones.
 
     A link of a name with itself is ignored.
     """
-    found: dict[frozenset[str], Relation] = {}
+    relations: dict[frozenset[str], ChunkRelation] = {}
     unusable = 0
     for link in links:
         if isinstance(link, list) and len(link) == 3:
@@ -242,16 +280,16 @@ def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relatio
         ):
             unusable += 1
             continue
-        head, said, tail, keyword = (part or "" for part in link)
+        head, label, tail, keyword = (part or "" for part in link)
         if head not in names or tail not in names:
             unusable += 1
         elif head != tail:
-            text = _plain(said)
-            found.setdefault(
+            text = _plain(label)
+            relations.setdefault(
                 frozenset((head, tail)),
-                Relation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()),
+                ChunkRelation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()),
             )
-    return list(found.values()), unusable
+    return list(relations.values()), unusable
 
 
 def _plain(text: str) -> str:

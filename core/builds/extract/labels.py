@@ -8,39 +8,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE
-from core.builds.extract.names_in_text import OPENING, Mention
+from core.builds.extract.mentions import ALSO_CALLED, IN_BRACKETS, PHRASE_TYPE
+from core.builds.extract.names_in_text import OPENING_QUOTES, ParsedMention
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-LABEL = 4  # most words of a label
+MAX_LABEL_WORDS = 4  # most words of a label
 # Phrases between two names of the same entity.
-ALIAS = frozenset(
+ALIAS_PHRASES = frozenset(
     "also called|also known as|also named|also referred to as|better known as|commonly known as|"
     "commonly called|formerly known as|formerly called|previously known as|"
     "known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|"
     "abbreviated with".split("|")
 )
 # between two names that are not terms
-ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))
-LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
-BEFORE_ALIAS = frozenset(
+NAME_ALIAS_PHRASES = frozenset(("known as", "born", "nicknamed"))
+LAST_ALIAS_WORDS = frozenset(
+    ("(", *(words.split()[-1] for words in (*ALIAS_PHRASES, *NAME_ALIAS_PHRASES)))
+)
+WORDS_BEFORE_ALIAS = frozenset(
     "which who that is was are were often sometimes usually more most widely or and , : "
     '" “ ‘ the'.split()
 )
-SUBJECTS = ("nsubj", "nsubjpass")
-OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
+SUBJECT_DEPENDENCIES = ("nsubj", "nsubjpass")
+OBJECT_DEPENDENCIES = ("dobj", "attr", "oprd", "dative", "appos")
 
 
-class Links:
+class MentionLabels:
     """Labels between the mentions of a sentence, by its syntax tree."""
 
-    def __init__(self, doc: Doc, some: Sequence[Mention]):
+    def __init__(self, doc: Doc, some: Sequence[ParsedMention]):
         self.doc = doc
         self.at = {token: one for one in some for token in range(one.start, one.end)}
 
-    def between(self, one: Mention, other: Mention) -> tuple[str, str] | None:
+    def between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
         """Return the label of two mentions, and the folded name that it leads from.
 
         None where the sentence has no label for them.
@@ -54,7 +56,7 @@ class Links:
                 return head.name.casefold(), label
         return None
 
-    def _within_term(self, one: Mention) -> bool:
+    def _within_term(self, one: ParsedMention) -> bool:
         """Return whether a mention ends a longer term, to which the other name then belongs.
 
         An example is "removal of the uterus (hysterectomy)".
@@ -62,15 +64,15 @@ class Links:
         root = _root(self.doc, one)
         return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
 
-    def _alias(self, one: Mention, other: Mention) -> str:
+    def _alias(self, one: ParsedMention, other: ParsedMention) -> str:
         """Return the label where the text calls a mention by the name right after it.
 
         The text does this by words such as “also known as”, or in brackets. Empty otherwise.
         """
         doc, end = self.doc, other.start
-        while end > one.end and doc[end - 1].lower_ in ("the", *OPENING):
+        while end > one.end and doc[end - 1].lower_ in ("the", *OPENING_QUOTES):
             end -= 1
-        if end > one.end and doc[end - 1].lower_ not in LAST_OF_ALIAS:
+        if end > one.end and doc[end - 1].lower_ not in LAST_ALIAS_WORDS:
             return ""
         words, depth = list[str](), 0
         for token in doc[one.end : end]:
@@ -85,19 +87,21 @@ class Links:
             words = [token.lower_ for token in doc[last + 1 : end]]
         if opened and not words:
             closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
-            return BRACKETED if closed else ""
-        while words and words[0] in BEFORE_ALIAS:
+            return IN_BRACKETS if closed else ""
+        while words and words[0] in WORDS_BEFORE_ALIAS:
             words.pop(0)
-        said = " ".join(words)
-        named = PHRASE not in (one.type, other.type) or (
+        phrase = " ".join(words)
+        named = PHRASE_TYPE not in (one.type, other.type) or (
             one.name[0].isupper() and other.name[0].isupper()
         )
         persons = one.type == other.type == "person"
-        if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons)):
-            return CALLED
+        if phrase in ALIAS_PHRASES or (
+            phrase in NAME_ALIAS_PHRASES and named and (phrase != "born" or persons)
+        ):
+            return ALSO_CALLED
         return ""
 
-    def _label(self, head: Mention, tail: Mention) -> str:
+    def _label(self, head: ParsedMention, tail: ParsedMention) -> str:
         """Return the words from the head as a subject to the tail as an object.
 
         They may also lead from a noun through a preposition. Empty where there are none.
@@ -116,7 +120,7 @@ class Links:
             return "is" if self.at.get(token.head.i) is head else ""
         elif token.dep_ == "poss":
             return "of" if self.at.get(token.head.i) is head else ""
-        elif token.dep_ in OBJECTS:
+        elif token.dep_ in OBJECT_DEPENDENCIES:
             token = token.head
         else:
             return ""
@@ -124,13 +128,13 @@ class Links:
             return preposition
         return self._by_verb(head, token, preposition)
 
-    def _by_verb(self, head: Mention, token: Token, preposition: str) -> str:
+    def _by_verb(self, head: ParsedMention, token: Token, preposition: str) -> str:
         """Return the label through a verb whose subject is the head, or a noun that the head is."""
         words = [preposition] if preposition else []
         passed = self.at.get(token.i)
         if (
             token.pos_ in ("NOUN", "PROPN")
-            and (passed is None or passed.type == PHRASE)
+            and (passed is None or passed.type == PHRASE_TYPE)
             and token.dep_ in ("attr", "appos", "dobj", "pobj")
         ):
             words, above = [token.lower_, *words], token.head
@@ -148,19 +152,19 @@ class Links:
         else:
             verb = [token.lower_]
         verb += [child.lower_ for child in token.children if child.dep_ == "prt"]
-        return " ".join([*verb, *words][:LABEL]) or "is"
+        return " ".join([*verb, *words][:MAX_LABEL_WORDS]) or "is"
 
-    def _subjects(self, verb: Token) -> list[Mention]:
+    def _subjects(self, verb: Token) -> list[ParsedMention]:
         """Return the mentions that are subjects of a verb, or of the verb that it is joined to."""
         for _ in range(4):
-            found = [
+            mentions = [
                 one
                 for child in verb.children
-                if child.dep_ in SUBJECTS
+                if child.dep_ in SUBJECT_DEPENDENCIES
                 for one in self._mentions(child)
             ]
-            if found:
-                return found
+            if mentions:
+                return mentions
             if verb.dep_ in ("acl", "relcl"):
                 return self._mentions(verb.head)
             if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in (
@@ -171,7 +175,7 @@ class Links:
             verb = verb.head
         return []
 
-    def _mentions(self, token: Token) -> list[Mention]:
+    def _mentions(self, token: Token) -> list[ParsedMention]:
         """Return the mention at a token, and those joined to it by “and”.
 
         A relative pronoun stands for the noun that its clause describes.
@@ -182,5 +186,5 @@ class Links:
         return [self.at[one.i] for one in tokens if one.i in self.at]
 
 
-def _root(doc: Doc, one: Mention) -> Token:
+def _root(doc: Doc, one: ParsedMention) -> Token:
     return doc[one.start : one.end].root

@@ -10,33 +10,39 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from core.builds.asking import in_language, reply_to, side_by_side
 from core.builds.base import BuildContext
-from core.builds.extract.extracting import Extractor
-from core.builds.extract.model_replies import SCHEMAS, Lists, lists_in
-from core.builds.facts import Entity, Facts, Relation
-from core.builds.naming import folded
-from core.builds.speed import measured
+from core.builds.extract.extractor import Extractor
+from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, lists_in
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
+from core.builds.model_requests import in_language, map_in_parallel, reply_to
+from core.builds.name_folding import fold_name
+from core.builds.speed import estimate_model_seconds
 from core.errors import BadInput
 from core.languages import is_english
-from core.models.base import Chat, Reply
-from core.models.chat.replies import estimate_tokens
+from core.models.base import Chat, ChatReply
+from core.models.chat.token_estimates import estimate_tokens
 from core.parameters import param
-from core.prompts import messages, prompts
+from core.prompts import load_prompts, make_messages
 from core.types import Usage
 
-WORD = re.compile(r"\w+")
-FILE = "extraction"
-REPLY = 700  # Most tokens of a reply. A longer one is cut, and its complete items are kept.
-EXPECTED = 300  # tokens of a reply, as long as no reply is saved
-UNREADABLE, CUT = (
+OCCURRING_WORD = re.compile(r"\w+")
+EXTRACTION_PROMPTS = "extraction"
+MAX_EXTRACTION_REPLY_TOKENS = (
+    700  # Most tokens of a reply. A longer one is cut, and its complete items are kept.
+)
+EXPECTED_EXTRACTION_TOKENS = 300  # tokens of a reply, as long as no reply is saved
+UNREADABLE_REPLY_NOTE, CUT_REPLY_NOTE = (
     "a reply could not be read and gave nothing",
     "a reply was cut short; what had ended of it is kept",
 )
-UNUSABLE = "entities or relations of a reply have no name and were left out"
-TOO_LONG = "longer than the language model reads; nothing was extracted from it"
-CHOICES = ("kg", "tkg", "rkg")
-EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example models may copy
+UNUSABLE_ITEMS_NOTE = "entities or relations of a reply have no name and were left out"
+UNREAD_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
+SCHEMA_CHOICES = ("kg", "tkg", "rkg")
+EXAMPLE_PROMPTS = {
+    "kg": "triples",
+    "tkg": "tkg",
+    "rkg": "rkg",
+}  # the prompt whose example models may copy
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +66,7 @@ class LanguageModelExtraction(Extractor):
         "rkg",
         "Schema",
         "What is asked for: triples, or descriptions too, or keywords too.",
-        choices=CHOICES,
+        choices=SCHEMA_CHOICES,
     )
     gleaning: int = param(
         1, "Gleaning", "How often the model is asked what it has missed.", low=0, high=5
@@ -77,105 +83,125 @@ class LanguageModelExtraction(Extractor):
         """
         return (
             not facts.unreadable
-            and CUT not in facts.notes
+            and CUT_REPLY_NOTE not in facts.notes
             and bool(facts.entities or facts.relations)
         )
 
     def signature(self, ctx: BuildContext) -> str:
-        asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
+        request = json.dumps(
+            [load_prompts(EXTRACTION_PROMPTS), EXTRACTION_SCHEMAS, MAX_EXTRACTION_REPLY_TOKENS],
+            sort_keys=True,
+        )
         code = "" if is_english(ctx.language) else f" {ctx.language}"
         return (
-            f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}{code}"
+            f"{ctx.models.weights(self.model)} {hashlib.sha256(request.encode()).hexdigest()}{code}"
         )
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if texts:
             chat = ctx.chat(self.model)
-            yield from side_by_side(lambda text: self.read(chat, text, ctx), texts, self.model, ctx)
+            yield from map_in_parallel(
+                lambda text: self.read(chat, text, ctx), texts, self.model, ctx
+            )
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate the calls without a saved reply, with the tokens of their prompts.
 
         The length of replies is the mean of this model's replies so far.
         """
-        first, calls, read = "names" if self.schema == "kg" else self.schema, 0, 0
-        each = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
-        known = ctx.replies.measured(ctx.models.weights(self.model))
+        first, calls, tokens_read = "names" if self.schema == "kg" else self.schema, 0, 0
+        calls_per_text = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
+        measured_usage = ctx.replies.measured(ctx.models.weights(self.model))
         for text in texts:
-            asked = in_language(messages(FILE, first, text=text), ctx)
-            if ctx.chat(self.model).saved([asked], SCHEMAS[first], REPLY) == [None]:
-                calls += each
-                read += each * estimate_tokens(asked)
-        usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))
-        return usage, measured(ctx, self.model, usage)
+            prompt = in_language(make_messages(EXTRACTION_PROMPTS, first, text=text), ctx)
+            if ctx.chat(self.model).saved(
+                [prompt], EXTRACTION_SCHEMAS[first], MAX_EXTRACTION_REPLY_TOKENS
+            ) == [None]:
+                calls += calls_per_text
+                tokens_read += calls_per_text * estimate_tokens(prompt)
+        usage = Usage(
+            calls,
+            tokens_read,
+            round(calls * (measured_usage[2] if measured_usage else EXPECTED_EXTRACTION_TOKENS)),
+        )
+        return usage, estimate_model_seconds(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
         """Return the facts of one chunk. Raises ModelUnavailable and ModelFailed."""
-        gathered = Gathered(Occurrence(text), prompts(FILE)[EXAMPLES[self.schema]]["system"])
+        gathered = ReplyFacts(
+            Occurrence(text),
+            load_prompts(EXTRACTION_PROMPTS)[EXAMPLE_PROMPTS[self.schema]]["system"],
+        )
         try:
             if self.schema == "kg":
                 self._two_steps(chat, text, gathered, ctx)
             else:
-                for found in self._lists(chat, self.schema, gathered, ctx, text=text):
-                    gathered.entities(found["entities"])
-                    gathered.relations(found["relations"])
+                for lists in self._lists(chat, self.schema, gathered, ctx, text=text):
+                    gathered.entities(lists["entities"])
+                    gathered.relations(lists["relations"])
         except BadInput:
-            return Facts(unreadable=1, notes=(TOO_LONG,))
+            return Facts(unreadable=1, notes=(UNREAD_CHUNK_NOTE,))
         return gathered.facts()
 
     def words(self) -> str:
         return f"{self.schema.upper()} by a language model"
 
-    def _two_steps(self, chat: Chat, text: str, gathered: Gathered, ctx: BuildContext) -> None:
-        for found in self._lists(chat, "names", gathered, ctx, text=text):
+    def _two_steps(self, chat: Chat, text: str, gathered: ReplyFacts, ctx: BuildContext) -> None:
+        for lists in self._lists(chat, "names", gathered, ctx, text=text):
             gathered.entities(
-                [{"name": name, "type": "", "description": ""} for name in found["names"]]
+                [{"name": name, "type": "", "description": ""} for name in lists["names"]]
             )
         names = [entity.name for entity in gathered.found.values()]
         if not names:
             return
-        for found in self._lists(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
+        for lists in self._lists(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
             rows = [
                 {"source": one["subject"], "target": one["object"], "name": one["relation"]}
-                for one in found["triples"]
+                for one in lists["triples"]
             ]
             gathered.relations(rows)
 
     def _lists(
-        self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str
+        self, chat: Chat, prompt: str, gathered: ReplyFacts, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
         """Yield the lists of each reply: the first, and those to what was missed."""
-        asked = list(messages(FILE, prompt, **values))
+        conversation = list(make_messages(EXTRACTION_PROMPTS, prompt, **values))
         for _ in range(1 + self.gleaning):
-            reply = reply_to(asked, chat, ctx, schema=SCHEMAS[prompt], max_tokens=REPLY)
-            read = lists_in(reply.text, SCHEMAS[prompt])
-            gathered.received(reply, read)
-            if read is None:
+            reply = reply_to(
+                conversation,
+                chat,
+                ctx,
+                schema=EXTRACTION_SCHEMAS[prompt],
+                max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
+            )
+            parsed = lists_in(reply.text, EXTRACTION_SCHEMAS[prompt])
+            gathered.received(reply, parsed)
+            if parsed is None:
                 return
-            yield read.lists
-            if not any(read.lists.values()):
+            yield parsed.lists
+            if not any(parsed.lists.values()):
                 return
-            asked += [
+            conversation += [
                 {"role": "assistant", "content": reply.text},
-                {"role": "user", "content": prompts(FILE)["more"]["user"]},
+                {"role": "user", "content": load_prompts(EXTRACTION_PROMPTS)["more"]["user"]},
             ]
 
 
 @dataclass
-class Gathered:
+class ReplyFacts:
     """Results of the replies for one chunk, restricted to what occurs in the chunk."""
 
     occurs: Occurrence
     instruction: str  # The prompt with an example, which small models copy.
-    found: dict[str, Entity] = field(default_factory=dict)  # by folded name
-    related: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
+    found: dict[str, ChunkEntity] = field(default_factory=dict)  # by folded name
+    related: dict[tuple[str, str, str], ChunkRelation] = field(default_factory=dict)
     unreadable: int = 0
     repaired: int = 0
     dropped: int = 0
     unusable: int = 0
     fault: str = ""  # reason why a reply could not be read, where it is known
 
-    def received(self, reply: Reply, read: Lists | None) -> None:
+    def received(self, reply: ChatReply, read: ReplyLists | None) -> None:
         """Count a reply that is unreadable or cut, or that holds unusable items."""
         if read is None:
             self.unreadable += 1
@@ -200,19 +226,26 @@ class Gathered:
                 self.dropped += not all(ends)
                 continue
             name = _plain(row.get("name", ""))
-            more = (self._own(row.get("description", "")), _plain(row.get("keywords", "")).lower())
+            details = (
+                self._own(row.get("description", "")),
+                _plain(row.get("keywords", "")).lower(),
+            )
             self.related.setdefault(
-                (*ends, folded(name)),
-                Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more),
+                (*ends, fold_name(name)),
+                ChunkRelation(self.found[ends[0]].name, self.found[ends[1]].name, name, *details),
             )
 
     def facts(self) -> Facts:
         """Return the results as facts, with notes on unreadable and unusable parts."""
-        fault = f"{UNREADABLE} ({self.fault.rstrip('.')})" if self.fault else UNREADABLE
+        fault = (
+            f"{UNREADABLE_REPLY_NOTE} ({self.fault.rstrip('.')})"
+            if self.fault
+            else UNREADABLE_REPLY_NOTE
+        )
         notes = (
             (fault,) * bool(self.unreadable)
-            + (CUT,) * bool(self.repaired)
-            + (UNUSABLE,) * bool(self.unusable)
+            + (CUT_REPLY_NOTE,) * bool(self.repaired)
+            + (UNUSABLE_ITEMS_NOTE,) * bool(self.unusable)
         )
         return Facts(
             tuple(self.found.values()),
@@ -229,11 +262,11 @@ class Gathered:
 
     def _named(self, name: str, type: str = "", description: str = "") -> str:
         """Add an entity that occurs in the chunk, and return its folded name; else empty."""
-        key = folded(name)
+        key = fold_name(name)
         if not self.occurs(name):
             self.dropped += 1
             return ""
-        self.found.setdefault(key, Entity(_plain(name), type, description))
+        self.found.setdefault(key, ChunkEntity(_plain(name), type, description))
         return key
 
 
@@ -254,15 +287,15 @@ class Occurrence:
     """
 
     def __init__(self, text: str):
-        self._text = folded(text)
+        self._text = fold_name(text)
 
     def __call__(self, name: str) -> bool:
-        key = folded(name)
+        key = fold_name(name)
         if key in self._text:
-            return WORD.search(key) is not None
-        words = WORD.findall(key)
+            return OCCURRING_WORD.search(key) is not None
+        words = OCCURRING_WORD.findall(key)
         return bool(words) and self._words.issuperset(words)
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(WORD.findall(self._text))
+        return frozenset(OCCURRING_WORD.findall(self._text))

@@ -8,22 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-SIGNS = re.compile(r"^ {0,3}#{1,6}[ \t]|\|", re.MULTILINE)
-HEADING = re.compile(r" {0,3}#{1,6}[ \t]+([^\n]{1,1000})")
+MARKDOWN_SIGNS = re.compile(r"^ {0,3}#{1,6}[ \t]|\|", re.MULTILINE)
+HEADING_LINE = re.compile(r" {0,3}#{1,6}[ \t]+([^\n]{1,1000})")
 RULE_CELL = re.compile(r":?-{2,}:?|:-|-:?")
-MARKS = re.compile(
+EMPHASIS_MARKS = re.compile(
     r"\*\*|__|``?|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)"
 )
-ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "…")
-BAR = re.compile(r"(?<=\s)\|(?=\s)|^\||\|$")
-ESCAPED = "\u2223"  # stands for a bar within a cell
-BREAK = "\u2029"  # ends a sentence, overriding the parser
+SENTENCE_END_MARKS = (".", "!", "?", ":", ";", "。", "！", "？", "…")
+TABLE_BAR = re.compile(r"(?<=\s)\|(?=\s)|^\||\|$")
+BAR_PLACEHOLDER = "\u2223"  # stands for a bar within a cell
+SENTENCE_BREAK = "\u2029"  # ends a sentence, overriding the parser
 MAX_CELL_WORDS = 6  # most words of a cell that holds a name or a figure
 FENCES = ("```", "~~~")
 
 
 def as_prose(text: str, english: bool = True) -> str:
-    r"""Return a text with its headings and table rows as sentences between `BREAK`.
+    r"""Return a text with its headings and table rows as sentences between `SENTENCE_BREAK`.
 
     In English, a row below a header becomes sentences on its first cell, one for each other cell.
     In other languages its cells are joined by semicolons. Code and all other lines stay as they
@@ -33,7 +33,7 @@ def as_prose(text: str, english: bool = True) -> str:
     >>> as_prose("# Ships\n| ship | port |\n|---|---|\n| Lyra | Grenaa |").split()
     ['Ships.', 'The', 'port', 'of', 'Lyra', 'is', 'Grenaa.']
     """
-    if not SIGNS.search(text):
+    if not MARKDOWN_SIGNS.search(text):
         return text
     return "\n".join(_lines(text.split("\n"), english))
 
@@ -54,20 +54,20 @@ def blank_rules(text: str) -> str:
 def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
     fence = ""
     header: list[str] | None = None  # header of the table that the line is in
-    for at, line in enumerate(lines):
+    for number, line in enumerate(lines):
         bare = line.strip()
         if fence or bare.startswith(FENCES):
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
             header = None
             yield line
-        elif heading := HEADING.fullmatch(line):
+        elif heading := HEADING_LINE.fullmatch(line):
             header = None
             yield _sentence(_plain(heading[1].rstrip("# ")))
-        elif "|" in bare and at + 1 < len(lines) and _is_rule(lines[at + 1]):
+        elif "|" in bare and number + 1 < len(lines) and _is_rule(lines[number + 1]):
             header = _cells(bare)
         elif header is not None and _is_rule(bare):
             continue
-        elif "|" in bare and (header is not None or BAR.search(bare)):
+        elif "|" in bare and (header is not None or TABLE_BAR.search(bare)):
             yield _row(_cells(bare, loose=header is not None), header or (), english)
         else:
             header = None
@@ -79,11 +79,11 @@ def _cells(line: str, loose: bool = True) -> list[str]:
 
     With `loose`, any bar divides cells, otherwise only a bar between spaces.
     """
-    line = line.replace(r"\|", ESCAPED)
-    parts = line.split("|") if loose else BAR.split(line)
+    line = line.replace(r"\|", BAR_PLACEHOLDER)
+    parts = line.split("|") if loose else TABLE_BAR.split(line)
     start = 1 if line.startswith("|") else 0
     end = len(parts) - 1 if line.endswith("|") else len(parts)
-    return [_plain(part.replace(ESCAPED, "|")) for part in parts[start:end]]
+    return [_plain(part.replace(BAR_PLACEHOLDER, "|")) for part in parts[start:end]]
 
 
 def _is_rule(line: str) -> bool:
@@ -99,33 +99,38 @@ def _row(cells: Sequence[str], header: Sequence[str], english: bool) -> str:
     """
     named = next((at for at, cell in enumerate(cells) if any(map(str.isalpha, cell))), 0)
     subject = cells[named] if cells else ""
-    said: list[str] = []
-    others: list[str] = []
+    clauses: list[str] = []
+    other_cells: list[str] = []
     for at, cell in enumerate(cells):
         name = header[at] if at < len(header) else ""
         if at == named or not cell:
             continue
         if english and name and _is_short(subject, name, cell):
-            said.append(_sentence(f"The {name} of {subject} is {cell}"))
+            clauses.append(_sentence(f"The {name} of {subject} is {cell}"))
         else:
-            others.append(cell)
-    if others or not said:
-        said.append(_sentence("; ".join(filter(None, [subject, *others]))))
-    return "".join(said)
+            other_cells.append(cell)
+    if other_cells or not clauses:
+        clauses.append(_sentence("; ".join(filter(None, [subject, *other_cells]))))
+    return "".join(clauses)
 
 
 def _is_short(*texts: str) -> bool:
     """Return whether all texts are short, such as names and figures."""
-    return all(len(text.split()) <= MAX_CELL_WORDS and not text.endswith(ENDS) for text in texts)
+    return all(
+        len(text.split()) <= MAX_CELL_WORDS and not text.endswith(SENTENCE_END_MARKS)
+        for text in texts
+    )
 
 
 def _sentence(text: str) -> str:
     """Return a text as a sentence between breaks."""
     if not text:
         return ""
-    return f"{BREAK}{text}{'' if text.endswith(ENDS) else '.'}{BREAK}"
+    return (
+        f"{SENTENCE_BREAK}{text}{'' if text.endswith(SENTENCE_END_MARKS) else '.'}{SENTENCE_BREAK}"
+    )
 
 
 def _plain(text: str) -> str:
     """Return a text without the marks of emphasis and links."""
-    return MARKS.sub(lambda found: found[1] or "", text).strip()
+    return EMPHASIS_MARKS.sub(lambda found: found[1] or "", text).strip()

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from core.builds.facts import Entity
+from core.builds.facts import ChunkEntity
 
-PHRASE = "concept"  # type of entities that are no names
-TOGETHER = "appears with"
-CALLED = "also called"  # label of two names that the text says are names of the same entity
+PHRASE_TYPE = "concept"  # type of entities that are no names
+APPEARS_WITH = "appears with"
+ALSO_CALLED = "also called"  # label of two names that the text says are names of the same entity
 # Label of a name in brackets after another. The whole corpus decides whether both are the same.
-BRACKETED = "in brackets"
-LONGEST = 8  # most words of a name
-NEAR = 10  # entities that an entity is joined with: those after it in the sentence
-CROWDED = (
-    f"a sentence names more than {NEAR + 1} entities; "
-    f"each was joined with the {NEAR} after it alone"
+IN_BRACKETS = "in brackets"
+MAX_ENTITY_WORDS = 8  # most words of a name
+MAX_JOINED_ENTITIES = 10  # entities that an entity is joined with: those after it in the sentence
+CROWDED_SENTENCE_NOTE = (
+    f"a sentence names more than {MAX_JOINED_ENTITIES + 1} entities; "
+    f"each was joined with the {MAX_JOINED_ENTITIES} after it alone"
 )
 
 
-class Named:
+class EntityMentions:
     """An entity of a chunk while its mentions are collected."""
 
     def __init__(self, said: str):
@@ -35,18 +35,18 @@ class Named:
         self.kinds[kind] += 1
 
     @property
-    def entity(self) -> Entity:
+    def entity(self) -> ChunkEntity:
         """The entity with its most frequent spelling and type.
 
         The type of a name is preferred to that of a phrase.
         """
         name = min(self.spellings, key=lambda name: (-self.spellings[name], name))
-        kind = min(self.kinds, key=lambda kind: (kind == PHRASE, -self.kinds[kind], kind))
-        return Entity(name, kind, self.said, self.spellings.total())
+        kind = min(self.kinds, key=lambda kind: (kind == PHRASE_TYPE, -self.kinds[kind], kind))
+        return ChunkEntity(name, kind, self.said, self.spellings.total())
 
 
-def pairs(named: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each name with the `NEAR` names after it; the smaller name comes first."""
+def pair_names(named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pair each name with the `MAX_JOINED_ENTITIES` names after it; the smaller name comes first."""
     for at, one in enumerate(named):
-        for other in named[at + 1 : at + 1 + NEAR]:
+        for other in named[at + 1 : at + 1 + MAX_JOINED_ENTITIES]:
             yield (one, other) if one < other else (other, one)

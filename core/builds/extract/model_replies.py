@@ -7,10 +7,15 @@ from typing import Any, NamedTuple
 
 from core.models.chat.json_reply import json_reply
 
-MAX_ITEMS = 10  # most entities, and most relations, in one reply
-NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # most characters of each field
+MAX_REPLY_ITEMS = 10  # most entities, and most relations, in one reply
+MAX_NAME_CHARACTERS, MAX_TYPE_CHARACTERS, MAX_SENTENCE_CHARACTERS, MAX_RELATION_CHARACTERS = (
+    80,
+    20,
+    160,
+    60,
+)  # most characters of each field
 # Fields without which an item is useless.
-NAMES = ("name", "source", "target", "subject", "relation", "object")
+REQUIRED_NAME_FIELDS = ("name", "source", "target", "subject", "relation", "object")
 
 
 def _object(**texts: int) -> dict[str, Any]:
@@ -25,7 +30,7 @@ def _object(**texts: int) -> dict[str, Any]:
 
 def _lists(**items: dict[str, Any]) -> dict[str, Any]:
     properties = {
-        name: {"type": "array", "maxItems": MAX_ITEMS, "items": item}
+        name: {"type": "array", "maxItems": MAX_REPLY_ITEMS, "items": item}
         for name, item in items.items()
     }
     return {
@@ -36,22 +41,40 @@ def _lists(**items: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-ENTITY = _object(name=NAME, type=TYPE, description=SENTENCE)
-SCHEMAS: Mapping[str, dict[str, Any]] = {
-    "names": _lists(names={"type": "string", "maxLength": NAME}),
-    "triples": _lists(triples=_object(subject=NAME, relation=WORDS, object=NAME)),
+ENTITY_SCHEMA = _object(
+    name=MAX_NAME_CHARACTERS, type=MAX_TYPE_CHARACTERS, description=MAX_SENTENCE_CHARACTERS
+)
+EXTRACTION_SCHEMAS: Mapping[str, dict[str, Any]] = {
+    "names": _lists(names={"type": "string", "maxLength": MAX_NAME_CHARACTERS}),
+    "triples": _lists(
+        triples=_object(
+            subject=MAX_NAME_CHARACTERS,
+            relation=MAX_RELATION_CHARACTERS,
+            object=MAX_NAME_CHARACTERS,
+        )
+    ),
     "tkg": _lists(
-        entities=ENTITY, relations=_object(source=NAME, target=NAME, description=SENTENCE)
+        entities=ENTITY_SCHEMA,
+        relations=_object(
+            source=MAX_NAME_CHARACTERS,
+            target=MAX_NAME_CHARACTERS,
+            description=MAX_SENTENCE_CHARACTERS,
+        ),
     ),
     "rkg": _lists(
-        entities=ENTITY,
-        relations=_object(source=NAME, target=NAME, description=SENTENCE, keywords=WORDS),
+        entities=ENTITY_SCHEMA,
+        relations=_object(
+            source=MAX_NAME_CHARACTERS,
+            target=MAX_NAME_CHARACTERS,
+            description=MAX_SENTENCE_CHARACTERS,
+            keywords=MAX_RELATION_CHARACTERS,
+        ),
     ),
 }
 """JSON schema of a reply, by the name of its prompt in core/prompts/extraction.toml."""
 
 
-class Lists(NamedTuple):
+class ReplyLists(NamedTuple):
     """Lists of a reply by name.
 
     `whole` is true if the reply was not cut. `unusable` counts items that could not be used.
@@ -62,31 +85,33 @@ class Lists(NamedTuple):
     unusable: int
 
 
-def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
+def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
     """Return the lists of a reply that a schema asks for; None if all are missing.
 
     A cut reply yields the items that were complete. Missing fields of an item are empty, except
     names.
 
-    >>> from core.builds.extract.model_replies import SCHEMAS, lists_in
-    >>> lists_in('{"names": ["Ann", "Rome", 3]}', SCHEMAS["names"])
-    Lists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)
-    >>> lists_in('Sure: {"names": ["Ann", "Ro', SCHEMAS["names"])
-    Lists(lists={'names': ['Ann']}, whole=False, unusable=0)
-    >>> lists_in("I cannot.", SCHEMAS["names"]) is None
+    >>> from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
+    >>> lists_in('{"names": ["Ann", "Rome", 3]}', EXTRACTION_SCHEMAS["names"])
+    ReplyLists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)
+    >>> lists_in('Sure: {"names": ["Ann", "Ro', EXTRACTION_SCHEMAS["names"])
+    ReplyLists(lists={'names': ['Ann']}, whole=False, unusable=0)
+    >>> lists_in("I cannot.", EXTRACTION_SCHEMAS["names"]) is None
     True
     """
     kinds = {name: value["items"] for name, value in schema["properties"].items()}
-    found = json_reply(text, kinds)
-    if found is None or not any(isinstance(found.value.get(name), list) for name in kinds):
+    reply = json_reply(text, kinds)
+    if reply is None or not any(isinstance(reply.value.get(name), list) for name in kinds):
         return None
-    items = {name: found.value.get(name) or [] for name in kinds}
+    items = {name: reply.value.get(name) or [] for name in kinds}
     rows = {
         name: [_filled(item, kinds[name]) for item in some] if isinstance(some, list) else [None]
         for name, some in items.items()
     }
     lists = {name: [row for row in some if row is not None] for name, some in rows.items()}
-    return Lists(lists, found.whole, sum(row is None for some in rows.values() for row in some))
+    return ReplyLists(
+        lists, reply.whole, sum(row is None for some in rows.values() for row in some)
+    )
 
 
 def _filled(item: Any, kind: dict[str, Any]) -> Any:
@@ -102,7 +127,9 @@ def _filled(item: Any, kind: dict[str, Any]) -> Any:
     if not isinstance(item, dict):
         return None
     row = {field: _text(item.get(field)) for field in kind["required"]}
-    return row if all(row[field].strip() for field in row if field in NAMES) else None
+    return (
+        row if all(row[field].strip() for field in row if field in REQUIRED_NAME_FIELDS) else None
+    )
 
 
 def _text(value: Any) -> str:

@@ -8,22 +8,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
-from core.builds.extract.extracting import Extractor
-from core.builds.extract.labels import Links
+from core.builds.extract.extractor import Extractor
+from core.builds.extract.labels import MentionLabels
 from core.builds.extract.markdown_prose import as_prose
-from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE, TOGETHER
-from core.builds.extract.names_in_text import Mention, mentions
-from core.builds.extract.noun_phrases import BATCH_CHUNKS, NounPhrases, parser, read_english
-from core.builds.facts import Entity, Facts, Relation
+from core.builds.extract.mentions import ALSO_CALLED, APPEARS_WITH, IN_BRACKETS, PHRASE_TYPE
+from core.builds.extract.names_in_text import ParsedMention, mentions
+from core.builds.extract.noun_phrases import (
+    PARSE_BATCH_CHUNKS,
+    NounPhrases,
+    english_parser,
+    read_english,
+)
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.languages import is_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-RULES = 3  # version of the rules; facts saved by another version are extracted again
-FAR = 10  # following entities of a sentence for which a label is searched
-NEAR = 2  # following entities of a sentence that are related without a label
-KEYWORDS = 3
+TERM_RULES_EDITION = 3  # version of the rules; facts saved by another version are extracted again
+MAX_LABEL_DISTANCE = 10  # following entities of a sentence for which a label is searched
+MAX_UNLABELLED_DISTANCE = 2  # following entities of a sentence that are related without a label
+MAX_TERM_KEYWORDS = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,12 +51,12 @@ class NamesAndTerms(Extractor):
     """
 
     title = "names and terms"
-    edition = RULES
-    held = BATCH_CHUNKS
+    edition = TERM_RULES_EDITION
+    held = PARSE_BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         parsed = NounPhrases().signature(ctx)
-        return f"{parsed}, rules {RULES}"
+        return f"{parsed}, rules {TERM_RULES_EDITION}"
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         english = is_english(ctx.language)
@@ -59,71 +64,76 @@ class NamesAndTerms(Extractor):
         if not english:
             yield from NounPhrases().extracted(texts, ctx)
             return
-        yield from read_english(read, texts, ctx)
+        yield from read_english(read_terms, texts, ctx)
 
 
-def read(texts: Sequence[str]) -> list[Facts]:
+def read_terms(texts: Sequence[str]) -> list[Facts]:
     """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
-    return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
+    return [term_facts(doc) for doc in english_parser().pipe(texts, batch_size=PARSE_BATCH_CHUNKS)]
 
 
-def facts_of(doc: Doc) -> Facts:
+def term_facts(doc: Doc) -> Facts:
     """Return the facts of a parsed chunk."""
     entities: dict[str, list[Any]] = {}  # first sentence, spellings, types
     # By both names: count, labels with the name they lead from, first sentence, its verbs.
     joined: dict[tuple[str, str], list[Any]] = {}
-    found = mentions(doc)
+    all_mentions = mentions(doc)
     for sentence in doc.sents:
-        said = " ".join(sentence.text.split())
-        some = [one for one in found if sentence.start <= one.start < sentence.end]
-        for one in some:
-            known = entities.setdefault(one.name.casefold(), [said, Counter[str](), Counter[str]()])
-            known[1][one.name] += 1
-            known[2][one.type] += 1
-        links = Links(doc, some)
+        sentence_text = " ".join(sentence.text.split())
+        sentence_mentions = [
+            one for one in all_mentions if sentence.start <= one.start < sentence.end
+        ]
+        for first in sentence_mentions:
+            counts = entities.setdefault(
+                first.name.casefold(), [sentence_text, Counter[str](), Counter[str]()]
+            )
+            counts[1][first.name] += 1
+            counts[2][first.type] += 1
+        links = MentionLabels(doc, sentence_mentions)
         verbs = _verbs(sentence)
-        for one, other, distance in _pairs(some):
-            label = links.between(one, other)
-            if label is None and distance > NEAR:
+        for first, second, distance in _pairs(sentence_mentions):
+            label = links.between(first, second)
+            if label is None and distance > MAX_UNLABELLED_DISTANCE:
                 continue
-            pair = (one.name.casefold(), other.name.casefold())
+            pair = (first.name.casefold(), second.name.casefold())
             pair = pair if pair in joined or pair[::-1] not in joined else pair[::-1]
-            row = joined.setdefault(pair, [0, Counter[tuple[str, str]](), said, verbs])
+            row = joined.setdefault(pair, [0, Counter[tuple[str, str]](), sentence_text, verbs])
             row[0] += 1
             if label is not None:
                 row[1][label] += 1
-    shown = {key: _entity(*known) for key, known in entities.items()}
+    entity_of_name = {key: _entity(*known) for key, known in entities.items()}
     return Facts(
-        tuple(shown.values()), tuple(_relation(shown, pair, *row) for pair, row in joined.items())
+        tuple(entity_of_name.values()),
+        tuple(_relation(entity_of_name, pair, *row) for pair, row in joined.items()),
     )
 
 
-def _entity(said: str, spellings: Counter[str], kinds: Counter[str]) -> Entity:
+def _entity(said: str, spellings: Counter[str], kinds: Counter[str]) -> ChunkEntity:
     name = min(spellings, key=lambda one: (-spellings[one], one))
-    kind = min(kinds, key=lambda one: (one == PHRASE, -kinds[one], one))
-    return Entity(name, kind, said, spellings.total())
+    kind = min(kinds, key=lambda one: (one == PHRASE_TYPE, -kinds[one], one))
+    return ChunkEntity(name, kind, said, spellings.total())
 
 
 def _relation(
-    shown: dict[str, Entity],
+    shown: dict[str, ChunkEntity],
     pair: tuple[str, str],
     times: int,
     labels: Counter[tuple[str, str]],
     said: str,
     verbs: str,
-) -> Relation:
+) -> ChunkRelation:
     """Return the relation of two entities, directed and named by its most frequent label."""
     head, label = (
-        min(labels, key=lambda one: (one[1] not in (CALLED, BRACKETED), -labels[one], one))
+        min(labels, key=lambda one: (one[1] not in (ALSO_CALLED, IN_BRACKETS), -labels[one], one))
         if labels
-        else (pair[0], TOGETHER)
+        else (pair[0], APPEARS_WITH)
     )
     tail = pair[1] if head == pair[0] else pair[0]
-    return Relation(shown[head].name, shown[tail].name, label, said, verbs, float(times))
+    return ChunkRelation(shown[head].name, shown[tail].name, label, said, verbs, float(times))
 
 
-def _pairs(some: Sequence[Mention]) -> Iterator[tuple[Mention, Mention, int]]:
-    """Pair the first mentions of different names, each with the `FAR` after it.
+def _pairs(some: Sequence[ParsedMention]) -> Iterator[tuple[ParsedMention, ParsedMention, int]]:
+    """Pair the first mentions of different names, each with the `MAX_LABEL_DISTANCE` after it.
 
     Also yields the distance of the two, counted in mentions.
     """
@@ -131,7 +141,7 @@ def _pairs(some: Sequence[Mention]) -> Iterator[tuple[Mention, Mention, int]]:
         {one.name.casefold(): one for one in reversed(some)}.values(), key=lambda one: one.start
     )
     for at, one in enumerate(firsts):
-        for distance, other in enumerate(firsts[at + 1 : at + 1 + FAR], 1):
+        for distance, other in enumerate(firsts[at + 1 : at + 1 + MAX_LABEL_DISTANCE], 1):
             yield one, other, distance
 
 
@@ -141,4 +151,4 @@ def _verbs(sentence: Span) -> str:
         for token in sentence
         if token.pos_ == "VERB" and not token.is_stop and token.is_alpha
     ]
-    return ", ".join(list(dict.fromkeys(verbs))[:KEYWORDS])
+    return ", ".join(list(dict.fromkeys(verbs))[:MAX_TERM_KEYWORDS])

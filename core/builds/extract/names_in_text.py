@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.builds.extract.mentions import PHRASE
-from core.builds.extract.noun_phrases import TIMES, TYPES
+from core.builds.extract.mentions import PHRASE_TYPE
+from core.builds.extract.noun_phrases import TIME_WORDS, TYPE_OF_LABEL
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 # Types of names, by their last word.
-HEADS = {
+TYPE_OF_HEAD = {
     **dict.fromkeys(
         "university college school institute academy company corporation inc inc. ltd corp "
         "records orchestra band committee".split(),
@@ -41,22 +41,24 @@ HEADS = {
         "concept",
     ),
 }
-LONGEST = 8  # most words of a name or a term
-QUOTED = 10  # most tokens of a quoted title
-OPENING, CLOSING = '"“«‘', '"”»’'
-SPEAKER = re.compile(
+MAX_TERM_WORDS = 8  # most words of a name or a term
+MAX_TITLE_TOKENS = 10  # most tokens of a quoted title
+OPENING_QUOTES, CLOSING_QUOTES = '"“«‘', '"”»’'
+SPEAKER_NAME = re.compile(
     r"(?:^|(?<=[.?!]\s)|(?<=\n))([A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){1,3})(?=[:,] ?)"
 )
 # words that join two names to one: University of Oxford, Council for Soviet Jews
-LINKS = ("of", "for")
-SINGLE = ("PERSON", "GPE", "NORP", "LOC")  # types of names that are not continued by “of”
+LINKING_WORDS = ("of", "for")
+UNLINKED_LABELS = ("PERSON", "GPE", "NORP", "LOC")  # types of names that are not continued by “of”
 INTERJECTIONS = frozenset(
     "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well "
     "oh ah".split()
 )
-PARTICLES = frozenset("de do da di du dos del van von der den la le el al bin ibn y e zu".split())
+SURNAME_PARTICLES = frozenset(
+    "de do da di du dos del van von der den la le el al bin ibn y e zu".split()
+)
 # Words for the role of a person before the name, which are no part of it.
-ROLES = frozenset(
+PERSON_ROLES = frozenset(
     "president vice senator governor minister prime secretary chancellor king queen prince "
     "princess lord lady sir dame duke duchess count "
     "countess emperor empress pope bishop archbishop cardinal saint st st. mr mr. mrs mrs. ms ms. "
@@ -67,9 +69,9 @@ ROLES = frozenset(
     "singer author president-elect".split()
 )
 # With a surname alone, these may refer to another person than the surname does.
-FEMALE = frozenset("mrs mrs. miss lady queen princess dame madame".split())
+FEMALE_TITLES = frozenset("mrs mrs. miss lady queen princess dame madame".split())
 # Adjectives that add no meaning to the noun after them.
-GENERIC = frozenset(
+GENERIC_ADJECTIVES = frozenset(
     "new old good great big large small important major minor significant several certain various "
     "different other same similar additional "
     "overall further future later latter earlier early difficult easy nice strong recent current "
@@ -80,12 +82,12 @@ GENERIC = frozenset(
     "usual common typical extreme final "
     "tough continued initial".split()
 )
-MODIFIERS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
-DIVIDING = (",", ";", ":", "(", ")", "'s", "’s", "/")
+MODIFIER_TAGS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
+DIVIDING_MARKS = (",", ";", ":", "(", ")", "'s", "’s", "/")
 
 
 @dataclass(frozen=True)
-class Mention:
+class ParsedMention:
     """A mention of an entity in a chunk.
 
     `start` is its first token, `end` the token after its last.
@@ -97,20 +99,20 @@ class Mention:
     type: str
 
 
-def mentions(doc: Doc) -> list[Mention]:
+def mentions(doc: Doc) -> list[ParsedMention]:
     """Return the mentions of entities in the order of the text.
 
     They are quoted titles, names, and noun phrases without a name in them.
     """
     taken = set[int]()
-    found: list[Mention] = []
+    result: list[ParsedMention] = []
     for span, kind in [*_speakers(doc), *_titles(doc), *_names(doc)]:
         if taken.isdisjoint(range(span.start, span.end)):
             name = _cased(_shown(span))
             if _is_name(name):
                 taken.update(range(span.start, span.end))
-                found.append(Mention(span.start, span.end, name, kind))
-    dated = {token.i for span in doc.ents if span.label_ not in TYPES for token in span}
+                result.append(ParsedMention(span.start, span.end, name, kind))
+    dated = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
     for span in doc.noun_chunks:
         term = _term(span)
         if (
@@ -120,8 +122,8 @@ def mentions(doc: Doc) -> list[Mention]:
         ):
             name = _lowered(term)
             if _is_name(name) and len(name) > 2:
-                found.append(Mention(term.start, term.end, name, PHRASE))
-    return sorted(found, key=lambda one: (one.start, one.end))
+                result.append(ParsedMention(term.start, term.end, name, PHRASE_TYPE))
+    return sorted(result, key=lambda one: (one.start, one.end))
 
 
 def _speakers(doc: Doc) -> Iterator[tuple[Span, str]]:
@@ -129,7 +131,7 @@ def _speakers(doc: Doc) -> Iterator[tuple[Span, str]]:
 
     The colon may follow more words, as in "WALTER PRITCHARD, Citi:".
     """
-    for match in SPEAKER.finditer(doc.text):
+    for match in SPEAKER_NAME.finditer(doc.text):
         line = doc.text[match.end() : match.end() + 80].split("\n")[0].split(". ")[0]
         span = doc.char_span(match.start(1), match.end(1), alignment_mode="contract")
         if span is not None and ":" in line:
@@ -140,18 +142,18 @@ def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
     """Yield titles in quotes: a few words whose first and last are capitalised."""
     start = None
     for token in doc:
-        if token.text in OPENING and (start is None or token.text not in CLOSING):
+        if token.text in OPENING_QUOTES and (start is None or token.text not in CLOSING_QUOTES):
             start = token.i + 1
-        elif token.text in CLOSING and start is not None:
+        elif token.text in CLOSING_QUOTES and start is not None:
             span = doc[start : token.i]
-            if 0 < len(span) <= QUOTED and _is_title(span):
+            if 0 < len(span) <= MAX_TITLE_TOKENS and _is_title(span):
                 yield (
                     span,
                     next(
                         (
-                            TYPES[one.label_]
+                            TYPE_OF_LABEL[one.label_]
                             for one in span.ents
-                            if one.label_ in TYPES and len(one) == len(span)
+                            if one.label_ in TYPE_OF_LABEL and len(one) == len(span)
                         ),
                         "work",
                     ),
@@ -177,28 +179,30 @@ def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
     """
     labels: dict[int, str] = {}
     for span in doc.ents:
-        if span.label_ in TYPES:
+        if span.label_ in TYPE_OF_LABEL:
             labels.update(dict.fromkeys(range(span.start, span.end), span.label_))
-    dated = {token.i for span in doc.ents if span.label_ not in TYPES for token in span}
-    at = 0
-    while at < len(doc):
-        if not _begins(doc[at], labels, dated):
-            at += 1
+    dated = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
+    start = 0
+    while start < len(doc):
+        if not _begins(doc[start], labels, dated):
+            start += 1
             continue
-        end = _name_end(doc, at, labels, dated)
-        span = _without_role(_stripped(doc[at:end]), labels)
+        end = _name_end(doc, start, labels, dated)
+        span = _without_role(_stripped(doc[start:end]), labels)
         if len(span):
             yield span, _type(span, labels)
-        at = end
+        start = end
 
 
 def _type(span: Span, labels: dict[int, str]) -> str:
     """Return the type of a name, from its last word if that is known, else from its tokens."""
     last = span[-1].lower_
-    if len(span) > 1 and last in HEADS:
-        return HEADS[last]
+    if len(span) > 1 and last in TYPE_OF_HEAD:
+        return TYPE_OF_HEAD[last]
     kinds = Counter(labels[token.i] for token in span if token.i in labels)
-    kind = TYPES.get(min(kinds, key=lambda one: (-kinds[one], one)) if kinds else "", PHRASE)
+    kind = TYPE_OF_LABEL.get(
+        min(kinds, key=lambda one: (-kinds[one], one)) if kinds else "", PHRASE_TYPE
+    )
     if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit():
         return "product"
     return kind
@@ -214,7 +218,7 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
         start += 1
     if not start or labels.get(span[start].i) != "PERSON":
         return span
-    if len(span) - start == 1 and span[start - 1].lower_ in FEMALE:
+    if len(span) - start == 1 and span[start - 1].lower_ in FEMALE_TITLES:
         return span[start - 1 :]
     return span[start:]
 
@@ -224,7 +228,7 @@ def _is_role(token: Token, following: Token) -> bool:
 
     A word in capitals before a name in small letters is an acronym, as MS in MS Lyra.
     """
-    return token.lower_ in ROLES and (not _is_acronym(token) or following.is_upper)
+    return token.lower_ in PERSON_ROLES and (not _is_acronym(token) or following.is_upper)
 
 
 def _is_acronym(token: Token) -> bool:
@@ -235,7 +239,10 @@ def _begins(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
     return (
         _capital(token)
         and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dated))
-        and (token.lower_ not in INTERJECTIONS or (token.lower_ in ROLES and _is_acronym(token)))
+        and (
+            token.lower_ not in INTERJECTIONS
+            or (token.lower_ in PERSON_ROLES and _is_acronym(token))
+        )
     )
 
 
@@ -273,7 +280,7 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
         elif (
             _continues(token, labels, dated)
             and not (token.is_sent_start and doc[end - 1].is_punct)
-            and not _other(labels, end)
+            and not _begins_other_name(labels, end)
         ):
             end += 1
         elif (
@@ -284,19 +291,19 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
         ):
             end += 1
         elif (
-            token.lower_ in PARTICLES
+            token.lower_ in SURNAME_PARTICLES
             and end + 1 < len(doc)
             and _capital(doc[end + 1])
             and doc[end + 1].pos_ == "PROPN"
         ):
             end += 2
         elif (
-            token.lower_ in LINKS
-            and label not in SINGLE
+            token.lower_ in LINKING_WORDS
+            and label not in UNLINKED_LABELS
             and (after := _linked(doc, end, labels, dated))
         ):
             end = after
-        elif token.lower_ == "and" and _of_one(doc, start, end, labels):
+        elif token.lower_ == "and" and _joins_one_name(doc, start, end, labels):
             end += 1
         elif within and not token.is_punct and not token.is_space:
             end += 1
@@ -305,7 +312,7 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
     return end
 
 
-def _other(labels: dict[int, str], at: int) -> bool:
+def _begins_other_name(labels: dict[int, str], at: int) -> bool:
     """Return whether another name begins at a token, as labelled by the parser.
 
     This is so where a people or a place stands before a person, a place or a people.
@@ -320,16 +327,16 @@ def _divides(doc: Doc, start: int, at: int) -> bool:
     After an “of” it belongs to a single name.
     """
     return doc[at].lower_ in ("and", "or", ",", ";", ":") and not any(
-        token.lower_ in LINKS for token in doc[start:at]
+        token.lower_ in LINKING_WORDS for token in doc[start:at]
     )
 
 
-def _of_one(doc: Doc, start: int, at: int, labels: dict[int, str]) -> bool:
+def _joins_one_name(doc: Doc, start: int, at: int, labels: dict[int, str]) -> bool:
     """Return whether an “and” belongs to a single name.
 
     An example is Vice President for Public Policy and Government Affairs.
     """
-    linked = any(token.lower_ in LINKS for token in doc[start:at])
+    linked = any(token.lower_ in LINKING_WORDS for token in doc[start:at])
     return (
         linked
         and at + 1 < len(doc)
@@ -398,17 +405,21 @@ def _term(span: Span) -> Span:
     marks = [
         token.i
         for token in span.doc[start:end]
-        if token.text in DIVIDING or token.lower_ in ("and", "or")
+        if token.text in DIVIDING_MARKS or token.lower_ in ("and", "or")
     ]
     start = marks[-1] + 1 if marks else start
-    while start < end and (span.doc[start].pos_ not in MODIFIERS or _says_nothing(span.doc[start])):
+    while start < end and (
+        span.doc[start].pos_ not in MODIFIER_TAGS or _is_generic(span.doc[start])
+    ):
         start += 1
     return span.doc[start:end]
 
 
-def _says_nothing(token: Token) -> bool:
+def _is_generic(token: Token) -> bool:
     return token.pos_ != "PROPN" and (
-        token.is_stop or token.lower_ in GENERIC or token.tag_ in ("JJR", "JJS", "RB", "RBR", "RBS")
+        token.is_stop
+        or token.lower_ in GENERIC_ADJECTIVES
+        or token.tag_ in ("JJR", "JJS", "RB", "RBR", "RBS")
     )
 
 
@@ -442,6 +453,6 @@ def _is_name(name: str) -> bool:
     named = (
         any(letter.isalpha() for letter in name)
         and len(name) > 1
-        and not TIMES.issuperset(name.casefold().split())
+        and not TIME_WORDS.issuperset(name.casefold().split())
     )
-    return named and len(words) <= LONGEST + 2
+    return named and len(words) <= MAX_TERM_WORDS + 2

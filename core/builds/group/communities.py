@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.graph.algorithms.hierarchy import hierarchy
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.graph.algorithms.hierarchy import hierarchical_communities
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.graph.texts import weights
+from core.graph.texts import edge_weights
 from core.parameters import param
 
-TITLE = 3  # members in the title of a community
+MAX_TITLE_MEMBERS = 3  # members in the title of a community
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,28 +44,28 @@ class Communities(BuildOperator):
         choices=("largest", "all"),
     )
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         assert made.graph is not None  # a line without a graph is refused
         graph = made.graph
         ctx.watch.report("Finding communities")
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
-        found = hierarchy(
+        communities = hierarchical_communities(
             graph.n_nodes,
             heads,
             tails,
-            weights(graph),
+            edge_weights(graph),
             self.max_size,
             self.component == "largest",
             ctx.watch,
         )
-        ctx.report.counts["communities"] = len(found)
+        ctx.report.counts["communities"] = len(communities)
         table = Table.of(
-            level=[one.level for one in found],
-            parent=[one.parent for one in found],
-            title=[title_of(graph, one.members) for one in found],
-            members=[one.members for one in found],
-            report=[""] * len(found),
-            rating=[0.0] * len(found),
+            level=[one.level for one in communities],
+            parent=[one.parent for one in communities],
+            title=[title_of(graph, one.members) for one in communities],
+            members=[one.members for one in communities],
+            report=[""] * len(communities),
+            rating=[0.0] * len(communities),
         )
         return made.replace(graph=with_tables(graph, communities=table))
 
@@ -80,4 +80,4 @@ def best_connected(graph: Graph, members: np.ndarray, most: int) -> list[int]:
 
 def title_of(graph: Graph, members: np.ndarray) -> str:
     """Return the names of the best connected members."""
-    return ", ".join(graph.names(best_connected(graph, members, TITLE)))
+    return ", ".join(graph.names(best_connected(graph, members, MAX_TITLE_MEMBERS)))

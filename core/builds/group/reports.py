@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.asking import reply_to, side_by_side
-from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.base import BuildContext, BuildOperator, BuildState
 from core.builds.group.communities import best_connected
+from core.builds.model_requests import map_in_parallel, reply_to
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels, relation_texts
 from core.models.chat.json_reply import json_reply
-from core.models.chat.replies import estimate
+from core.models.chat.token_estimates import estimate_text_tokens
 from core.parameters import param
-from core.prompts import messages, plain
+from core.prompts import make_messages, one_line
 from core.types import Usage
 
 # Number of communities after which the memory of their texts, read from a temporary file, is freed.
-READ_TOGETHER = 1000
-REPLY = 500  # tokens of a reply for which the lengths in the schema are chosen
+RELEASE_COMMUNITIES = 1000
+DEFAULT_REPORT_TOKENS = 500  # tokens of a reply for which the lengths in the schema are chosen
 # Expected before the graph exists: reports per chunk, tokens read and tokens written per report.
-EACH, READ, WRITTEN = (0.24, 460, 190)
-SCHEMA: dict[str, Any] = {
+REPORTS_PER_CHUNK, TOKENS_READ_PER_REPORT, TOKENS_WRITTEN_PER_REPORT = (0.24, 460, 190)
+RATED_REPORT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "title": {"type": "string", "maxLength": 80},
@@ -40,19 +40,19 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings", "rating"],
     "additionalProperties": False,
 }
-UNREADABLE = (
+UNREADABLE_REPORT_NOTE = (
     "A report was no whole JSON; what could be read of the community stands in its place, "
     "taken from the texts."
 )
-CUT = "A report was cut at {0:,} tokens; what had ended of it is there."
-HALF = (
+CUT_REPORT_NOTE = "A report was cut at {0:,} tokens; what had ended of it is there."
+INCOMPLETE_REPORT_NOTE = (
     "A report has no title or no rating; the title is that of the community's best connected "
     "members, the rating that of an extract."
 )
 
 
 @dataclass(frozen=True)
-class Report:
+class RatedReport:
     """Title, report and rating (0 to 10) of a community.
 
     The rating is None where a reply has none.
@@ -102,7 +102,7 @@ class Reports(BuildOperator):
     )
     model: str = param("answer", "Model", "The language model that writes.", chat=True)
     written: int = param(
-        REPLY,
+        DEFAULT_REPORT_TOKENS,
         "Tokens written",
         "How long a report by a language model may be.",
         low=100,
@@ -114,7 +114,7 @@ class Reports(BuildOperator):
 
     def later(self) -> str:
         if self.writer == "llm":
-            return f"Reports on communities come on top, about one for {round(1 / EACH)} chunks"
+            return f"Reports on communities come on top, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
         return ""
 
     def expected(self, chunks: int) -> Usage:
@@ -122,22 +122,22 @@ class Reports(BuildOperator):
 
         Their 183, 602 and 1,067 chunks gave 29, 134 and 364 reports.
         """
-        calls = math.ceil(EACH * chunks) if self.writer == "llm" else 0
-        return Usage(calls, READ * calls, WRITTEN * calls)
+        calls = math.ceil(REPORTS_PER_CHUNK * chunks) if self.writer == "llm" else 0
+        return Usage(calls, TOKENS_READ_PER_REPORT * calls, TOKENS_WRITTEN_PER_REPORT * calls)
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         # A line without a graph or communities is refused.
         assert made.graph is not None and made.graph.columns.communities is not None
         table = made.graph.columns.communities
-        communities = Communities(made.graph, table, self.budget)
-        written: dict[int, Report] = {}
+        communities = CommunityTexts(made.graph, table, self.budget)
+        written: dict[int, RatedReport] = {}
         for level in sorted(set(table.numbers("level").tolist()), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             ctx.watch.report(
                 f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
             )
             if self.writer == "llm":
-                for number, report in side_by_side(
+                for number, report in map_in_parallel(
                     partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx
                 ):
                     written[rows[number]] = report
@@ -147,7 +147,7 @@ class Reports(BuildOperator):
             else:
                 for row in rows:
                     written[row] = communities.extract(row, self.length)
-                    if len(written) % READ_TOGETHER == 0:
+                    if len(written) % RELEASE_COMMUNITIES == 0:
                         ctx.watch.check()
                         communities.release()
         ctx.report.counts["reports"] = len(written)
@@ -166,31 +166,35 @@ class Reports(BuildOperator):
         )
 
     def _asked(
-        self, communities: Communities, written: dict[int, Report], ctx: BuildContext, row: int
-    ) -> Report:
+        self,
+        communities: CommunityTexts,
+        written: dict[int, RatedReport],
+        ctx: BuildContext,
+        row: int,
+    ) -> RatedReport:
         """Return the report of the model, or an extract where its reply is not such JSON."""
         reports, entities, relations = communities.shown(row, written)
-        asked = messages(
+        prompt = make_messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
         )
         reply = reply_to(
-            asked, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written
+            prompt, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written
         )
-        found = read(reply.text)
-        if found is None:
+        report = read_report(reply.text)
+        if report is None:
             ctx.report.count(**{"unread reports": 1})
-            ctx.report.note(UNREADABLE)
+            ctx.report.note(UNREADABLE_REPORT_NOTE)
             return communities.extract(row, self.length)
         if reply.finish == "length":
-            ctx.report.note(CUT.format(self.written))
-        if found.title and found.rating is not None:
-            return found
-        ctx.report.note(HALF)
+            ctx.report.note(CUT_REPORT_NOTE.format(self.written))
+        if report.title and report.rating is not None:
+            return report
+        ctx.report.note(INCOMPLETE_REPORT_NOTE)
         extract = communities.extract(row, self.length)
-        return Report(
-            found.title or extract.title,
-            found.text,
-            extract.rating if found.rating is None else found.rating,
+        return RatedReport(
+            report.title or extract.title,
+            report.text,
+            extract.rating if report.rating is None else report.rating,
         )
 
 
@@ -198,37 +202,41 @@ class Reports(BuildOperator):
 def schema(tokens: int) -> dict[str, Any]:
     """Return the schema of a report of at most so many tokens.
 
-    It is `SCHEMA` with longer texts and up to ten findings, as far as the tokens allow.
+    It is `RATED_REPORT_SCHEMA` with longer texts and up to ten findings, as far as the tokens allow.
 
-    >>> from core.builds.group.reports import SCHEMA, schema
-    >>> schema(500) == SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]
+    >>> from core.builds.group.reports import RATED_REPORT_SCHEMA, schema
+    >>> schema(500) == RATED_REPORT_SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]
     (True, 10)
     """
-    found: dict[str, Any] = copy.deepcopy(SCHEMA)
-    parts, more = found["properties"], max(1.0, tokens / REPLY)
-    parts["summary"]["maxLength"] = int(parts["summary"]["maxLength"] * more)
-    parts["findings"]["items"]["maxLength"] = int(parts["findings"]["items"]["maxLength"] * more)
-    parts["findings"]["maxItems"] = min(10, int(parts["findings"]["maxItems"] * more))
-    return found
+    scaled: dict[str, Any] = copy.deepcopy(RATED_REPORT_SCHEMA)
+    properties, factor = scaled["properties"], max(1.0, tokens / DEFAULT_REPORT_TOKENS)
+    properties["summary"]["maxLength"] = int(properties["summary"]["maxLength"] * factor)
+    properties["findings"]["items"]["maxLength"] = int(
+        properties["findings"]["items"]["maxLength"] * factor
+    )
+    properties["findings"]["maxItems"] = min(10, int(properties["findings"]["maxItems"] * factor))
+    return scaled
 
 
-def read(text: str) -> Report | None:
+def read_report(text: str) -> RatedReport | None:
     """Return the report in a reply, with a rating of None where it has none.
 
     None where the reply says nothing about the community.
 
-    >>> from core.builds.group.reports import read
-    >>> read('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
-    Report(title='Ann', text='She cooks. In Rome.', rating=10.0)
+    >>> from core.builds.group.reports import read_report
+    >>> read_report('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
+    RatedReport(title='Ann', text='She cooks. In Rome.', rating=10.0)
     """
-    found = json_reply(text, ("title", "summary", "findings"))
-    if found is None:
+    reply = json_reply(text, ("title", "summary", "findings"))
+    if reply is None:
         return None
-    title, summary, findings, rating = (found.value.get(name) for name in SCHEMA["required"])
+    title, summary, findings, rating = (
+        reply.value.get(name) for name in RATED_REPORT_SCHEMA["required"]
+    )
     parts = [summary, *(findings if isinstance(findings, list) else [findings])]
-    text = plain(" ".join(part for part in parts if isinstance(part, str)))
+    text = one_line(" ".join(part for part in parts if isinstance(part, str)))
     if text:
-        return Report(plain(title) if isinstance(title, str) else "", text, _rating(rating))
+        return RatedReport(one_line(title) if isinstance(title, str) else "", text, _rating(rating))
     return None
 
 
@@ -241,7 +249,7 @@ def _rating(value: Any) -> float | None:
     return min(10.0, max(0.0, rating)) if math.isfinite(rating) else None
 
 
-class Communities:
+class CommunityTexts:
     """Communities of a graph as texts: the input of the language model, and extracts."""
 
     def __init__(self, graph: Graph, table: Table, budget: int):
@@ -252,29 +260,29 @@ class Communities:
         self._indptr, self._chunks = graph.out_indptr, chunks_of(graph, "nodes")
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
-    def shown(self, row: int, written: dict[int, Report]) -> tuple[str, str, str]:
+    def shown(self, row: int, written: dict[int, RatedReport]) -> tuple[str, str, str]:
         """Return what the model reads: reports on parts, entities and relations.
 
         Reports on parts are included only where not all entities and relations fit.
         """
         entities, relations = self._entities(row), self._edges(row)
-        if sum(map(estimate, entities + relations)) <= self.budget:
+        if sum(map(estimate_text_tokens, entities + relations)) <= self.budget:
             return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
-        parts = [
+        part_reports = [
             f"{written[part].title}: {written[part].text}"
             for part in np.flatnonzero(self.parents == row).tolist()
         ]
-        shown = _fitting(parts, self.budget // 2)
-        room = self.budget - sum(map(estimate, shown))
+        shown_reports = _fitting(part_reports, self.budget // 2)
+        room = self.budget - sum(map(estimate_text_tokens, shown_reports))
         shown_entities = _fitting(entities, room // 2)
-        shown_relations = _fitting(relations, room - sum(map(estimate, shown_entities)))
+        shown_relations = _fitting(relations, room - sum(map(estimate_text_tokens, shown_entities)))
         return (
-            "\n".join(shown) or "(none)",
+            "\n".join(shown_reports) or "(none)",
             "\n".join(shown_entities),
             "\n".join(shown_relations) or "(none)",
         )
 
-    def extract(self, row: int, most: int) -> Report:
+    def extract(self, row: int, most: int) -> RatedReport:
         """Return an extract: descriptions of entities and relations in turn, without duplicates."""
         nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
         table = self.graph.columns.nodes
@@ -289,12 +297,12 @@ class Communities:
             + descriptions[len(edges) :]
             + edges[len(descriptions) :]
         )
-        texts = list(dict.fromkeys(map(plain, parts))) or [", ".join(self.graph.names(nodes))]
+        texts = list(dict.fromkeys(map(one_line, parts))) or [", ".join(self.graph.names(nodes))]
         chunks = len(
             np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()]))
         )
         rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
-        return Report(
+        return RatedReport(
             self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2)
         )
 
@@ -306,7 +314,7 @@ class Communities:
     def _entities(self, row: int) -> list[str]:
         """Return the members with types and descriptions, best connected first."""
         return [
-            plain(text)
+            one_line(text)
             for text in node_labels(
                 self.graph, best_connected(self.graph, self.members[row], len(self.members[row]))
             )
@@ -326,14 +334,14 @@ class Communities:
         texts = relation_texts(self.graph, edges)
         bare = [place for place, text in enumerate(texts) if not text]
         triples = dict(zip(bare, self.graph.triple_texts(edges[bare]))) if bare else {}
-        return [plain(text or triples[place]) for place, text in enumerate(texts)]
+        return [one_line(text or triples[place]) for place, text in enumerate(texts)]
 
 
 def _fitting(texts: Sequence[str], most: int) -> list[str]:
     """Return as many leading texts as fit into `most` tokens."""
     taken: list[str] = []
     for text in texts:
-        most -= estimate(text)
+        most -= estimate_text_tokens(text)
         if most < 0:
             break
         taken.append(text)

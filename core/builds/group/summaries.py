@@ -6,28 +6,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.builds.asking import reply_to
 from core.builds.base import BuildContext
-from core.builds.encoding import encoded
-from core.corpus.sentences import sentences
+from core.builds.model_requests import reply_to
+from core.builds.text_vectors import encode_unit_vectors
+from core.corpus.sentences import sentence_spans
 from core.models.base import Messages
-from core.models.chat.replies import estimate
-from core.prompts import messages, plain
+from core.models.chat.token_estimates import estimate_text_tokens
+from core.prompts import make_messages, one_line
 
-WORDS_A_TOKEN = 0.75
-CUT = "Summaries were cut at {:,} tokens; they have no end."
-READ = 2400  # most tokens of texts that a language model reads at once
+WORDS_PER_TOKEN = 0.75
+CUT_SUMMARY_NOTE = "Summaries were cut at {:,} tokens; they have no end."
+MAX_SUMMARY_INPUT_TOKENS = 2400  # most tokens of texts that a language model reads at once
 
 
-def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
+def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
     """Summarise texts by a language model in about `most` tokens.
 
     Long texts are cut so that each has the same share of the prompt.
     """
-    room = READ // max(1, len(texts))
-    shown = "\n\n".join(cut(plain(text), room) for text in texts)
+    room = MAX_SUMMARY_INPUT_TOKENS // max(1, len(texts))
+    shown = "\n\n".join(cut_text(one_line(text), room) for text in texts)
     return _summary(
-        messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN))),
+        make_messages(
+            "summaries", "cluster", texts=shown, words=str(round(most * WORDS_PER_TOKEN))
+        ),
         most,
         model,
         ctx,
@@ -39,14 +41,14 @@ def description_by_model(
 ) -> str:
     """Summarise several descriptions of an entity or relation by a language model."""
     joined = "\n".join(descriptions)
-    asked = messages(
+    prompt = make_messages(
         "summaries",
         "description",
         called=name,
-        descriptions=cut(joined, READ),
-        words=str(round(most * WORDS_A_TOKEN)),
+        descriptions=cut_text(joined, MAX_SUMMARY_INPUT_TOKENS),
+        words=str(round(most * WORDS_PER_TOKEN)),
     )
-    return _summary(asked, most, model, ctx)
+    return _summary(prompt, most, model, ctx)
 
 
 def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
@@ -57,49 +59,53 @@ def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
     reply = reply_to(asked, ctx.chat(model), ctx, cut=True, max_tokens=2 * most)
     if reply.cut:
         ctx.report.count(**{"summaries cut": 1})
-        ctx.report.note(CUT.format(2 * most))
-    return plain(reply.text)
+        ctx.report.note(CUT_SUMMARY_NOTE.format(2 * most))
+    return one_line(reply.text)
 
 
-def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
+def central_sentences(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
     """Return the sentences of texts that are nearest to the mean of all their vectors.
 
     There are at least one and at most `most` tokens of them, in the order of the texts, without
     duplicates.
     """
-    found = list(dict.fromkeys(plain(text[a:b]) for text in texts for a, b in sentences(text)))
-    found = [sentence for sentence in found if sentence]
-    if not found:
+    candidates = list(
+        dict.fromkeys(one_line(text[a:b]) for text in texts for a, b in sentence_spans(text))
+    )
+    candidates = [sentence for sentence in candidates if sentence]
+    if not candidates:
         return ""
-    vectors = encoded(found, encoder, ctx)
+    vectors = encode_unit_vectors(candidates, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
     return " ".join(
-        found[place]
-        for place in sorted(chosen(scores, [estimate(sentence) for sentence in found], most))
+        candidates[place]
+        for place in sorted(
+            choose_within(scores, [estimate_text_tokens(sentence) for sentence in candidates], most)
+        )
     )
 
 
-def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
+def choose_within(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
     """Return the indices of the best scores whose sizes together fit into `most`.
 
     They are ordered by (-score, index). The first is always included.
 
     >>> import numpy as np
-    >>> from core.builds.group.summaries import chosen
-    >>> chosen(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
+    >>> from core.builds.group.summaries import choose_within
+    >>> choose_within(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
     [1, 2]
     """
     taken: list[int] = []
-    for place in np.lexsort((np.arange(len(scores)), -scores)).tolist():
-        most -= sizes[place]
+    for index in np.lexsort((np.arange(len(scores)), -scores)).tolist():
+        most -= sizes[index]
         if taken and most < 0:
             break
-        taken.append(place)
+        taken.append(index)
     return taken
 
 
-def cut(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
     """Return the beginning of a text, about `most` tokens, cut between words."""
-    if estimate(text) <= most:
+    if estimate_text_tokens(text) <= most:
         return text
     return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"

@@ -8,26 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.asking import side_by_side
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.clustering import REDUCERS, REGULARISATION, Clusters, balanced, mixture
-from core.builds.encoding import encoded
-from core.builds.group.summaries import by_model, central
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.clustering import (
+    REDUCERS,
+    REGULARISATION,
+    Clusters,
+    cluster_balanced,
+    cluster_by_mixtures,
+)
+from core.builds.group.summaries import central_sentences, summarise_by_model
+from core.builds.model_requests import map_in_parallel
+from core.builds.text_vectors import encode_unit_vectors
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.models.chat.replies import estimate
+from core.models.chat.token_estimates import estimate_text_tokens
 from core.parameters import param
 from core.types import Usage
 
 SUMMARISES = "summarises"
-EMPTY = "A summary came back empty; the sentences nearest to the mean stand in its place."
+EMPTY_SUMMARY_NOTE = (
+    "A summary came back empty; the sentences nearest to the mean stand in its place."
+)
 # Expected: summaries per chunk, tokens read, and tokens written per token of a summary's length.
-EACH, READ, WRITTEN = (0.2, 1160, 1.4)
-FEW = 11  # most nodes of the top layer
-DEPTH = 20  # most times that a cluster with too long texts is split
-EVERY_NUMBER = 20_000  # most chunks for which every number of components of a mixture is tried
-SIZE = 10  # chunks in a cluster of balanced k-means
+SUMMARIES_PER_CHUNK, TOKENS_READ_PER_SUMMARY, TOKENS_WRITTEN_PER_LENGTH = (0.2, 1160, 1.4)
+MAX_TOP_NODES = 11  # most nodes of the top layer
+MAX_SPLIT_DEPTH = 20  # most times that a cluster with too long texts is split
+MAX_EXHAUSTIVE_CHUNKS = (
+    20_000  # most chunks for which every number of components of a mixture is tried
+)
+KMEANS_CLUSTER_CHUNKS = 10  # chunks in a cluster of balanced k-means
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,25 +120,33 @@ class Tree(BuildOperator):
 
         Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
         """
-        calls = math.ceil(EACH * chunks) if self.summaries == "llm" and chunks > FEW else 0
-        return Usage(calls, READ * calls, round(WRITTEN * self.length) * calls)
+        calls = (
+            math.ceil(SUMMARIES_PER_CHUNK * chunks)
+            if self.summaries == "llm" and chunks > MAX_TOP_NODES
+            else 0
+        )
+        return Usage(
+            calls,
+            TOKENS_READ_PER_SUMMARY * calls,
+            round(TOKENS_WRITTEN_PER_LENGTH * self.length) * calls,
+        )
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         assert made.chunks is not None  # a line without chunks is refused
-        grown = Grown(made.chunks)
+        grown = GrowingTree(made.chunks)
         layer = np.arange(len(made.chunks))
         for level in range(1, self.layers + 1):
-            if len(layer) <= FEW:
+            if len(layer) <= MAX_TOP_NODES:
                 break
             ctx.watch.report(f"Layer {level} of the tree", (level - 1) / self.layers)
-            sought = len(made.chunks) > EVERY_NUMBER
-            found = self._found(
+            sought = len(made.chunks) > MAX_EXHAUSTIVE_CHUNKS
+            layer_clusters = self._found(
                 [grown.texts[node] for node in layer],
                 [grown.sizes[node] for node in layer],
                 ctx,
                 sought,
             )
-            clusters = [layer[one] for one in found if len(one) >= self.fewest]
+            clusters = [layer[one] for one in layer_clusters if len(one) >= self.fewest]
             waiting = layer[:0]
             if self.fewest > 1:
                 waiting = np.setdiff1d(layer, np.concatenate([*clusters, waiting]))
@@ -156,26 +174,31 @@ class Tree(BuildOperator):
             kind = f"{self.clusters} of regularisation {REGULARISATION}"
         else:
             kind = self.clusters
-        how = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
+        method = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
         return ctx.clusters.of(
-            how,
+            method,
             texts,
-            lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx, sought),
+            lambda: self._clusters(
+                encode_unit_vectors(texts, self.encoder, ctx), sizes, ctx, sought
+            ),
         )
 
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
-            return [central(texts, self.length, self.encoder, ctx) for texts in groups]
-        found = dict(
-            side_by_side(
-                lambda texts: by_model(texts, self.length, self.model, ctx), groups, self.model, ctx
+            return [central_sentences(texts, self.length, self.encoder, ctx) for texts in groups]
+        summaries = dict(
+            map_in_parallel(
+                lambda texts: summarise_by_model(texts, self.length, self.model, ctx),
+                groups,
+                self.model,
+                ctx,
             )
         )
-        if empty := sum(not text for text in found.values()):
+        if empty := sum(not text for text in summaries.values()):
             ctx.report.count(**{"unread summaries": empty})
-            ctx.report.note(EMPTY)
+            ctx.report.note(EMPTY_SUMMARY_NOTE)
         return [
-            found[number] or central(texts, self.length, self.encoder, ctx)
+            summaries[number] or central_sentences(texts, self.length, self.encoder, ctx)
             for number, texts in enumerate(groups)
         ]
 
@@ -184,44 +207,48 @@ class Tree(BuildOperator):
     ) -> Clusters:
         """Return the clusters of some vectors, splitting those with too long texts again."""
         if self.clusters == "k-means":
-            found = balanced(vectors, SIZE, ctx.watch)
+            clusters = cluster_balanced(vectors, KMEANS_CLUSTER_CHUNKS, ctx.watch)
         else:
-            found = mixture(vectors, self.reducer, ctx.watch, sought)
-        whole: Clusters = []
-        for one in found:
-            if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
-                whole.append(one)
+            clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, sought)
+        result: Clusters = []
+        for cluster in clusters:
+            if sum(sizes[place] for place in cluster) <= self.longest or len(cluster) < 3:
+                result.append(cluster)
             # The vectors give no way to split it.
-            elif depth >= DEPTH or len(one) == len(vectors):
-                whole += packed(one, sizes, self.longest)
+            elif depth >= MAX_SPLIT_DEPTH or len(cluster) == len(vectors):
+                result += split_cluster(cluster, sizes, self.longest)
             else:
-                whole += [
-                    one[inner]
+                result += [
+                    cluster[inner]
                     for inner in self._clusters(
-                        vectors[one], [sizes[place] for place in one], ctx, sought, depth + 1
+                        vectors[cluster],
+                        [sizes[place] for place in cluster],
+                        ctx,
+                        sought,
+                        depth + 1,
                     )
                 ]
-        return whole
+        return result
 
 
-def packed(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
+def split_cluster(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
     """Split a cluster into runs of at most `most` tokens, in the order of its positions.
 
     >>> import numpy as np
-    >>> from core.builds.group.tree import packed
-    >>> [one.tolist() for one in packed(np.array([0, 2, 3, 5]), [4, 9, 4, 4, 9, 20], 8)]
+    >>> from core.builds.group.tree import split_cluster
+    >>> [one.tolist() for one in split_cluster(np.array([0, 2, 3, 5]), [4, 9, 4, 4, 9, 20], 8)]
     [[0, 2], [3], [5]]
     """
     runs: list[list[int]] = [[]]
-    for place in cluster.tolist():
-        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[place] > most:
+    for position in cluster.tolist():
+        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[position] > most:
             runs.append([])
-        runs[-1].append(place)
+        runs[-1].append(position)
     return [np.array(run, np.int64) for run in runs]
 
 
 @dataclass
-class Grown:
+class GrowingTree:
     """A growing tree: its texts, and the level and children of each summary."""
 
     chunks: Table
@@ -236,7 +263,7 @@ class Grown:
         n = len(self.chunks)
         self.texts, self.names = self.chunks.texts("text"), self.chunks.texts("id")
         self.sizes, self.levels, self.children = (
-            list(map(estimate, self.texts)),
+            list(map(estimate_text_tokens, self.texts)),
             [0] * n,
             [[] for _ in range(n)],
         )
@@ -244,14 +271,14 @@ class Grown:
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
         """Add the summaries of a layer, and return their nodes."""
-        first, known = len(self.texts), set(self.names)
+        first, taken_names = len(self.texts), set(self.names)
         for number, (cluster, text) in enumerate(zip(clusters, texts), 1):
             name = f"Summary {level}.{number}"
-            while name in known:  # the id of a chunk may have this form
+            while name in taken_names:  # the id of a chunk may have this form
                 name += "'"
             self.names.append(name)
             self.texts.append(text)
-            self.sizes.append(estimate(text))
+            self.sizes.append(estimate_text_tokens(text))
             self.levels.append(level)
             self.children.append(cluster.tolist())
             self.rows.append(

@@ -9,15 +9,15 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from core.builds.base import BuildContext
-from core.builds.extract.extracting import SavedFacts
+from core.builds.extract.extractor import SavedFacts
+from core.builds.fact_collections import Collector
 from core.builds.facts import Facts
-from core.builds.gathered import Collector
-from core.graph.columns import Rows
+from core.graph.columns import IdLists
 
-EVERY = 1000  # chunks read between two checks for a cancel
+FACTS_PER_CHECK = 1000  # chunks read between two checks for a cancel
 
 
-class Gathered(Collector, Protocol):
+class MergeableCollector(Collector, Protocol):
     """A collection of facts in the order of their chunks, to which later ones can be added."""
 
     def include(self, later: Self, rows: np.ndarray | None = None) -> None:
@@ -27,10 +27,10 @@ class Gathered(Collector, Protocol):
         """
 
 
-G = TypeVar("G", bound=Gathered)
+G = TypeVar("G", bound=MergeableCollector)
 
 
-def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildContext) -> G:
+def collect_all(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildContext) -> G:
     """Collect the facts of all chunks.
 
     Saved facts are collected by runs of chunks, by the workers of the build where there are any.
@@ -41,29 +41,29 @@ def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildCon
     fresh : makes an empty collection.
     what : the message of the progress.
     """
-    whole = fresh()
+    collection = fresh()
     if isinstance(facts, SavedFacts):
         for rows, block in facts.gathered(fresh):
             ctx.watch.check()
-            whole.include(block, np.arange(rows.start, rows.stop))
+            collection.include(block, np.arange(rows.start, rows.stop))
             ctx.watch.report(what, rows.stop / len(facts))
-        return whole
-    for row, one in enumerate(facts):
-        if row % EVERY == 0:
+        return collection
+    for row, chunk_facts in enumerate(facts):
+        if row % FACTS_PER_CHECK == 0:
             ctx.watch.check()
             ctx.watch.report(what, row / len(facts))
-        whole.add(row, one)
-    return whole
+        collection.add(row, chunk_facts)
+    return collection
 
 
-def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Group rows that are equal in all columns.
 
     Returns the group of each row, int64, and the values of each group in every column.
 
     >>> import numpy as np
-    >>> from core.builds.merge.columns import grouped
-    >>> number, (ends,) = grouped(np.array([7, 3, 7]))
+    >>> from core.builds.merge.columns import group_rows
+    >>> number, (ends,) = group_rows(np.array([7, 3, 7]))
     >>> number.tolist(), ends.tolist()
     ([1, 0, 1], [3, 7])
     """
@@ -92,7 +92,7 @@ def most_frequent(
     The items in ascending order, and the value of each.
     """
     of, what, times = counted
-    number, (things, whats) = grouped(of, what)
+    number, (things, whats) = group_rows(of, what)
     counts = np.bincount(number, times, len(things))
     order = np.lexsort((alphabet[whats], -counts, things))
     first = np.ones(len(order), bool)
@@ -100,19 +100,19 @@ def most_frequent(
     return things[order[first]], whats[order[first]]
 
 
-def several(of: np.ndarray, what: np.ndarray, n: int) -> Rows:
+def distinct_values(of: np.ndarray, what: np.ndarray, n: int) -> IdLists:
     """Return the distinct values of each of `n` items, in the order of their first occurrence."""
-    number, (things, whats) = grouped(of, what)
-    came = np.full(len(things), len(of), np.int64)
-    np.minimum.at(came, number, np.arange(len(of)))
-    order = np.lexsort((came, things))
-    return Rows(_indptr(things, n), whats[order])
+    number, (things, whats) = group_rows(of, what)
+    first_row = np.full(len(things), len(of), np.int64)
+    np.minimum.at(first_row, number, np.arange(len(of)))
+    order = np.lexsort((first_row, things))
+    return IdLists(_indptr(things, n), whats[order])
 
 
-def distinct(of: np.ndarray, rows: np.ndarray, n: int) -> Rows:
+def distinct_rows(of: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
     """Return the distinct rows of each of `n` items, in ascending order."""
-    things, found = grouped(of, rows)[1]
-    return Rows(_indptr(things, n), found.astype(np.int64))
+    things, row_of_thing = group_rows(of, rows)[1]
+    return IdLists(_indptr(things, n), row_of_thing.astype(np.int64))
 
 
 def _indptr(things: np.ndarray, n: int) -> np.ndarray:

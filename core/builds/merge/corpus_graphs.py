@@ -12,11 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.asking import reply_to, side_by_side
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.encoding import encoded
-from core.builds.merge.citations import CAPITAL, Reference, Titles, body, by_name, cited, references
-from core.builds.merge.pairing import nearest_rows, rare_terms, shared_rows
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.merge.citations import (
+    CAPITALISED_WORD,
+    Reference,
+    Titles,
+    cited_documents,
+    documents_by_author,
+    reference_list_start,
+    references,
+)
+from core.builds.merge.row_pairs import nearest_rows, rare_terms, shared_rows
+from core.builds.model_requests import map_in_parallel, reply_to
+from core.builds.text_vectors import encode_unit_vectors
 from core.corpus import Corpus
 from core.errors import BadInput
 from core.graph.building.text_graph import assemble
@@ -24,16 +32,16 @@ from core.graph.columns import Table
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import make_messages
 
-LINKS, NEAR, SHARES, CITES = "links to", "near", "shares terms", "cites"
+LINKS_TO, NEAR_TO, SHARES_TERMS, CITES = "links to", "near", "shares terms", "cites"
 # Documents checked for a title, and documents between two reports of progress.
-TITLED, EVERY = (100, 100)
-REPLY = 500  # most tokens of a reply
-PARTS: dict[str, Any] = {
+TITLE_CHECK_DOCUMENTS, DOCUMENTS_PER_REPORT = (100, 100)
+MAX_CITATION_REPLY_TOKENS = 500  # most tokens of a reply
+CITATION_FIELDS: dict[str, Any] = {
     name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")
 }
-CITATIONS: dict[str, Any] = {
+CITATIONS_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "citations": {
@@ -41,8 +49,8 @@ CITATIONS: dict[str, Any] = {
             "maxItems": 40,
             "items": {
                 "type": "object",
-                "properties": PARTS,
-                "required": list(PARTS),
+                "properties": CITATION_FIELDS,
+                "required": list(CITATION_FIELDS),
                 "additionalProperties": False,
             },
         }
@@ -50,7 +58,7 @@ CITATIONS: dict[str, Any] = {
     "required": ["citations"],
     "additionalProperties": False,
 }
-Edges = Mapping[tuple[int, str, int], float]
+EdgeWeights = Mapping[tuple[int, str, int], float]
 
 
 class CorpusGraph(BuildOperator):
@@ -63,10 +71,10 @@ class CorpusGraph(BuildOperator):
     reads, writes = ("chunks",), ("graph",)
 
     @abstractmethod
-    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
         """Return the weight of each edge (row, relation, row) between chunks."""
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         chunks = made.chunks
         assert chunks is not None  # a line without chunks is refused
         ids, edges = chunks.texts("id"), self.edges(made, ctx)
@@ -107,38 +115,38 @@ class GivenLinks(CorpusGraph):
             "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
         )
 
-    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert made.chunks is not None
         if self.lacks(made.corpus):
             raise BadInput(
                 f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared "
                 "terms instead."
             )
-        wanted = {name.strip() for name in self.types.split(",") if name.strip()}
-        known = {link.type for link in made.corpus.links}
-        if wanted - known:
+        wanted_types = {name.strip() for name in self.types.split(",") if name.strip()}
+        link_types = {link.type for link in made.corpus.links}
+        if wanted_types - link_types:
             raise BadInput(
-                f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; "
-                f"they have {', '.join(sorted(known))}."
+                f"The links of “{made.corpus.name}” have no type “{min(wanted_types - link_types)}”; "
+                f"they have {', '.join(sorted(link_types))}."
             )
         rows: dict[str, list[int]] = {}
         for row, document in enumerate(made.chunks.texts("document")):
             rows.setdefault(document, []).append(row)
-        found: dict[tuple[int, str, int], float] = {}
+        weights: dict[tuple[int, str, int], float] = {}
         absent = 0
         for link in made.corpus.links:
-            if wanted and link.type not in wanted or link.source == link.target:
+            if wanted_types and link.type not in wanted_types or link.source == link.target:
                 continue
             absent += link.source not in rows or link.target not in rows
             for a in rows.get(link.source, ()):
                 for b in rows.get(link.target, ()):
-                    found[a, link.type or LINKS, b] = link.count
+                    weights[a, link.type or LINKS_TO, b] = link.count
         if absent:
             ctx.report.counts["links to absent documents"] = absent
             ctx.report.notes.append(
                 f"Left out: {absent:,} of the links, to or from documents that are not there."
             )
-        return found
+        return weights
 
     def words(self) -> str:
         return f"links as given: {self.types}" if self.types else self.title
@@ -172,7 +180,7 @@ class CitedDocuments(CorpusGraph):
     def lacks(self, corpus: Corpus) -> str:
         titled = any(
             one.title not in ("", one.id)
-            for one in (corpus.at(row) for row in range(min(len(corpus), TITLED)))
+            for one in (corpus.at(row) for row in range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
         )
         if titled:
             return ""
@@ -181,7 +189,7 @@ class CitedDocuments(CorpusGraph):
             "would be recognised."
         )
 
-    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert made.chunks is not None
         if self.lacks(made.corpus):
             raise BadInput(self.lacks(made.corpus))
@@ -189,36 +197,36 @@ class CitedDocuments(CorpusGraph):
         for row, id in enumerate(made.chunks.texts("document")):
             rows.setdefault(id, []).append(row)
         titles = Titles(made.corpus.at(row) for row in range(len(made.corpus)))
-        texts, entries, without = dict[int, str](), dict[int, list[Reference]](), 0
+        texts, entries, n_without = dict[int, str](), dict[int, list[Reference]](), 0
         for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):
-            if number % EVERY == 0:
+            if number % DOCUMENTS_PER_REPORT == 0:
                 ctx.watch.check()
                 ctx.watch.report(
                     f"Finding references: {number:,} of {len(made.corpus):,} documents",
                     number / len(made.corpus),
                 )
-            end = body(document.text)
+            end = reference_list_start(document.text)
             listed = references(document.text[end:], titles)
-            without += not listed
-            at = 0
+            n_without += not listed
+            position = 0
             for row in rows.get(document.id, ()):
                 text = made.chunks.text("text", row)
-                at = max(document.text.find(text, at), at)
-                if at < end:
-                    texts[row], entries[row] = text[: end - at], listed
-        found: dict[tuple[int, str, int], float] = {}
+                position = max(document.text.find(text, position), position)
+                if position < end:
+                    texts[row], entries[row] = text[: end - position], listed
+        weights: dict[tuple[int, str, int], float] = {}
         for row, targets in self._cited(texts, entries, titles, ctx):
             for target in targets:
-                for other in (
+                for cited_row in (
                     rows.get(target, ()) if target != made.chunks.text("document", row) else ()
                 ):
-                    found[row, CITES, other] = found.get((row, CITES, other), 0.0) + 1.0
-        ctx.report.counts["documents without references to others"] = without
+                    weights[row, CITES, cited_row] = weights.get((row, CITES, cited_row), 0.0) + 1.0
+        ctx.report.counts["documents without references to others"] = n_without
         if titles.shared:
             ctx.report.notes.append(
                 f"Left out: {titles.shared:,} documents whose title another one has too."
             )
-        return dict(sorted(found.items()))
+        return dict(sorted(weights.items()))
 
     def _cited(
         self,
@@ -230,17 +238,18 @@ class CitedDocuments(CorpusGraph):
         """Yield the row of each chunk, and the documents that it cites, once for each citation."""
         if not self.model:
             yield from (
-                (row, list(cited(text, entries[row], titles))) for row, text in texts.items()
+                (row, list(cited_documents(text, entries[row], titles)))
+                for row, text in texts.items()
             )
             return
         chat, rows = ctx.chat(self.model), list(texts)
         read = lambda row: model_cites(chat, texts[row], entries[row], titles, ctx)
-        for number, found in side_by_side(read, rows, self.model, ctx):
+        for number, documents in map_in_parallel(read, rows, self.model, ctx):
             ctx.watch.report(
                 f"Finding references: {number + 1:,} of {len(rows):,} chunks",
                 (number + 1) / len(rows),
             )
-            yield rows[number], found
+            yield rows[number], documents
 
     def words(self) -> str:
         return f"{self.title}, by {self.model}" if self.model else self.title
@@ -254,22 +263,26 @@ def model_cites(
     Empty where its reply cannot be read; the report counts this.
     """
     reply = reply_to(
-        messages("citations", "citations", text=text), chat, ctx, schema=CITATIONS, max_tokens=REPLY
+        make_messages("citations", "citations", text=text),
+        chat,
+        ctx,
+        schema=CITATIONS_SCHEMA,
+        max_tokens=MAX_CITATION_REPLY_TOKENS,
     )
-    found = json_reply(reply.text, ("citations",))
-    if found is None or not isinstance(found.value["citations"], list):
+    parsed = json_reply(reply.text, ("citations",))
+    if parsed is None or not isinstance(parsed.value["citations"], list):
         ctx.report.count(**{"unreadable replies": 1})
         return []
     documents = list[str]()
-    for one in found.value["citations"]:
+    for citation in parsed.value["citations"]:
         name, year, title = (
-            (str(one.get(part, "")) for part in ("author", "year", "title"))
-            if isinstance(one, dict)
+            (str(citation.get(part, "")) for part in ("author", "year", "title"))
+            if isinstance(citation, dict)
             else ("", "", "")
         )
         by_title = [document for _, _, document in titles.found(title)]
-        surname = CAPITAL.findall(name)
-        documents += by_title or (by_name(surname[-1], year, listed) if surname else [])
+        surname = CAPITALISED_WORD.findall(name)
+        documents += by_title or (documents_by_author(surname[-1], year, listed) if surname else [])
     return documents
 
 
@@ -297,20 +310,24 @@ class NearestDocuments(CorpusGraph):
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert made.chunks is not None
         labels, doing = _labels(made.chunks), "Encoding documents"
         parts = []
-        for first in range(0, len(labels), STEP):
+        for first in range(0, len(labels), ENCODE_STEP_DOCUMENTS):
             ctx.watch.check()
             ctx.watch.report(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
-            parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
+            parts.append(
+                encode_unit_vectors(
+                    labels[first : first + ENCODE_STEP_DOCUMENTS], self.encoder, ctx
+                )
+            )
         pairs = {}
         if parts:
             pairs = nearest_rows(
                 np.concatenate(parts), self.keep, self.least, ctx.watch, ctx.report.note
             )
-        return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}
+        return {(a, NEAR_TO, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:
         return f"each with its {self.keep} nearest"
@@ -336,19 +353,19 @@ class SharedTerms(CorpusGraph):
         2, "Shared terms", "How many terms two documents share at least.", low=1, high=1000
     )
 
-    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert made.chunks is not None
         ctx.watch.report("Looking for shared terms")
         pairs = shared_rows(
             rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.watch
         )
-        return {(a, SHARES, b): weight for (a, b), weight in pairs.items()}
+        return {(a, SHARES_TERMS, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:
         return f"each with the {self.keep} that share its rarest terms"
 
 
-STEP = 512  # documents encoded between two reports of progress
+ENCODE_STEP_DOCUMENTS = 512  # documents encoded between two reports of progress
 
 
 def _labels(chunks: Table) -> list[str]:

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.fact_collections import NumberColumns, TextIds
 from core.builds.facts import Facts
-from core.builds.gathered import Columns, Numbered
-from core.builds.merge.columns import distinct, gathered, most_frequent
-from core.builds.naming import READINGS, folded
-from core.graph.building.text_graph import assembled
-from core.graph.columns import Rows, Table, joined, texts_of
+from core.builds.merge.columns import collect_all, distinct_rows, most_frequent
+from core.builds.name_folding import NAME_READINGS, fold_name
+from core.graph.building.text_graph import graph_of_parts
+from core.graph.columns import IdLists, Table, join_texts, texts_of
 from core.graph.order import in_name_order
 from core.parameters import param
 
-SHARES = "shares entity"
-SHOWN = 10  # most shared entities that an edge names
-LOOKED_AT = 1 << 20  # most rows of chunks compared in one batch
+SHARES_ENTITY = "shares entity"
+MAX_SHOWN_ENTITIES = 10  # most shared entities that an edge names
+COMPARE_BATCH_ROWS = 1 << 20  # most rows of chunks compared in one batch
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,14 +50,14 @@ class PassageGraph(BuildOperator):
         "unicode",
         "Names",
         "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
-        choices=READINGS,
+        choices=NAME_READINGS,
     )
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         assert made.chunks is not None and made.facts is not None  # a line without these is refused
-        named = gathered(made.facts, partial(Mentions, self.reading), "Gathering names", ctx)
-        ids, place = in_name_order(made.chunks.texts("id"))
-        sharing = Sharing.of(*self._joining(named, ctx), place, self.min_shared)
+        named = collect_all(made.facts, partial(Mentions, self.reading), "Gathering names", ctx)
+        ids, node_of_row = in_name_order(made.chunks.texts("id"))
+        sharing = SharedEntityIndex.of(*self._joining(named, ctx), node_of_row, self.min_shared)
         del named
         numbers = list[tuple[np.ndarray, ...]]()
 
@@ -66,7 +66,7 @@ class PassageGraph(BuildOperator):
                 ctx.watch.check()
                 ctx.watch.report("Joining passages", done / len(ids))
                 numbers.append((pairs.heads, pairs.tails, pairs.shared))
-                yield joined(pairs.names.head(SHOWN), sharing.names, ", ")
+                yield join_texts(pairs.names.head(MAX_SHOWN_ENTITIES), sharing.names, ", ")
 
         described = texts_of(descriptions())
         heads, tails, shared = (
@@ -74,25 +74,25 @@ class PassageGraph(BuildOperator):
             if numbers
             else [np.empty(0, np.int32)] * 3
         )
-        row_of, n = np.argsort(place), len(ids)
+        row_of, n = np.argsort(node_of_row), len(ids)
         ends = np.column_stack([row_of[heads], row_of[tails]])
         nodes = Table.of(
             type=["chunk"] * n,
             description=[""] * n,
             level=np.zeros(n, np.int32),
-            chunks=Rows(np.arange(n + 1), row_of.astype(np.int64)),
+            chunks=IdLists(np.arange(n + 1), row_of.astype(np.int64)),
         )
         edges = Table.of(
             description=described,
             weight=shared.astype(np.float32),
-            chunks=Rows(2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()),
+            chunks=IdLists(2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()),
         )
         triples = heads, np.zeros(len(heads), np.int32), tails
         return made.replace(
-            graph=assembled(
+            graph=graph_of_parts(
                 made.corpus.name,
                 ids,
-                [SHARES] if len(heads) else [],
+                [SHARES_ENTITY] if len(heads) else [],
                 triples,
                 (nodes, edges),
                 made.chunks,
@@ -105,7 +105,7 @@ class PassageGraph(BuildOperator):
             f"{'entity' if self.min_shared == 1 else 'entities'}"
         )
 
-    def _joining(self, named: Mentions, ctx: BuildContext) -> tuple[list[str], Rows]:
+    def _joining(self, named: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names of the entities that may link chunks, and the chunks of each.
 
         They are sorted by folded name. Entities in too many chunks are reported.
@@ -115,19 +115,21 @@ class PassageGraph(BuildOperator):
             most_frequent(named.spelled.arrays(), named.names.alphabet())[1],
         )
         key, row = named.where.arrays()
-        rows = distinct(key, row, len(named.keys))
-        shown = [words[spelling] for spelling in spelled.tolist()]
+        rows = distinct_rows(key, row, len(named.keys))
+        shown_names = [words[spelling] for spelling in spelled.tolist()]
         everywhere = np.flatnonzero(rows.counts > self.common).tolist()
         if everywhere:
-            listed = sorted(everywhere, key=lambda key: (-rows.counts[key], shown[key]))[:SHOWN]
-            names = ", ".join(shown[key] for key in listed)
+            listed = sorted(everywhere, key=lambda key: (-rows.counts[key], shown_names[key]))[
+                :MAX_SHOWN_ENTITIES
+            ]
+            names = ", ".join(shown_names[key] for key in listed)
             ctx.report.note(
                 f"{len(everywhere):,} entities are in more than {self.common} chunks and join "
                 f"none: {names}."
             )
         order = np.argsort(named.keys.alphabet())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
-        return [shown[key] for key in order.tolist()], rows.taken(order)
+        return [shown_names[key] for key in order.tolist()], rows.taken(order)
 
 
 class Mentions:
@@ -135,14 +137,14 @@ class Mentions:
 
     def __init__(self, reading: str):
         self.reading = reading
-        self.keys, self.names = Numbered(), Numbered()  # folded names, and their spellings
+        self.keys, self.names = TextIds(), TextIds()  # folded names, and their spellings
         # name, its spelling, count; name, chunk
-        self.spelled, self.where = (Columns("iii"), Columns("ii"))
+        self.spelled, self.where = (NumberColumns("iii"), NumberColumns("ii"))
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the entities of the chunk in a row."""
         for entity in facts.entities:
-            if folding := folded(entity.name, self.reading):
+            if folding := fold_name(entity.name, self.reading):
                 key = self.keys.of(folding)
                 self.spelled.add(key, self.names.of(entity.name), entity.times)
                 self.where.add(key, row)
@@ -157,7 +159,7 @@ class Mentions:
         self.where.include(later.where, keys, rows)
 
 
-class Pairs(NamedTuple):
+class ChunkPairs(NamedTuple):
     """Pairs of chunks that share entities.
 
     `heads` and `tails` are the nodes of each pair, `shared` is the number of shared entities, and
@@ -167,11 +169,11 @@ class Pairs(NamedTuple):
     heads: np.ndarray
     tails: np.ndarray
     shared: np.ndarray
-    names: Rows
+    names: IdLists
 
 
 @dataclass(frozen=True, eq=False)
-class Sharing:
+class SharedEntityIndex:
     """Index of entities and chunks, for finding chunks that share entities.
 
     `names` are the entities in order. `rows` holds the chunks of each entity, `entities` the
@@ -180,47 +182,52 @@ class Sharing:
     """
 
     names: list[str]
-    rows: Rows
-    entities: Rows
+    rows: IdLists
+    entities: IdLists
     node_of: np.ndarray
     least: int
 
     @classmethod
-    def of(cls, names: list[str], rows: Rows, node_of: np.ndarray, least: int) -> Sharing:
+    def of(
+        cls, names: list[str], rows: IdLists, node_of: np.ndarray, least: int
+    ) -> SharedEntityIndex:
         """Return the index of some entities and their chunks."""
         return cls(names, rows, rows.inverse(len(node_of)), node_of, least)
 
-    def pairs(self) -> Iterator[tuple[int, Pairs]]:
+    def pairs(self) -> Iterator[tuple[int, ChunkPairs]]:
         """Yield the linked pairs in batches, each with the number of nodes done.
 
         A pair leads from the earlier row to the later one. Pairs ascend by their nodes. About
-        `LOOKED_AT` rows are compared in one batch.
+        `COMPARE_BATCH_ROWS` rows are compared in one batch.
         """
         row_of = np.argsort(self.node_of)
-        looked = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
+        comparisons = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
         # number of rows compared for the nodes up to each
-        upto = np.cumsum(np.diff(looked[self.entities.indptr])[row_of])
+        compared_so_far = np.cumsum(np.diff(comparisons[self.entities.indptr])[row_of])
         first = 0
         while first < len(row_of):
-            before = upto[first - 1] if first else 0
-            end = max(first + 1, int(np.searchsorted(upto, before + LOOKED_AT, side="right")))
+            before = compared_so_far[first - 1] if first else 0
+            end = max(
+                first + 1,
+                int(np.searchsorted(compared_so_far, before + COMPARE_BATCH_ROWS, side="right")),
+            )
             yield end, self._of(row_of[first:end])
             first = end
 
-    def _of(self, heads: np.ndarray) -> Pairs:
+    def _of(self, heads: np.ndarray) -> ChunkPairs:
         """Return the pairs of some rows, given in the order of their nodes, with later rows."""
         entity = self.entities.joined(heads)
         row = np.repeat(heads, self.entities.counts[heads])
-        other, counts = self.rows.joined(entity), self.rows.counts[entity]
+        other_row, counts = self.rows.joined(entity), self.rows.counts[entity]
         row, entity = np.repeat(row, counts), np.repeat(entity, counts)
-        later = other > row
-        head, tail, entity = self.node_of[row[later]], self.node_of[other[later]], entity[later]
+        later = other_row > row
+        head, tail, entity = self.node_of[row[later]], self.node_of[other_row[later]], entity[later]
         order = np.lexsort((entity, tail, head))
         head, tail, entity = head[order], tail[order], entity[order]
         new = np.ones(len(head), bool)
         new[1:] = (np.diff(head) != 0) | (np.diff(tail) != 0)
         starts = np.flatnonzero(new)
-        names = Rows(np.append(starts, len(head)), entity)
+        names = IdLists(np.append(starts, len(head)), entity)
         enough = np.flatnonzero(names.counts >= self.least)
         heads, tails = head[starts[enough]].astype(np.int32), tail[starts[enough]].astype(np.int32)
-        return Pairs(heads, tails, names.counts[enough].astype(np.int32), names.taken(enough))
+        return ChunkPairs(heads, tails, names.counts[enough].astype(np.int32), names.taken(enough))

@@ -11,23 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.encoding import UnitRows, halves
-from core.builds.merge.merging import RELATED
-from core.builds.merge.pairing import BLOCK, EXACT_UP_TO, Neighbours, sought
-from core.graph.building.text_graph import assembled
-from core.graph.columns import Rows, Table
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.merge.fact_merge import UNNAMED_RELATION
+from core.builds.merge.row_pairs import (
+    COMPARE_BLOCK_ROWS,
+    MAX_EXACT_ROWS,
+    NeighbourIndex,
+    recall_sentence,
+)
+from core.builds.text_vectors import UnitRows, encode_half_vectors
+from core.graph.building.text_graph import graph_of_parts
+from core.graph.columns import IdLists, Table
 from core.graph.order import top_k
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels
 from core.parameters import param
 
-Edge = tuple[int, str, int]
-SIMILAR, IS = "similar to", "is"
-ROWS = 1024  # entities compared with all others in one batch
+EdgeKey = tuple[int, str, int]
+SIMILAR_TO, IDENTITY_DESCRIPTION = "similar to", "is"
+COMPARE_BATCH_ENTITIES = 1024  # entities compared with all others in one batch
 
 
-class AlikeEdges(BuildOperator):
+class SimilarityEdges(BuildOperator):
     """Base class of operators that link entities with similar vectors.
 
     A graph of fewer than two entities stays as it is.
@@ -40,7 +45,7 @@ class AlikeEdges(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         assert made.graph is not None  # a line without a graph is refused
         return made if made.graph.n_nodes < 2 else made.replace(graph=self.joined(made.graph, ctx))
 
@@ -50,7 +55,7 @@ class AlikeEdges(BuildOperator):
 
 
 @dataclass(frozen=True, repr=False)
-class AddSynonymEdges(AlikeEdges):
+class AddSynonymEdges(SimilarityEdges):
     """Edges between entities whose names have similar vectors (HippoRAG).
 
     Each entity is compared with its `top` nearest. An edge is added where the cosine, divided by
@@ -76,23 +81,25 @@ class AddSynonymEdges(AlikeEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading names", 0.0)
-        vectors = UnitRows.of(halves(graph.names(range(graph.n_nodes)), self.encoder, ctx))
+        vectors = UnitRows.of(
+            encode_half_vectors(graph.names(range(graph.n_nodes)), self.encoder, ctx)
+        )
         pairs: dict[tuple[int, int], float] = {}
-        for one, best, values in nearest(vectors, self.top, ctx):
-            for other, cosine in zip(best.tolist(), values.tolist()):
+        for node, best, values in nearest_entities(vectors, self.top, ctx):
+            for near_node, cosine in zip(best.tolist(), values.tolist()):
                 if cosine >= max(self.least, 1e-6) and cosine >= self.threshold * values[0]:
-                    pairs[min(one, other), max(one, other)] = cosine
+                    pairs[min(node, near_node), max(node, near_node)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
         chunks = chunks_of(graph, "nodes")
-        edges = {(a, SIMILAR, b): cosine for (a, b), cosine in sorted(pairs.items())}
-        return with_edges(graph, edges, lambda a, b: np.union1d(chunks[a], chunks[b]))
+        edges = {(a, SIMILAR_TO, b): cosine for (a, b), cosine in sorted(pairs.items())}
+        return add_edges(graph, edges, lambda a, b: np.union1d(chunks[a], chunks[b]))
 
     def words(self) -> str:
         return f"synonyms from {self.threshold:g}"
 
 
 @dataclass(frozen=True, repr=False)
-class AddIdentityEdges(AlikeEdges):
+class AddIdentityEdges(SimilarityEdges):
     """Edges with the description “is” between entities with similar vectors (fast-graphrag).
 
     Vectors are those of name, type and description. An edge is added where (1 + cosine) / 2 is at
@@ -116,20 +123,25 @@ class AddIdentityEdges(AlikeEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
-        vectors, place = (
-            UnitRows.of(halves(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)),
+        vectors, rank = (
+            UnitRows.of(
+                encode_half_vectors(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)
+            ),
             mention_order(graph),
         )
         pairs = set[tuple[int, int]]()
-        for one, best, values in nearest(vectors, self.top, ctx):
-            near = best[
-                (np.round((1 + values) / 2, 6) >= self.threshold) & (place[best] > place[one])
+        for node, best, values in nearest_entities(vectors, self.top, ctx):
+            later_nodes = best[
+                (np.round((1 + values) / 2, 6) >= self.threshold) & (rank[best] > rank[node])
             ]
-            pairs.update((min(one, other), max(one, other)) for other in near.tolist())
+            pairs.update((min(node, other), max(node, other)) for other in later_nodes.tolist())
         fresh = unjoined(graph, sorted(pairs))
         ctx.report.counts["“is” edges"] = len(fresh)
-        return with_edges(
-            graph, {(a, RELATED, b): 1.0 for a, b in fresh}, lambda a, b: np.empty(0, np.int64), IS
+        return add_edges(
+            graph,
+            {(a, UNNAMED_RELATION, b): 1.0 for a, b in fresh},
+            lambda a, b: np.empty(0, np.int64),
+            IDENTITY_DESCRIPTION,
         )
 
     def words(self) -> str:
@@ -141,8 +153,8 @@ def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, 
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
     a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-    there = np.isin(key(a, b), key(np.minimum(heads, tails), np.maximum(heads, tails)))
-    return [pair for pair, joined in zip(pairs, there.tolist()) if not joined]
+    is_linked = np.isin(key(a, b), key(np.minimum(heads, tails), np.maximum(heads, tails)))
+    return [pair for pair, joined in zip(pairs, is_linked.tolist()) if not joined]
 
 
 def mention_order(graph: Graph) -> np.ndarray:
@@ -152,45 +164,47 @@ def mention_order(graph: Graph) -> np.ndarray:
         [rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)],
         np.int64,
     )
-    place = np.empty(graph.n_nodes, np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(graph.n_nodes)
-    return place
+    rank = np.empty(graph.n_nodes, np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(graph.n_nodes)
+    return rank
 
 
-def nearest(
+def nearest_entities(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield each unit row with its `top` nearest others and their cosines, nearest first.
 
-    More than `EXACT_UP_TO` rows are searched approximately by HNSW, which is noted in the report.
+    More than `MAX_EXACT_ROWS` rows are searched approximately by HNSW, which is noted in the report.
     """
-    if len(vectors) > EXACT_UP_TO:
+    if len(vectors) > MAX_EXACT_ROWS:
         yield from _linked(vectors, top, ctx)
         return
-    every, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
-    for first in range(0, len(vectors), ROWS):
+    nodes, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
+    for first in range(0, len(vectors), COMPARE_BATCH_ENTITIES):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", first / len(vectors))
-        scores = np.round(vectors[first : first + ROWS] @ vectors.T, 6)
+        scores = np.round(vectors[first : first + COMPARE_BATCH_ENTITIES] @ vectors.T, 6)
         for row, cosines in enumerate(scores, first):
             cosines[row] = -2.0  # not with itself
-            yield row, *top_k(every, cosines, most)
+            yield row, *top_k(nodes, cosines, most)
 
 
 def _linked(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    linked = Neighbours.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
-    ctx.report.note(sought(linked.recall(top), top))
-    for first in range(0, len(vectors), BLOCK):
+    linked = NeighbourIndex.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
+    ctx.report.note(recall_sentence(linked.recall(top), top))
+    for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", (1 + first / len(vectors)) / 2)
-        yield from linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), top)
+        yield from linked.nearest(
+            np.arange(first, min(first + COMPARE_BLOCK_ROWS, len(vectors))), top
+        )
 
 
-def with_edges(
+def add_edges(
     graph: Graph,
-    more: Mapping[Edge, float],
+    more: Mapping[EdgeKey, float],
     chunks: Callable[[int, int], np.ndarray],
     description: str = "",
 ) -> Graph:
@@ -206,13 +220,15 @@ def with_edges(
         graph.n_edges,
         sorted({*graph.relation_names, *(relation for _, relation, _ in more)}),
     )
-    place = {relation: number for number, relation in enumerate(relations)}
+    id_of_relation = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
     former = relation
     if n:
-        former = np.array([place[name] for name in graph.relation_names], np.int64)[relation]
+        former = np.array([id_of_relation[name] for name in graph.relation_names], np.int64)[
+            relation
+        ]
     added = [
-        np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64)
+        np.array([edge[part] if part != 1 else id_of_relation[edge[1]] for edge in more], np.int64)
         for part in range(3)
     ]
     triples = [
@@ -220,44 +236,44 @@ def with_edges(
         for known, fresh in zip((heads, former, tails), added)
     ]
     order = np.lexsort((triples[2], triples[1], triples[0]))
-    whole = (triples[0][order], triples[1][order], triples[2][order])
+    ordered_triples = (triples[0][order], triples[1][order], triples[2][order])
     table = graph.columns.edges or Table.of()
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "weight": np.ones(n),
         **({"description": [""] * n} if description else {}),
     }
     if table.has("chunks"):
         rows = table.lists("chunks")
     else:
-        rows = Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
+        rows = IdLists(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
     table = table.with_columns(
-        **{name: values for name, values in given.items() if not table.has(name)}
+        **{name: values for name, values in defaults.items() if not table.has(name)}
     ).without("chunks")
     values: dict[str, Any] = {"weight": [*more.values()], "description": [description] * len(more)}
     fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
-    both = (
+    edge_table = (
         table.followed_by(fresh)
         .taken(order)
-        .with_columns(chunks=_inserted(rows, order, whole, chunks))
+        .with_columns(chunks=_inserted(rows, order, ordered_triples, chunks))
     )
     names = graph.names(range(graph.n_nodes))
-    return assembled(
+    return graph_of_parts(
         graph.name,
         names,
         relations,
-        whole,
-        (graph.columns.nodes, both),
+        ordered_triples,
+        (graph.columns.nodes, edge_table),
         graph.columns.chunks,
         graph.direction,
     )
 
 
 def _inserted(
-    rows: Rows,
+    rows: IdLists,
     order: np.ndarray,
     triples: Sequence[np.ndarray],
     chunks: Callable[[int, int], np.ndarray],
-) -> Rows:
+) -> IdLists:
     """Return the chunks of all edges in their new order.
 
     Old edges keep their order, so those between two new ones are copied in one piece.
@@ -272,14 +288,14 @@ def _inserted(
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
     copied = 0  # number of old edges copied
-    for place, at in zip(
+    for edge, n_old in zip(
         (new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()
     ):
-        ids += rows.ids[rows.indptr[copied] : rows.indptr[at]].tobytes()
-        found = chunks(int(triples[0][place]), int(triples[2][place])).astype(np.int64)
-        ids += found.tobytes()
-        counts[place], copied = len(found), at
+        ids += rows.ids[rows.indptr[copied] : rows.indptr[n_old]].tobytes()
+        edge_chunks = chunks(int(triples[0][edge]), int(triples[2][edge])).astype(np.int64)
+        ids += edge_chunks.tobytes()
+        counts[edge], copied = len(edge_chunks), n_old
     ids += rows.ids[rows.indptr[copied] :].tobytes()
-    return Rows(
+    return IdLists(
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64)
     )

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.extract.mentions import ALSO_CALLED, IN_BRACKETS, PHRASE_TYPE
 from core.builds.facts import Facts
-from core.builds.resolve.known import Known, key_of_name
-from core.builds.resolve.parts import ABBREVIATED, Parts
-from core.builds.resolve.resolution import SHORT, Resolution, ResolvedFacts
+from core.builds.resolve.corpus_names import CorpusName, key_of_name
+from core.builds.resolve.name_parts import ACRONYM_RULE, PartFinder
+from core.builds.resolve.resolution import MAX_SHORT_DOCUMENT_CHUNKS, Resolution, ResolvedFacts
 from core.builds.resolve.terms import TermWeights, word_counts
-from core.corpus.mends import mends_of
+from core.corpus.entity_merges import read_merges
 from core.languages import is_english
 from core.parameters import param
 
-PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
-EVERY = 1000  # chunks or documents read between two checks for a cancel
+FINAL_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
+ROWS_PER_CHECK = 1000  # chunks or documents read between two checks for a cancel
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class ResolveNames(BuildOperator):
       replace those between the names that only share a sentence.
     - Other names that the text itself gives are joined (“Pelé, also known as”, “pembrolizumab
       (Keytruda)”).
-    - Two names that a person marked as different (`Mends.refused`) are not joined.
+    - Two names that a person marked as different (`EntityMerges.refused`) are not joined.
     - A term is kept if its weight (`TermWeights`) is at least `least`. In other languages than
       English all terms are kept.
 
@@ -66,7 +66,7 @@ class ResolveNames(BuildOperator):
         "Whether parts of names are joined in documents without the full name too.",
     )
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         resolution = self.resolution(made, ctx)
         ctx.report.count(
             **{
@@ -78,76 +78,80 @@ class ResolveNames(BuildOperator):
         assert made.facts is not None  # a line without facts is refused
         return made.replace(facts=ResolvedFacts(made.facts, resolution))
 
-    def resolution(self, made: Made, ctx: BuildContext) -> Resolution:
+    def resolution(self, made: BuildState, ctx: BuildContext) -> Resolution:
         """Return the resolution of all names in all chunks."""
         assert made.chunks is not None and made.facts is not None  # a line without these is refused
-        known = self._known(made.facts, ctx)
-        found = Resolution(known, made.chunks.texts("document"))
+        known_names = self._known(made.facts, ctx)
+        result = Resolution(known_names, made.chunks.texts("document"))
         if is_english(ctx.language):
             weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.watch))
-            found.terms = {
+            result.terms = {
                 key
-                for key, one in known.items()
+                for key, one in known_names.items()
                 if one.is_term and weights.weight(one.shown, one.burst) < self.least
             }
-        found.titles = {
-            key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))
+        result.titles = {
+            key_of_name(FINAL_PARENTHESES.sub("", title), "")
+            for title in set(made.chunks.texts("title"))
         }
-        refused = set(mends_of(made.corpus).refused)
+        refused = set(read_merges(made.corpus).refused)
         # A person who marked two names as different regards both as entities.
-        found.terms -= {key_of_name(name, "") for names in refused for name in names}
-        parts = Parts(known, refused)
+        result.terms -= {key_of_name(name, "") for names in refused for name in names}
+        finder = PartFinder(known_names, refused)
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
         for number, (document, group) in enumerate(
             groupby(zip(*columns, made.facts), key=lambda row: row[0])
         ):
-            if number % EVERY == 0:
+            if number % ROWS_PER_CHECK == 0:
                 ctx.watch.check()
             rows = list(group)
             named = {
                 key_of_name(one.name, one.type): None for row in rows for one in row[3].entities
             }
-            found.sizes[document] = len(rows)
-            joined = parts.joined(
-                named, found.terms, _aliases(row[3] for row in rows), len(rows) > SHORT
+            result.sizes[document] = len(rows)
+            joined = finder.joined(
+                named,
+                result.terms,
+                _aliases(row[3] for row in rows),
+                len(rows) > MAX_SHORT_DOCUMENT_CHUNKS,
             )
-            found.terms.difference_update(
-                full for full, rule in joined.values() if rule == ABBREVIATED
+            result.terms.difference_update(
+                full for full, rule in joined.values() if rule == ACRONYM_RULE
             )
             if self.titles:
-                joined = found.titled(
-                    document, PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined
+                joined = result.titled(
+                    document, FINAL_PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined
                 )
-            found.add(
+            result.add(
                 document,
-                {key: one for key, one in joined.items() if not parts.separates(key, one[0])},
+                {key: one for key, one in joined.items() if not finder.separates(key, one[0])},
             )
-            found.near += [(key, tuple(fulls), document) for key, fulls in parts.several.items()]
+            result.near += [(key, tuple(fulls), document) for key, fulls in finder.several.items()]
         if self.everywhere:
-            found.elsewhere = parts.elsewhere(found.by_document)
-        found.refused, found.separated = parts.refused, parts.separated
-        return found
+            result.elsewhere = finder.elsewhere(result.by_document)
+        result.refused, result.separated = finder.refused, finder.separated
+        return result
 
     def words(self) -> str:
         return f"names joined, terms from weight {self.least:g}"
 
-    def _known(self, facts: Sequence[Facts], ctx: BuildContext) -> dict[str, Known]:
-        known: dict[str, Known] = {}
-        for row, one in enumerate(facts):
-            if row % EVERY == 0:
+    def _known(self, facts: Sequence[Facts], ctx: BuildContext) -> dict[str, CorpusName]:
+        known_names: dict[str, CorpusName] = {}
+        for row, chunk_facts in enumerate(facts):
+            if row % ROWS_PER_CHECK == 0:
                 ctx.watch.check()
                 ctx.watch.report("Comparing names", row / len(facts))
-            seen = set[str]()
-            for entity in one.entities:
+            chunk_keys = set[str]()
+            for entity in chunk_facts.entities:
                 key = key_of_name(entity.name, entity.type)
                 if not key:
                     continue
-                of = known.setdefault(key, Known())
-                of.spellings[entity.name] += entity.times
-                of.kinds[entity.type or PHRASE] += entity.times
-                of.chunks += key not in seen
-                seen.add(key)
-        return known
+                name = known_names.setdefault(key, CorpusName())
+                name.spellings[entity.name] += entity.times
+                name.kinds[entity.type or PHRASE_TYPE] += entity.times
+                name.chunks += key not in chunk_keys
+                chunk_keys.add(key)
+        return known_names
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
@@ -158,7 +162,7 @@ def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
     for one in facts:
         kinds = {entity.name: entity.type for entity in one.entities}
         for relation in one.relations:
-            if relation.name in (CALLED, BRACKETED):
+            if relation.name in (ALSO_CALLED, IN_BRACKETS):
                 head, tail = (
                     key_of_name(end, kinds.get(end, "")) for end in (relation.head, relation.tail)
                 )

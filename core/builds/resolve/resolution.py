@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import overload
 
-from core.builds.extract.mentions import BRACKETED, PHRASE, TOGETHER
-from core.builds.facts import Entity, Facts, Relation
+from core.builds.extract.mentions import APPEARS_WITH, IN_BRACKETS, PHRASE_TYPE
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.report import NameMerge, NameMerges, NearMerge
-from core.builds.resolve.known import ORGANISATION, PERSON, Known, key_of_name
-from core.builds.resolve.parts import SMALL, last, within
+from core.builds.resolve.corpus_names import ORGANISATION_TYPE, PERSON_TYPE, CorpusName, key_of_name
+from core.builds.resolve.name_parts import SMALL_WORDS, final_name, is_part_of_name
 
-TITLED = "title of the document"  # rule that joins a name with a document's title
-TITLE_WORDS = 8  # most words of a title that is a subject
-PERSON_WORDS = 4  # most words of a title that is a person's name
+TITLE_RULE = "title of the document"  # rule that joins a name with a document's title
+MAX_SUBJECT_WORDS = 8  # most words of a title that is a subject
+MAX_PERSON_WORDS = 4  # most words of a title that is a person's name
 # Most chunks of a document whose title is related to the names of all chunks. In longer documents,
 # only to those of chunks that mention it.
-SHORT = 8
-DOCUMENTS = 5  # most documents that a merge lists
+MAX_SHORT_DOCUMENT_CHUNKS = 8
+MAX_LISTED_DOCUMENTS = 5  # most documents that a merge lists
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Resolution:
     full names of parts in other documents. `terms` are the keys that are no entities.
     """
 
-    known: dict[str, Known]
+    known: dict[str, CorpusName]
     documents: Sequence[str]
     by_document: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     elsewhere: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Resolution:
         if joined:
             every = {**self.by_document.get(document, {}), **joined}
             self.by_document[document] = {
-                key: (last(full, every), rule) for key, (full, rule) in every.items()
+                key: (final_name(full, every), rule) for key, (full, rule) in every.items()
             }
         for key, (full, rule) in joined.items():
             self.where.setdefault((key, full, rule), {})[document] = None
@@ -80,33 +80,33 @@ class Resolution:
         key = key_of_name(title, "")
         if (
             not key
-            or len(key.split()) > TITLE_WORDS
+            or len(key.split()) > MAX_SUBJECT_WORDS
             or key in self.terms
             or not any(letter.isupper() for letter in title)
         ):
             return joined
         full = key if key in named else self._titled(key, named)
         if full is None and f" {key} " in f" {key_of_name(text, '')} ":
-            rest = f" {key_of_name(text, '')} ".replace(f" {key} ", " | ")
+            other_text = f" {key_of_name(text, '')} ".replace(f" {key} ", " | ")
             self.inside[document] = {
-                one for one in named if f" {one} " in f" {key} " and f" {one} " not in rest
+                one for one in named if f" {one} " in f" {key} " and f" {one} " not in other_text
             }
             full = key
         if full is None:
             return joined
         if key not in self.known:
-            self.known[key] = Known(
+            self.known[key] = CorpusName(
                 Counter({title: 1}),
-                Counter(self.known[full].kinds if full in self.known else {PHRASE: 1}),
+                Counter(self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}),
                 1,
             )
-        self.topics[document] = last(key, joined)
+        self.topics[document] = final_name(key, joined)
         if full != key and full != self.topics[document]:
             joined = {
                 one: (self.topics[document] if into == full else into, rule)
                 for one, (into, rule) in joined.items()
             }
-            joined[full] = self.topics[document], TITLED
+            joined[full] = self.topics[document], TITLE_RULE
         return joined
 
     def _titled(self, key: str, named: Sequence[str]) -> str | None:
@@ -116,15 +116,15 @@ class Resolution:
         the title.
         """
         words = key.split()
-        longer = [one for one in named if len(words) > 1 and within(words, one.split())]
+        longer = [one for one in named if len(words) > 1 and is_part_of_name(words, one.split())]
         if len(longer) == 1:
             return longer[0]
-        first = next((one for one in named if self.known[one].kind == PERSON), None)
+        first = next((one for one in named if self.known[one].kind == PERSON_TYPE), None)
         if (
             first is None
             or first in self.titles
-            or not 1 < len(words) <= PERSON_WORDS
-            or SMALL.intersection(words)
+            or not 1 < len(words) <= MAX_PERSON_WORDS
+            or SMALL_WORDS.intersection(words)
         ):
             return None
         return first if first.split()[-1] == words[-1] and " " in first else None
@@ -145,7 +145,7 @@ class Resolution:
         return self.elsewhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
-        kinds = (kind,) if kind is not None else (PHRASE, ORGANISATION, "")
+        kinds = (kind,) if kind is not None else (PHRASE_TYPE, ORGANISATION_TYPE, "")
         return next((key for one in kinds if (key := key_of_name(name, one)) in self.known), None)
 
     def resolved(self, row: int, facts: Facts) -> Facts:
@@ -158,25 +158,25 @@ class Resolution:
             for one in facts.entities
             if (key := self._key(one.name, one.type))
         }
-        entities: dict[str, Entity] = {}
-        for one in facts.entities:
-            key, name = names.get(one.name, ("", None))
+        entities: dict[str, ChunkEntity] = {}
+        for entity in facts.entities:
+            key, name = names.get(entity.name, ("", None))
             if name is None or key is None:
                 continue
-            before = entities.get(name)
+            merged = entities.get(name)
             kind = self.known[self.full(row, key)].kind
-            times = one.times + (before.times if before else 0)
-            entities[name] = Entity(
-                name, kind, before.description if before else one.description, times
+            times = entity.times + (merged.times if merged else 0)
+            entities[name] = ChunkEntity(
+                name, kind, merged.description if merged else entity.description, times
             )
-        joined: dict[tuple[str, str, str], Relation] = {}
+        joined: dict[tuple[str, str, str], ChunkRelation] = {}
         for relation in facts.relations:
             head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
             if head is not None and tail is not None and head != tail:
-                label = TOGETHER if relation.name == BRACKETED else relation.name
+                label = APPEARS_WITH if relation.name == IN_BRACKETS else relation.name
                 key_of = (head, label, tail)
                 weight = relation.weight + (joined[key_of].weight if key_of in joined else 0.0)
-                joined[key_of] = Relation(
+                joined[key_of] = ChunkRelation(
                     head, tail, label, relation.description, relation.keywords, weight
                 )
         self._about(row, entities, joined)
@@ -189,7 +189,10 @@ class Resolution:
         )
 
     def _about(
-        self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]
+        self,
+        row: int,
+        entities: dict[str, ChunkEntity],
+        joined: dict[tuple[str, str, str], ChunkRelation],
     ) -> None:
         """Relate the subject of a chunk's document to all names of the chunk.
 
@@ -201,35 +204,51 @@ class Resolution:
         if topic is None:
             return
         name, kind = self.known[topic].shown, self.known[topic].kind
-        if name not in entities and (self.sizes[document] > SHORT or not entities):
+        if name not in entities and (
+            self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities
+        ):
             return
         entities.setdefault(
-            name, Entity(name, kind, next(iter(entities.values())).description if entities else "")
+            name,
+            ChunkEntity(name, kind, next(iter(entities.values())).description if entities else ""),
         )
-        for key in [key for key in joined if key[1] == TOGETHER and name not in (key[0], key[2])]:
+        for key in [
+            key for key in joined if key[1] == APPEARS_WITH and name not in (key[0], key[2])
+        ]:
             del joined[key]
         pairs = {frozenset((head, tail)) for head, _, tail in joined}
         for other, entity in entities.items():
             if other != name and frozenset((name, other)) not in pairs:
-                joined[name, TOGETHER, other] = Relation(name, other, TOGETHER, entity.description)
+                joined[name, APPEARS_WITH, other] = ChunkRelation(
+                    name, other, APPEARS_WITH, entity.description
+                )
 
     def merges(self) -> NameMerges:
         """Return the merges of names for the report."""
         shown = lambda key: self.known[key].shown if key in self.known else key
-        made = [
-            NameMerge(shown(key), shown(full), rule, len(documents), tuple(documents)[:DOCUMENTS])
+        merges = [
+            NameMerge(
+                shown(key),
+                shown(full),
+                rule,
+                len(documents),
+                tuple(documents)[:MAX_LISTED_DOCUMENTS],
+            )
             for (key, full, rule), documents in self.where.items()
         ]
         near: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
         for key, fulls, document in self.near:
             near.setdefault((key, fulls), {})[document] = None
-        close = [
+        near_merges = [
             NearMerge(
-                shown(key), tuple(map(shown, fulls)), len(documents), tuple(documents)[:DOCUMENTS]
+                shown(key),
+                tuple(map(shown, fulls)),
+                len(documents),
+                tuple(documents)[:MAX_LISTED_DOCUMENTS],
             )
             for (key, fulls), documents in near.items()
         ]
-        return NameMerges.of(made, close, self.separated, self.refused)
+        return NameMerges.of(merges, near_merges, self.separated, self.refused)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from core.watch import NO_WATCH, Watch
 
-FILE = Path(__file__).with_name("english_words.txt.gz")
-RARE = 3.3  # Zipf value of a word that is not in the list of common words
-USUAL = 4.0  # lowest Zipf value of a common word
-WORD = re.compile(r"[^\W\d_]+")
-CHUNKS = 1000  # chunks read between two checks for a cancel
+COMMON_WORDS_FILE = Path(__file__).with_name("english_words.txt.gz")
+RARE_ZIPF = 3.3  # Zipf value of a word that is not in the list of common words
+MIN_COMMON_ZIPF = 4.0  # lowest Zipf value of a common word
+LETTER_RUN = re.compile(r"[^\W\d_]+")
+CHUNKS_PER_CHECK = 1000  # chunks read between two checks for a cancel
 
 
 @cache
@@ -28,7 +28,7 @@ def common_words() -> Mapping[str, float]:
 
     The Zipf value is log10 of the number of occurrences per billion words.
     """
-    lines = gzip.decompress(FILE.read_bytes()).decode().splitlines()
+    lines = gzip.decompress(COMMON_WORDS_FILE.read_bytes()).decode().splitlines()
     return {
         word: float(value)
         for value, _, words in (line.partition(" ") for line in lines)
@@ -44,16 +44,16 @@ def commonness(word: str) -> float:
     (5.7, 3.3, 3.7)
     """
     known = common_words()
-    return known.get(word) or known.get(word.removesuffix("s")) or RARE
+    return known.get(word) or known.get(word.removesuffix("s")) or RARE_ZIPF
 
 
 def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
     """Count the words of texts, in lower case."""
     counts = Counter[str]()
     for number, text in enumerate(texts):
-        if number % CHUNKS == 0:
+        if number % CHUNKS_PER_CHECK == 0:
             watch.check()
-        counts.update(WORD.findall(text.lower()))
+        counts.update(LETTER_RUN.findall(text.lower()))
     return counts
 
 
@@ -89,13 +89,13 @@ class TermWeights:
         >>> round(of.weight("difficult thing", 2.0), 2)
         1.22
         """
-        words = WORD.findall(term.lower())
+        words = LETTER_RUN.findall(term.lower())
         if not words:
             return -math.inf
         mean = lambda of: sum(map(of, words)) / len(words)
         return (
             mean(self.keyness) / 4
-            - (mean(commonness) - USUAL)
+            - (mean(commonness) - MIN_COMMON_ZIPF)
             + math.log2(len(words))
             + 1.5 * math.log2(burst)
         )

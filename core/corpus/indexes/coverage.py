@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from cachetools import LRUCache
 
 from core.corpus.corpus import Corpus
-from core.corpus.indexes.opening import Taken, counted_words, text_digests
+from core.corpus.indexes.opened_indexes import IndexSummary, counted_words, text_digests
 from core.corpus.indexes.tools import TOOLS
 from core.errors import shorten
 
 
 @dataclass(frozen=True)
-class Coverage:
+class IndexCoverage:
     """The match between the documents of a corpus and those of an index.
 
     Parameters
@@ -39,21 +39,21 @@ class Coverage:
     def sentence(self) -> str:
         """Return a sentence on what the index does not cover; empty if it covers all.
 
-        >>> from core.corpus.indexes.coverage import Coverage
-        >>> Coverage("LightRAG", 2, others=1).sentence()
+        >>> from core.corpus.indexes.coverage import IndexCoverage
+        >>> IndexCoverage("LightRAG", 2, others=1).sentence()
         'The index of LightRAG is of 2 documents; the corpus has 1 more, which is not in this
         graph.'
-        >>> Coverage("LightRAG", 2).sentence()
+        >>> IndexCoverage("LightRAG", 2).sentence()
         ''
         """
         if not self.holds:
-            said = [
-                _happened(ids, how)
+            phrases = [
+                _note_changes(ids, how)
                 for how, ids in (("changed", self.changed), ("removed", self.removed))
                 if ids
             ]
             return (
-                f"Since the index of {self.called} was opened, {' and '.join(said)}, of which it "
+                f"Since the index of {self.called} was opened, {' and '.join(phrases)}, of which it "
                 "says nothing. Bring them back as "
                 "they were, open its folder under another name, or build a graph of the documents "
                 "here."
@@ -68,7 +68,7 @@ class Coverage:
         )
 
 
-def _happened(ids: tuple[str, ...], how: str) -> str:
+def _note_changes(ids: tuple[str, ...], how: str) -> str:
     """Return words that some documents were changed or removed, with the first one if known."""
     if not ids[0]:
         return "documents were added, changed or removed"
@@ -78,27 +78,27 @@ def _happened(ids: tuple[str, ...], how: str) -> str:
     )
 
 
-def coverage(corpus: Corpus, taken: Taken) -> Coverage:
+def coverage_of_index(corpus: Corpus, taken: IndexSummary) -> IndexCoverage:
     """Return how the present documents of a corpus match those of an index opened with it."""
     called = TOOLS[taken.tool].title
     if taken.corpus == corpus.digest:
-        return Coverage(
+        return IndexCoverage(
             called,
             len(taken.documents),
             len(corpus) - len(taken.documents) if taken.documents else 0,
         )
     # An earlier version noted only the digest of the whole corpus.
     if not taken.documents:
-        return Coverage(called, 0, changed=("",))
+        return IndexCoverage(called, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
     if key not in _coverages:
         now = text_digests(corpus, taken.documents)
         removed = tuple(id for id, text in now.items() if not text)
         changed = tuple(id for id, text in now.items() if text and text != taken.documents[id])
-        _coverages[key] = Coverage(
+        _coverages[key] = IndexCoverage(
             called, len(now), len(corpus) - len(now) + len(removed), changed, removed
         )
     return _coverages[key]
 
 
-_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # computing one reads every text
+_coverages: LRUCache[tuple, IndexCoverage] = LRUCache(64)  # computing one reads every text

@@ -7,26 +7,32 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from core.corpus.indexes.files import check_weight, text
-from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
-from core.corpus.indexes.pickled import Thing, plain
+from core.corpus.indexes.files import check_weight, text_value
+from core.corpus.indexes.index import (
+    IndexChunk,
+    IndexContent,
+    IndexDocument,
+    IndexEntity,
+    IndexRelation,
+)
+from core.corpus.indexes.pickled_data import InertObject, read_pickle
 from core.corpus.indexes.vectors import IndexVectors, hnsw_vectors, read_vectors
-from core.corpus.readers.packed import bytes_of
+from core.corpus.readers.file_sources import read_bytes
 from core.errors import BadInput
-from core.io.files import Source
+from core.io.files import FileSource
 
-CHUNKS, GRAPH = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
-VECTORS = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
+CHUNKS_FILE, GRAPH_FILE = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
+VECTORS_NAME = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
 # keys of a text's metadata that may name its file
 FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")
 
 
-def holds(names: set[str]) -> bool:
+def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of fast-graphrag."""
-    return {CHUNKS, GRAPH} <= names
+    return {CHUNKS_FILE, GRAPH_FILE} <= names
 
 
-def read(files: Mapping[str, Source]) -> Index:
+def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of fast-graphrag 0.0.5.
 
     It holds entities and relations with descriptions, and chunks with their metadata. An entity
@@ -36,22 +42,24 @@ def read(files: Mapping[str, Source]) -> Index:
 
     Raises BadInput for a damaged file.
     """
-    index = Index()
-    index.chunks, index.documents = _chunks(plain(bytes_of(files[CHUNKS]), CHUNKS))
-    names, about, edges, encoded = _graph(plain(_unzipped(files[GRAPH]), GRAPH))
+    index = IndexContent()
+    index.chunks, index.documents = _chunks(
+        read_pickle(read_bytes(files[CHUNKS_FILE]), CHUNKS_FILE)
+    )
+    names, about, edges, encoded = _graph(read_pickle(_unzipped(files[GRAPH_FILE]), GRAPH_FILE))
     chunks_of: dict[str, dict[str, None]] = {name: {} for name in names}
     for relation in edges:
         for end in (relation.head, relation.tail):
             chunks_of[end].update(dict.fromkeys(relation.chunks))
     index.relations = edges
     index.entities = [
-        Entity(name, type, description, tuple(chunks_of[name]))
+        IndexEntity(name, type, description, tuple(chunks_of[name]))
         for name, (type, description) in zip(names, about)
     ]
     readers = [
         ("entities", partial(_vectors, file, names, encoded))
         for name, file in files.items()
-        if VECTORS.fullmatch(name)
+        if VECTORS_NAME.fullmatch(name)
     ]
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     alone = sum(not some for some in chunks_of.values())
@@ -67,57 +75,60 @@ def read(files: Mapping[str, Source]) -> Index:
     return index
 
 
-def _vectors(file: Source, names: list[str], encoded: list[str]) -> IndexVectors:
+def _vectors(file: FileSource, names: list[str], encoded: list[str]) -> IndexVectors:
     """Return the vectors of the entities. Their labels in hnswlib are their node numbers."""
     labels, matrix = hnsw_vectors(file)
-    known = (labels >= 0) & (labels < len(names))
-    rows = labels[known].tolist()
+    is_node = (labels >= 0) & (labels < len(names))
+    rows = labels[is_node].tolist()
     return IndexVectors(
         "nodes",
         tuple(names[row] for row in rows),
         tuple(encoded[row] for row in rows),
-        matrix[known],
+        matrix[is_node],
     )
 
 
-def _unzipped(file: Source) -> bytes:
+def _unzipped(file: FileSource) -> bytes:
     """Return the bytes of a gzip file whose name does not end in `.gz`."""
-    return bytes_of(_Gzip(file))
+    return read_bytes(_GzipFile(file))
 
 
-class _Gzip:
+class _GzipFile:
     """A file under a name that says that it is packed by gzip."""
 
-    def __init__(self, file: Source):
+    def __init__(self, file: FileSource):
         self.name, self.size, self.open = f"{file.name}.gz", file.size, file.open
 
 
-def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
+def _chunks(found: Any) -> tuple[list[IndexChunk], list[IndexDocument]]:
     """Return the chunks in their order, and their documents without texts.
 
     The index does not hold the documents' texts.
     """
     rows = found[0] if isinstance(found, tuple) and found and isinstance(found[0], dict) else None
     if rows is None:
-        raise BadInput(f"{CHUNKS} does not hold chunks as fast-graphrag writes them.")
-    states = (row.state for row in rows.values() if isinstance(row, Thing))
-    check_weight(CHUNKS, [state.values() for state in states if isinstance(state, dict)])
-    chunks: list[Chunk] = []
-    documents: dict[str, Text] = {}
+        raise BadInput(f"{CHUNKS_FILE} does not hold chunks as fast-graphrag writes them.")
+    states = (row.state for row in rows.values() if isinstance(row, InertObject))
+    check_weight(CHUNKS_FILE, [state.values() for state in states if isinstance(state, dict)])
+    chunks: list[IndexChunk] = []
+    documents: dict[str, IndexDocument] = {}
     for row in rows.values():
-        state = row.state if isinstance(row, Thing) and isinstance(row.state, dict) else {}
+        state = row.state if isinstance(row, InertObject) and isinstance(row.state, dict) else {}
         key = _key(state.get("id"))
         metadata = state.get("metadata")
         named = ""
         if isinstance(metadata, dict):
-            named = next((text(metadata[one]) for one in FILE_KEYS if text(metadata.get(one))), "")
+            named = next(
+                (text_value(metadata[one]) for one in FILE_KEYS if text_value(metadata.get(one))),
+                "",
+            )
         document = named or key
-        documents.setdefault(document, Text(document, file=named))
-        chunks.append(Chunk(key, text(state.get("content")), document))
+        documents.setdefault(document, IndexDocument(document, file=named))
+        chunks.append(IndexChunk(key, text_value(state.get("content")), document))
     return chunks, list(documents.values())
 
 
-def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation], list[str]]:
+def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRelation], list[str]]:
     """Return the content of a pickled igraph.
 
     Returns
@@ -127,13 +138,13 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
     """
     try:
         count, ends, _, _, nodes, edges = found.given
-        check_weight(GRAPH, [*nodes.values(), *edges.values()])
+        check_weight(GRAPH_FILE, [*nodes.values(), *edges.values()])
         names = [
-            " ".join(text(name).split()) or f"node {number}"
+            " ".join(text_value(name).split()) or f"node {number}"
             for number, name in enumerate(nodes["name"])
         ]
         encoded = list(map(_encoded, nodes["name"], nodes["type"], nodes["description"]))
-        about = list(zip(map(text, nodes["type"]), map(_lines, nodes["description"])))
+        about = list(zip(map(text_value, nodes["type"]), map(_lines, nodes["description"])))
         rows = list(
             zip(
                 ends,
@@ -142,7 +153,7 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
             )
         )
         relations = [
-            Relation(names[head], names[tail], description=_lines(said), chunks=_keys(some))
+            IndexRelation(names[head], names[tail], description=_lines(said), chunks=_keys(some))
             for (head, tail), said, some in rows
         ]
         if (
@@ -151,20 +162,22 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
         ):
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
-        raise BadInput(f"{GRAPH} does not hold a graph as fast-graphrag writes it.") from None
+        raise BadInput(f"{GRAPH_FILE} does not hold a graph as fast-graphrag writes it.") from None
     return names, about, relations, encoded
 
 
 def _encoded(name: Any, type: Any, description: Any) -> str:
     """Return the text that fast-graphrag's encoder reads for an entity, its `to_str`."""
-    more = text(description)
-    return f"[{text(type)}] {text(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
+    more = text_value(description)
+    return f"[{text_value(type)}] {text_value(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
 
 
 def _lines(value: Any) -> str:
     """Return a description of several lines as one line, without repeated lines."""
     return " ".join(
-        dict.fromkeys(" ".join(line.split()) for line in text(value).splitlines() if line.strip())
+        dict.fromkeys(
+            " ".join(line.split()) for line in text_value(value).splitlines() if line.strip()
+        )
     )
 
 
@@ -175,7 +188,7 @@ def _keys(value: Any) -> tuple[str, ...]:
 def _key(value: Any) -> str:
     """Return a chunk's key: a number, which NumPy may have wrapped."""
     if (
-        isinstance(value, Thing)
+        isinstance(value, InertObject)
         and value.name.endswith(".multiarray.scalar")
         and isinstance(value.given, tuple)
     ):
@@ -183,4 +196,4 @@ def _key(value: Any) -> str:
         if isinstance(raw, bytes) and len(raw) <= 8:
             return str(int.from_bytes(raw, "little", signed=True))
         return ""
-    return text(value)
+    return text_value(value)

@@ -9,18 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.corpus.document import sound
-from core.corpus.readers.packed import bytes_of, zipped
+from core.corpus.document import utf8_text
+from core.corpus.readers.file_sources import read_bytes, zip_members
 from core.errors import BadInput, shorten
-from core.io.files import OnDisk, Source, size_text
+from core.io.files import DiskFile, FileSource, size_text
 
-MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are visited, and depth of nested folders
-MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # bytes and rows of one file after unpacking
-BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
+MAX_INDEX_FILES, MAX_INDEX_FOLDER_DEPTH = (
+    20_000,
+    4,
+)  # files and folders that are visited, and depth of nested folders
+MAX_INDEX_FILE_BYTES, MAX_INDEX_FILE_ROWS = (
+    1 << 30,
+    5_000_000,
+)  # bytes and rows of one file after unpacking
+PARQUET_BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
 Row = Mapping[str, Any]
 
 
-def files_of(path: Path) -> tuple[dict[str, Source], list[str]]:
+def files_at_path(path: Path) -> tuple[dict[str, FileSource], list[str]]:
     """Return the files of a folder, zip or single path, by their paths within it.
 
     Also returns a sentence for each thing that is left out: links, and paths outside. Raises
@@ -30,65 +36,67 @@ def files_of(path: Path) -> tuple[dict[str, Source], list[str]]:
         return _in_folder(path)
     if not path.is_file():
         raise BadInput(f"There is no folder or file {path}.")
-    return zipped(path) if path.suffix.lower() == ".zip" else ({path.name: OnDisk(path)}, [])
+    return zip_members(path) if path.suffix.lower() == ".zip" else ({path.name: DiskFile(path)}, [])
 
 
-def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
-    found: dict[str, Source] = {}
+def _in_folder(folder: Path) -> tuple[dict[str, FileSource], list[str]]:
+    index_files: dict[str, FileSource] = {}
     links: list[str] = []
-    seen = 0
-    for at, folders, names in os.walk(folder):
-        seen += len(folders) + len(names)
-        if seen > MOST_FILES:
+    n_seen = 0
+    for directory, folders, names in os.walk(folder):
+        n_seen += len(folders) + len(names)
+        if n_seen > MAX_INDEX_FILES:
             raise BadInput(
-                f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder "
+                f"{folder} holds more than {MAX_INDEX_FILES:,} files and folders; give the folder "
                 "of the index itself."
             )
-        inner = Path(at).relative_to(folder)
-        linked = {name for name in (*folders, *names) if (Path(at) / name).is_symlink()}
+        inner = Path(directory).relative_to(folder)
+        linked = {name for name in (*folders, *names) if (Path(directory) / name).is_symlink()}
         links += [(inner / name).as_posix() for name in sorted(linked)]
         folders[:] = (
             sorted(name for name in folders if name not in linked)
-            if len(inner.parts) < DEEPEST
+            if len(inner.parts) < MAX_INDEX_FOLDER_DEPTH
             else []
         )
         for name in sorted(set(names) - linked):
-            if (Path(at) / name).is_file():
-                found[(inner / name).as_posix()] = OnDisk(Path(at) / name)
-    return found, [
+            if (Path(directory) / name).is_file():
+                index_files[(inner / name).as_posix()] = DiskFile(Path(directory) / name)
+    return index_files, [
         f"Left out, links: {len(links):,}, such as {shorten(links[0])}."
     ] if links else []
 
 
-def json_of(file: Source) -> Any:
+def read_index_json(file: FileSource) -> Any:
     """Return the content of a JSON file. Raises BadInput if it is no JSON, or too large."""
     try:
-        return json.loads(bytes_of(file))
+        return json.loads(read_bytes(file))
     except UnicodeDecodeError as error:
         raise BadInput(f"{file.name} is not UTF-8 text (byte {error.start + 1}).") from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{file.name} is not JSON ({shorten(error, 120)}).") from None
 
 
-def keyed(file: Source) -> dict[str, Row]:
+def read_keyed_json(file: FileSource) -> dict[str, Row]:
     """Return the objects of a JSON file by their keys.
 
     Raises BadInput if the file does not hold one object of objects.
     """
-    found = json_of(file)
-    if not isinstance(found, dict):
+    content = read_index_json(file)
+    if not isinstance(content, dict):
         raise BadInput(
-            f"{file.name} holds {_kind(found)}; expected an object with an entry for each key."
+            f"{file.name} holds {_kind(content)}; expected an object with an entry for each key."
         )
-    bad = next((key for key, value in found.items() if not isinstance(value, dict)), None)
+    bad = next((key for key, value in content.items() if not isinstance(value, dict)), None)
     if bad is not None:
         raise BadInput(
-            f"{file.name}: the entry “{shorten(bad)}” is {_kind(found[bad])}; expected an object."
+            f"{file.name}: the entry “{shorten(bad)}” is {_kind(content[bad])}; expected an object."
         )
-    return found
+    return content
 
 
-def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> list[Row]:
+def read_parquet_rows(
+    file: FileSource, needed: Sequence[str], more: Iterable[str] = ()
+) -> list[Row]:
     """Return the rows of a Parquet file.
 
     Parameters
@@ -102,42 +110,42 @@ def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> li
         If needed columns are missing, or the file is damaged or too large.
     """
     with _parquet(file) as table:
-        there = table.schema_arrow.names
-        lacking = [name for name in needed if name not in there]
+        column_names = table.schema_arrow.names
+        lacking = [name for name in needed if name not in column_names]
         if lacking:
             raise BadInput(
                 f"{file.name} lacks the column{'s' * (len(lacking) > 1)} "
-                f"{', '.join(lacking)}; it has {', '.join(there[:20])}."
+                f"{', '.join(lacking)}; it has {', '.join(column_names[:20])}."
             )
-        found: list[Row] = []
-        taken = 0
-        columns = [*needed, *(name for name in more if name in there)]
-        for batch in table.iter_batches(BATCH_ROWS, columns=columns):
+        rows: list[Row] = []
+        size = 0
+        columns = [*needed, *(name for name in more if name in column_names)]
+        for batch in table.iter_batches(PARQUET_BATCH_ROWS, columns=columns):
             batch.validate(full=True)
-            taken += batch.nbytes
-            if len(found) + batch.num_rows > MOST_ROWS or taken > MOST_BYTES:
+            size += batch.nbytes
+            if len(rows) + batch.num_rows > MAX_INDEX_FILE_ROWS or size > MAX_INDEX_FILE_BYTES:
                 raise BadInput(
-                    f"{file.name} holds more than {MOST_ROWS:,} rows or "
-                    f"{size_text(MOST_BYTES)}; that is more than can be read here."
+                    f"{file.name} holds more than {MAX_INDEX_FILE_ROWS:,} rows or "
+                    f"{size_text(MAX_INDEX_FILE_BYTES)}; that is more than can be read here."
                 )
-            found += batch.to_pylist()
-        return found
+            rows += batch.to_pylist()
+        return rows
 
 
-def columns_of(file: Source) -> list[str]:
+def parquet_columns(file: FileSource) -> list[str]:
     """Return the names of a Parquet file's columns. Raises BadInput if it is damaged."""
     with _parquet(file) as table:
         return table.schema_arrow.names
 
 
 @contextmanager
-def _parquet(file: Source) -> Iterator[Any]:
+def _parquet(file: FileSource) -> Iterator[Any]:
     """Open a Parquet file. Raises BadInput if it is damaged, also while it is read."""
     import pyarrow as pa
     import pyarrow.parquet
 
     try:
-        yield pyarrow.parquet.ParquetFile(pa.BufferReader(bytes_of(file)))
+        yield pyarrow.parquet.ParquetFile(pa.BufferReader(read_bytes(file)))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(
             f"{file.name} is damaged or no Parquet file ({shorten(error, 120)})."
@@ -155,26 +163,26 @@ def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
         for value in column
         if isinstance(value, (str, bytes, list, tuple))
     )
-    if weight > MOST_BYTES:
+    if weight > MAX_INDEX_FILE_BYTES:
         raise BadInput(
-            f"{file} holds more than {size_text(MOST_BYTES)} of text; that is more than can "
+            f"{file} holds more than {size_text(MAX_INDEX_FILE_BYTES)} of text; that is more than can "
             "be read here."
         )
 
 
-def text(value: Any) -> str:
+def text_value(value: Any) -> str:
     """Return a value as text; empty for lists, NaN and other values that are no text."""
     if isinstance(value, bool) or value is None or value != value:
         return ""
-    return sound(str(value)) if isinstance(value, (str, int, float)) else ""
+    return utf8_text(str(value)) if isinstance(value, (str, int, float)) else ""
 
 
-def texts(value: Any) -> tuple[str, ...]:
+def text_values(value: Any) -> tuple[str, ...]:
     """Return the texts of a list without empty ones; empty for any other value."""
-    return tuple(filter(None, map(text, value))) if isinstance(value, (list, tuple)) else ()
+    return tuple(filter(None, map(text_value, value))) if isinstance(value, (list, tuple)) else ()
 
 
-def number(value: Any, otherwise: float = 0.0) -> float:
+def number_value(value: Any, otherwise: float = 0.0) -> float:
     """Return a value as a finite number, or `otherwise` if it is none."""
     try:
         found = float(value)

@@ -8,23 +8,31 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from core.corpus.indexes.files import json_of, text, texts
-from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
+from core.corpus.indexes.files import read_index_json, text_value, text_values
+from core.corpus.indexes.index import (
+    IndexChunk,
+    IndexContent,
+    IndexDocument,
+    IndexEntity,
+    IndexRelation,
+)
 from core.corpus.indexes.vectors import parquet_vectors, read_vectors
 from core.errors import BadInput
-from core.io.files import Source
+from core.io.files import FileSource
 
-VECTORS = "vdb_entity.parquet"  # vectors of entities, in a folder that is named after the models
-OTHERS = re.compile("[^a-z0-9 ]")  # characters that HippoRAG replaces by blanks
-LONGEST_TITLE = 120  # characters of a first line that counts as a title
+ENTITY_VECTORS_FILE = (
+    "vdb_entity.parquet"  # vectors of entities, in a folder that is named after the models
+)
+REPLACED_CHARACTERS = re.compile("[^a-z0-9 ]")  # characters that HippoRAG replaces by blanks
+MAX_TITLE_CHARACTERS = 120  # characters of a first line that counts as a title
 
 
-def holds(names: set[str]) -> bool:
+def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of HippoRAG."""
     return any(_of_openie(name) for name in names)
 
 
-def read(files: Mapping[str, Source]) -> Index:
+def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of HippoRAG 1 or 2 from the file of OpenIE's results.
 
     It holds passages, names and triples. Names that are equal in lower case and without marks are
@@ -34,35 +42,37 @@ def read(files: Mapping[str, Source]) -> Index:
 
     Raises BadInput for a damaged file, or if there are several.
     """
-    found = sorted(name for name in files if _of_openie(name))
-    if len(found) > 1:
+    openie_files = sorted(name for name in files if _of_openie(name))
+    if len(openie_files) > 1:
         raise BadInput(
-            f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the "
+            f"There are several files of OpenIE's results, {', '.join(openie_files[:6])}. Give the "
             "path of one of them."
         )
-    file = files[found[0]]
-    whole = json_of(file)
-    docs = whole.get("docs") if isinstance(whole, dict) else None
+    file = files[openie_files[0]]
+    results = read_index_json(file)
+    docs = results.get("docs") if isinstance(results, dict) else None
     if not isinstance(docs, list) or not all(isinstance(row, dict) for row in docs):
         raise BadInput(
             f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes."
         )
-    index = Index()
+    index = IndexContent()
     passages = [
-        (text(row.get("idx")) or str(number), text(row.get("passage")))
+        (text_value(row.get("idx")) or str(number), text_value(row.get("passage")))
         for number, row in enumerate(docs)
     ]
     index.documents = _titled(passages, index.notes)
-    index.chunks = [Chunk(one.key, one.text, one.key) for one in index.documents]
+    index.chunks = [IndexChunk(one.key, one.text, one.key) for one in index.documents]
     called = _names_and_triples(docs, [key for key, _ in passages], index)
-    item = lambda content: (called.get(folded(content), ""), content)
-    tables = [one for name, one in files.items() if name.rpartition("/")[2] == VECTORS]
+    item = lambda content: (called.get(fold_hipporag_name(content), ""), content)
+    tables = [one for name, one in files.items() if name.rpartition("/")[2] == ENTITY_VECTORS_FILE]
     readers = [
         ("entities", partial(parquet_vectors, one, "nodes", ("content", "embedding"), item))
         for one in tables
     ]
     if len(readers) > 1:
-        index.notes.append(f"There are several files {VECTORS}, by several models; none is taken.")
+        index.notes.append(
+            f"There are several files {ENTITY_VECTORS_FILE}, by several models; none is taken."
+        )
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
     return index
@@ -73,30 +83,32 @@ def _of_openie(name: str) -> bool:
     return name.startswith("openie_") and name.endswith(".json") and "results" in name
 
 
-def folded(name: str) -> str:
+def fold_hipporag_name(name: str) -> str:
     """Return a name as HippoRAG compares it: small letters, digits and blanks.
 
     HippoRAG leaves nothing of a name in other scripts; its small letters are returned here.
     """
-    return " ".join(OTHERS.sub(" ", name.lower()).split()) or " ".join(name.casefold().split())
+    return " ".join(REPLACED_CHARACTERS.sub(" ", name.lower()).split()) or " ".join(
+        name.casefold().split()
+    )
 
 
-def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]:
+def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[IndexDocument]:
     """Return the passages as documents, with titles if all passages have one."""
     parts = [passage.partition("\n") for _, passage in passages]
     if not parts or not all(
-        0 < len(title.strip()) <= LONGEST_TITLE and rest.strip() for title, _, rest in parts
+        0 < len(title.strip()) <= MAX_TITLE_CHARACTERS and rest.strip() for title, _, rest in parts
     ):
-        return [Text(key, "", passage) for key, passage in passages]
+        return [IndexDocument(key, "", passage) for key, passage in passages]
     notes.append("Each passage begins with a short line, which was taken for its title.")
     return [
-        Text(key, title.strip(), rest.strip())
+        IndexDocument(key, title.strip(), rest.strip())
         for (key, _), (title, _, rest) in zip(passages, parts)
     ]
 
 
 def _names_and_triples(
-    docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index
+    docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: IndexContent
 ) -> dict[str, str]:
     """Add the entities and relations of all passages to the index.
 
@@ -107,28 +119,28 @@ def _names_and_triples(
     triples: list[tuple[str, str, str, str]] = []
 
     def named(name: str, chunk: str) -> str:
-        key = folded(name)
+        key = fold_hipporag_name(name)
         spellings.setdefault(key, Counter())[" ".join(name.split())] += 1
         chunks.setdefault(key, {})[chunk] = None
         return key
 
     for key, row in zip(keys, docs):
-        for name in texts(row.get("extracted_entities")):
-            if folded(name):
+        for name in text_values(row.get("extracted_entities")):
+            if fold_hipporag_name(name):
                 named(name, key)
         given = row.get("extracted_triples")
         for triple in given if isinstance(given, list) else []:
-            parts = texts(triple)
-            if len(parts) != 3 or not all(map(folded, parts)):
+            parts = text_values(triple)
+            if len(parts) != 3 or not all(map(fold_hipporag_name, parts)):
                 index.left_out["Left out, triples that are not three texts"] += 1
                 continue
             triples.append(
                 (named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key)
             )
     called = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
-    index.entities = [Entity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
+    index.entities = [IndexEntity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
     index.relations = [
-        Relation(called[head], called[tail], name, chunks=(chunk,))
+        IndexRelation(called[head], called[tail], name, chunks=(chunk,))
         for head, name, tail, chunk in triples
     ]
     return called

@@ -9,7 +9,7 @@ from core.corpus.indexes.vectors import IndexVectors
 
 
 @dataclass(frozen=True)
-class Text:
+class IndexDocument:
     """A document of an index: the tool's `key`, title, text and file name.
 
     Missing data is empty.
@@ -22,7 +22,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class IndexChunk:
     """A chunk with the key of its document, empty if the index names none.
 
     Chunks are in the order of their documents.
@@ -34,7 +34,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Entity:
+class IndexEntity:
     """An entity, and the keys of the chunks that mention it."""
 
     name: str
@@ -44,7 +44,7 @@ class Entity:
 
 
 @dataclass(frozen=True)
-class Relation:
+class IndexRelation:
     """A relation between two named entities. `name` is empty if the tool gives it none."""
 
     head: str
@@ -57,7 +57,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Community:
+class IndexCommunity:
     """A community with the names of its members.
 
     Parameters
@@ -77,7 +77,7 @@ class Community:
 
 
 @dataclass
-class Index:
+class IndexContent:
     """The content of an index as read.
 
     Parameters
@@ -88,11 +88,11 @@ class Index:
     """
 
     form: str = ""
-    documents: list[Text] = field(default_factory=list)
-    chunks: list[Chunk] = field(default_factory=list)
-    entities: list[Entity] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
-    communities: list[Community] = field(default_factory=list)
+    documents: list[IndexDocument] = field(default_factory=list)
+    chunks: list[IndexChunk] = field(default_factory=list)
+    entities: list[IndexEntity] = field(default_factory=list)
+    relations: list[IndexRelation] = field(default_factory=list)
+    communities: list[IndexCommunity] = field(default_factory=list)
     vectors: list[IndexVectors] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)

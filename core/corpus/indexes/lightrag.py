@@ -10,40 +10,50 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from core.corpus.indexes.files import Row, keyed, number, text, texts
-from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
-from core.corpus.indexes.vectors import IndexVectors, called, nano_vectors, read_vectors
-from core.graph.readers.graphml import attributed
-from core.io.files import Source
+from core.corpus.indexes.files import Row, number_value, read_keyed_json, text_value, text_values
+from core.corpus.indexes.index import (
+    IndexChunk,
+    IndexCommunity,
+    IndexContent,
+    IndexDocument,
+    IndexEntity,
+    IndexRelation,
+)
+from core.corpus.indexes.vectors import IndexVectors, nano_vectors, one_line_value, read_vectors
+from core.graph.readers.graphml import read_attributed
+from core.io.files import FileSource
 
-GRAPH, CHUNKS, DOCUMENTS, REPORTS = (
+GRAPHML_FILE, CHUNK_STORE_FILE, DOCUMENT_STORE_FILE, REPORT_STORE_FILE = (
     "graph_chunk_entity_relation.graphml",
     "kv_store_text_chunks.json",
     "kv_store_full_docs.json",
     "kv_store_community_reports.json",
 )
-OF_ENTITIES, OF_RELATIONS = "kv_store_entity_chunks.json", "kv_store_relation_chunks.json"
-VECTORS = {
+ENTITY_CHUNKS_FILE, RELATION_CHUNKS_FILE = (
+    "kv_store_entity_chunks.json",
+    "kv_store_relation_chunks.json",
+)
+VECTOR_FILES = {
     "nodes": "vdb_entities.json",
     "relations": "vdb_relationships.json",
     "chunks": "vdb_chunks.json",
 }
-BETWEEN = "<SEP>"  # separates the parts of one attribute
+PART_SEPARATOR = "<SEP>"  # separates the parts of one attribute
 # names that LightRAG writes for unknown files
-UNNAMED = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")
+UNKNOWN_FILES = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")
 
 
-def holds(names: set[str]) -> bool:
+def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of LightRAG."""
-    return {GRAPH, CHUNKS} <= names and REPORTS not in names
+    return {GRAPHML_FILE, CHUNK_STORE_FILE} <= names and REPORT_STORE_FILE not in names
 
 
-def holds_nano(names: set[str]) -> bool:
+def holds_nano_index(names: set[str]) -> bool:
     """Return whether these files are an index of nano-graphrag, which writes community reports."""
-    return {GRAPH, CHUNKS, REPORTS} <= names
+    return {GRAPHML_FILE, CHUNK_STORE_FILE, REPORT_STORE_FILE} <= names
 
 
-def read(files: Mapping[str, Source]) -> Index:
+def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of LightRAG 1.0 to 1.5.
 
     It holds entities, relations with keywords and weights, chunks and documents. The chunks of
@@ -53,27 +63,31 @@ def read(files: Mapping[str, Source]) -> Index:
     Raises BadInput for a damaged file.
     """
     index = _texts_and_graph(files)
-    if OF_ENTITIES in files:
-        more = {
-            name: texts(row.get("chunk_ids")) for name, row in keyed(files[OF_ENTITIES]).items()
+    if ENTITY_CHUNKS_FILE in files:
+        entity_chunks = {
+            name: text_values(row.get("chunk_ids"))
+            for name, row in read_keyed_json(files[ENTITY_CHUNKS_FILE]).items()
         }
         index.entities = [
-            replace(one, chunks=_both(one.chunks, more.get(one.name, ()))) for one in index.entities
+            replace(one, chunks=_both(one.chunks, entity_chunks.get(one.name, ())))
+            for one in index.entities
         ]
-    if OF_RELATIONS in files:
-        both = {
-            _ends(*key.partition(BETWEEN)[::2]): texts(row.get("chunk_ids"))
-            for key, row in keyed(files[OF_RELATIONS]).items()
+    if RELATION_CHUNKS_FILE in files:
+        relation_chunks = {
+            _ends(*key.partition(PART_SEPARATOR)[::2]): text_values(row.get("chunk_ids"))
+            for key, row in read_keyed_json(files[RELATION_CHUNKS_FILE]).items()
         }
         index.relations = [
-            replace(one, chunks=_both(one.chunks, both.get(_ends(one.head, one.tail), ())))
+            replace(
+                one, chunks=_both(one.chunks, relation_chunks.get(_ends(one.head, one.tail), ()))
+            )
             for one in index.relations
         ]
-    index.vectors = _vectors(files, lambda of, row: text(row.get("content")), index.notes)
+    index.vectors = _vectors(files, lambda of, row: text_value(row.get("content")), index.notes)
     return index
 
 
-def read_nano(files: Mapping[str, Source]) -> Index:
+def read_nano_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of nano-graphrag 0.0.8.
 
     It is like LightRAG's, without keywords, but with communities on levels and their reports. A
@@ -85,100 +99,109 @@ def read_nano(files: Mapping[str, Source]) -> Index:
     contents = {one.key: one.text for one in index.chunks}
     nodes = {
         id: f"{id}{about.get('description', '')}"
-        for id, about in attributed(files[GRAPH])[0].items()
+        for id, about in read_attributed(files[GRAPHML_FILE])[0].items()
     }
     worded = lambda of, row: (
-        contents.get(text(row.get("__id__")), "")
+        contents.get(text_value(row.get("__id__")), "")
         if of == "chunks"
-        else nodes.get(text(row.get("entity_name")), "")
+        else nodes.get(text_value(row.get("entity_name")), "")
     )
     index.vectors = _vectors(files, worded, index.notes)
-    reports = keyed(files[REPORTS])
+    reports = read_keyed_json(files[REPORT_STORE_FILE])
     parents = {
-        part: key for key, row in reports.items() for part in texts(row.get("sub_communities"))
+        part: key
+        for key, row in reports.items()
+        for part in text_values(row.get("sub_communities"))
     }
     index.communities = [_community(key, row, parents.get(key, "")) for key, row in reports.items()]
     return index
 
 
-def _texts_and_graph(files: Mapping[str, Source]) -> Index:
+def _texts_and_graph(files: Mapping[str, FileSource]) -> IndexContent:
     """Read the data that both tools write in the same form."""
-    index = Index()
-    rows = keyed(files[CHUNKS])
-    ordered = sorted(rows, key=lambda key: number(rows[key].get("chunk_order_index")))
+    index = IndexContent()
+    rows = read_keyed_json(files[CHUNK_STORE_FILE])
+    ordered = sorted(rows, key=lambda key: number_value(rows[key].get("chunk_order_index")))
     index.chunks = [
-        Chunk(key, text(rows[key].get("content")), text(rows[key].get("full_doc_id")))
+        IndexChunk(
+            key, text_value(rows[key].get("content")), text_value(rows[key].get("full_doc_id"))
+        )
         for key in ordered
     ]
-    if DOCUMENTS in files:
+    if DOCUMENT_STORE_FILE in files:
         index.documents = [
-            Text(key, text=text(row.get("content")), file=_file(row))
-            for key, row in keyed(files[DOCUMENTS]).items()
+            IndexDocument(key, text=text_value(row.get("content")), file=_file(row))
+            for key, row in read_keyed_json(files[DOCUMENT_STORE_FILE]).items()
         ]
-    nodes, edges = attributed(files[GRAPH])
+    nodes, edges = read_attributed(files[GRAPHML_FILE])
     index.entities = [
-        Entity(
-            bare(id),
-            bare(about.get("entity_type", "")),
+        IndexEntity(
+            unquoted_name(id),
+            unquoted_name(about.get("entity_type", "")),
             _description(about),
             _parts(about.get("source_id", "")),
         )
         for id, about in nodes.items()
     ]
-    index.relations = [_relation(bare(head), bare(tail), about) for head, tail, about in edges]
+    index.relations = [
+        _relation(unquoted_name(head), unquoted_name(tail), about) for head, tail, about in edges
+    ]
     return index
 
 
 def _vectors(
-    files: Mapping[str, Source], worded: Callable[[str, Row], str], notes: list[str]
+    files: Mapping[str, FileSource], worded: Callable[[str, Row], str], notes: list[str]
 ) -> list[IndexVectors]:
     """Return the vectors of entities, relations and chunks.
 
     `worded` returns the text from which a row's vector was made.
     """
     readers = [
-        (OF[of], partial(nano_vectors, files[name], of, KEYS[of], partial(worded, of)))
-        for of, name in VECTORS.items()
+        (
+            ITEM_TITLES[of],
+            partial(nano_vectors, files[name], of, ITEM_KEYS[of], partial(worded, of)),
+        )
+        for of, name in VECTOR_FILES.items()
         if name in files
     ]
     return read_vectors(readers, notes)
 
 
-def _relation(head: str, tail: str, about: Mapping[str, str]) -> Relation:
+def _relation(head: str, tail: str, about: Mapping[str, str]) -> IndexRelation:
     keywords = ", ".join(_parts(about.get("keywords", "")))
     more: dict[str, Any] = {
-        "weight": number(about.get("weight"), 1.0),
+        "weight": number_value(about.get("weight"), 1.0),
         "chunks": _parts(about.get("source_id", "")),
     }
-    return Relation(head, tail, description=_description(about), keywords=keywords, **more)
+    return IndexRelation(head, tail, description=_description(about), keywords=keywords, **more)
 
 
-def _community(key: str, row: Row, parent: str) -> Community:
+def _community(key: str, row: Row, parent: str) -> IndexCommunity:
     reply = row.get("report_json")
     reply = reply if isinstance(reply, dict) else {}
-    title = text(reply.get("title")) or text(row.get("title"))
-    report = text(row.get("report_string")).removeprefix(f"# {title}").strip()
-    members = tuple(map(bare, texts(row.get("nodes"))))
+    title = text_value(reply.get("title")) or text_value(row.get("title"))
+    report = text_value(row.get("report_string")).removeprefix(f"# {title}").strip()
+    members = tuple(map(unquoted_name, text_values(row.get("nodes"))))
     about: dict[str, Any] = {
         "title": title,
         "members": members,
         "report": report,
-        "rating": number(reply.get("rating")),
+        "rating": number_value(reply.get("rating")),
     }
-    return Community(key, int(number(row.get("level"))), parent, **about)
+    return IndexCommunity(key, int(number_value(row.get("level"))), parent, **about)
 
 
 def _file(row: Row) -> str:
     """Return the name of a document's file; empty if unknown."""
-    name = text(row.get("file_path"))
-    return "" if name in UNNAMED else name
+    name = text_value(row.get("file_path"))
+    return "" if name in UNKNOWN_FILES else name
 
 
-def bare(name: str) -> str:
+def unquoted_name(name: str) -> str:
     """Return a name without the quotation marks that language models put around it.
 
-    >>> from core.corpus.indexes.lightrag import bare
-    >>> bare('"ANN LEE"'), bare('the "Marie"')
+    >>> from core.corpus.indexes.lightrag import unquoted_name
+    >>> unquoted_name('"ANN LEE"'), unquoted_name('the "Marie"')
     ('ANN LEE', 'the "Marie"')
     """
     name = name.strip()
@@ -186,7 +209,7 @@ def bare(name: str) -> str:
 
 
 def _parts(value: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(bare, value.split(BETWEEN)))))
+    return tuple(dict.fromkeys(filter(None, map(unquoted_name, value.split(PART_SEPARATOR)))))
 
 
 def _description(about: Mapping[str, str]) -> str:
@@ -201,10 +224,12 @@ def _ends(one: str, other: str) -> tuple[str, str]:
     return min(one, other), max(one, other)
 
 
-OF = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
+ITEM_TITLES = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
 # return the key of the item to which a row's vector belongs
-KEYS: dict[str, Callable[[Row], Hashable]] = {
-    "nodes": lambda row: bare(called(row, "entity_name")),
-    "relations": lambda row: frozenset((bare(called(row, "src_id")), bare(called(row, "tgt_id")))),
-    "chunks": lambda row: text(row.get("__id__")),
+ITEM_KEYS: dict[str, Callable[[Row], Hashable]] = {
+    "nodes": lambda row: unquoted_name(one_line_value(row, "entity_name")),
+    "relations": lambda row: frozenset(
+        (unquoted_name(one_line_value(row, "src_id")), unquoted_name(one_line_value(row, "tgt_id")))
+    ),
+    "chunks": lambda row: text_value(row.get("__id__")),
 }

@@ -12,22 +12,39 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from core.corpus.indexes.files import Row, columns_of, number, rows_of, text, texts
-from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
+from core.corpus.indexes.files import (
+    Row,
+    number_value,
+    parquet_columns,
+    read_parquet_rows,
+    text_value,
+    text_values,
+)
+from core.corpus.indexes.index import (
+    IndexChunk,
+    IndexCommunity,
+    IndexContent,
+    IndexDocument,
+    IndexEntity,
+    IndexRelation,
+)
 from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vectors
-from core.corpus.readers.files import KINDS
-from core.io.files import Source
+from core.corpus.readers.files import READABLE_KINDS
+from core.io.files import FileSource
 
-TABLES = ("entities", "relationships", "text_units")  # tables that every index has
-OLD = "create_final_"  # prefix of table names up to version 1
+NEEDED_TABLES = ("entities", "relationships", "text_units")  # tables that every index has
+OLD_TABLE_PREFIX = "create_final_"  # prefix of table names up to version 1
 
 
-def holds(names: set[str]) -> bool:
+def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of microsoft/graphrag."""
-    return any({f"{before}{table}.parquet" for table in TABLES} <= names for before in ("", OLD))
+    return any(
+        {f"{before}{table}.parquet" for table in NEEDED_TABLES} <= names
+        for before in ("", OLD_TABLE_PREFIX)
+    )
 
 
-def read(files: Mapping[str, Source]) -> Index:
+def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of microsoft/graphrag 0.3 to 3.
 
     It holds entities, relationships, text units, documents, communities and their reports. If the
@@ -37,7 +54,7 @@ def read(files: Mapping[str, Source]) -> Index:
 
     Raises BadInput for a damaged table, or one that lacks a column.
     """
-    new = all(f"{table}.parquet" in files for table in TABLES)
+    new = all(f"{table}.parquet" in files for table in NEEDED_TABLES)
     tables = {
         name.removesuffix(".parquet"): file
         for name, file in files.items()
@@ -45,79 +62,95 @@ def read(files: Mapping[str, Source]) -> Index:
     }
     if not new:
         tables = {
-            name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)
+            name.removeprefix(OLD_TABLE_PREFIX): file
+            for name, file in tables.items()
+            if name.startswith(OLD_TABLE_PREFIX)
         }
-    found = Index(form=_form(tables, new))
-    called = "title" if "title" in columns_of(tables["entities"]) else "name"
-    entities = rows_of(tables["entities"], ["id", called], ["type", "description", "text_unit_ids"])
-    names = {text(row["id"]): text(row[called]) for row in entities}
-    found.entities = [_entity(row, called) for row in entities]
-    found.relations = [
-        _relation(row) for row in rows_of(tables["relationships"], ["source", "target"], RELATION)
+    index = IndexContent(form=_form(tables, new))
+    title_column = "title" if "title" in parquet_columns(tables["entities"]) else "name"
+    entities = read_parquet_rows(
+        tables["entities"], ["id", title_column], ["type", "description", "text_unit_ids"]
+    )
+    names = {text_value(row["id"]): text_value(row[title_column]) for row in entities}
+    index.entities = [_entity(row, title_column) for row in entities]
+    index.relations = [
+        _relation(row)
+        for row in read_parquet_rows(
+            tables["relationships"], ["source", "target"], RELATION_COLUMNS
+        )
     ]
-    found.chunks = [
+    index.chunks = [
         _chunk(row)
-        for row in rows_of(tables["text_units"], ["id", "text"], ["document_id", "document_ids"])
+        for row in read_parquet_rows(
+            tables["text_units"], ["id", "text"], ["document_id", "document_ids"]
+        )
     ]
     if "documents" in tables:
-        rows = rows_of(tables["documents"], ["id"], ["title", "text", "raw_content"])
-        found.documents = [_document(text(row["id"]), text(row.get("title")), row) for row in rows]
-    found.communities = _communities(tables, names)
-    by_id = {text(row["id"]): (text(row[called]), row) for row in entities}
-    found.vectors = _vectors(
-        files, tables, by_id, {one.key: one.text for one in found.chunks}, found.notes
+        rows = read_parquet_rows(tables["documents"], ["id"], ["title", "text", "raw_content"])
+        index.documents = [
+            _document(text_value(row["id"]), text_value(row.get("title")), row) for row in rows
+        ]
+    index.communities = _communities(tables, names)
+    by_id = {text_value(row["id"]): (text_value(row[title_column]), row) for row in entities}
+    index.vectors = _vectors(
+        files, tables, by_id, {one.key: one.text for one in index.chunks}, index.notes
     )
     if "covariates" in tables:
-        found.left_out["Left out, claims (covariates)"] = len(rows_of(tables["covariates"], ["id"]))
-    return found
+        index.left_out["Left out, claims (covariates)"] = len(
+            read_parquet_rows(tables["covariates"], ["id"])
+        )
+    return index
 
 
-def _document(id: str, title: str, row: Row) -> Text:
+def _document(id: str, title: str, row: Row) -> IndexDocument:
     """Return a document. GraphRAG titles the document of a file by the file's name."""
-    content = text(row.get("text") or row.get("raw_content"))
-    if PurePosixPath(ROW_NUMBER.sub("", title)).suffix.lower() in KINDS:
-        return Text(id, text=content, file=title)
-    return Text(id, title, content)
+    content = text_value(row.get("text") or row.get("raw_content"))
+    if PurePosixPath(ROW_NUMBER.sub("", title)).suffix.lower() in READABLE_KINDS:
+        return IndexDocument(id, text=content, file=title)
+    return IndexDocument(id, title, content)
 
 
 ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # row number after the name of a table's file
-VECTORS = {
+VECTOR_TABLES = {
     "nodes": "entity.description",
     "communities": "community.full_content",
     "chunks": "text_unit.text",
 }
-IN_PARQUET = "embeddings.{}.parquet"  # written by GraphRAG if `snapshots: embeddings` is set
-UNREADABLE = (
+VECTOR_TABLE_FILE = "embeddings.{}.parquet"  # written by GraphRAG if `snapshots: embeddings` is set
+LANCEDB_ADVICE = (
     "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG "
     "writes them as Parquet too."
 )
 
 
 def _vectors(
-    files: Mapping[str, Source],
-    tables: Mapping[str, Source],
+    files: Mapping[str, FileSource],
+    tables: Mapping[str, FileSource],
     entities: Mapping[str, tuple[str, Row]],
     chunks: Mapping[str, str],
     notes: list[str],
 ) -> list[IndexVectors]:
     """Return the vectors of entities, reports and text units, if they are in Parquet."""
-    known = {
-        of: files.get(IN_PARQUET.format(name))
-        or files.get(IN_PARQUET.format(name.replace(".", "_")))
-        for of, name in VECTORS.items()
+    vector_files = {
+        of: files.get(VECTOR_TABLE_FILE.format(name))
+        or files.get(VECTOR_TABLE_FILE.format(name.replace(".", "_")))
+        for of, name in VECTOR_TABLES.items()
     }
-    if not any(known.values()):
-        notes += [UNREADABLE] if any(".lance/" in name for name in files) else []
+    if not any(vector_files.values()):
+        notes += [LANCEDB_ADVICE] if any(".lance/" in name for name in files) else []
         return []
     reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
     # by kind and id: the key of a vector's item, and the text that was encoded
     items: dict[str, Mapping[str, tuple[str, str]]] = {
         "nodes": {
-            id: (" ".join(title.split()), f"{title}:{text(row.get('description'))}")
+            id: (" ".join(title.split()), f"{title}:{text_value(row.get('description'))}")
             for id, (title, row) in entities.items()
         },
         "communities": {
-            text(row.get("id")): (_key(row.get("community")), text(row.get("full_content")))
+            text_value(row.get("id")): (
+                _key(row.get("community")),
+                text_value(row.get("full_content")),
+            )
             for row in reports
         },
         "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
@@ -129,7 +162,7 @@ def _vectors(
             ("communities", "communities"),
             ("chunks", "chunks"),
         )
-        if (file := known[of]) is not None
+        if (file := vector_files[of]) is not None
     ]
     return read_vectors(readers, notes)
 
@@ -139,81 +172,91 @@ def _item(items: Mapping[str, tuple[str, str]], id: str) -> tuple[str, str]:
     return items.get(id, ("", ""))
 
 
-RELATION = ("description", "weight", "text_unit_ids")
-COMMUNITY = ("community", "level", "parent", "title", "entity_ids")
-REPORT = ("community", "title", "summary", "full_content", "rank", "rating", "level")
+RELATION_COLUMNS = ("description", "weight", "text_unit_ids")
+COMMUNITY_COLUMNS = ("community", "level", "parent", "title", "entity_ids")
+REPORT_COLUMNS = ("community", "title", "summary", "full_content", "rank", "rating", "level")
 
 
-def _form(tables: Mapping[str, Source], new: bool) -> str:
+def _form(tables: Mapping[str, FileSource], new: bool) -> str:
     """Return the versions that write tables of this form."""
     if not new:
-        return "version 1" if "title" in columns_of(tables["entities"]) else "a version before 1"
-    return "version 3" if "document_id" in columns_of(tables["text_units"]) else "version 2"
+        return (
+            "version 1" if "title" in parquet_columns(tables["entities"]) else "a version before 1"
+        )
+    return "version 3" if "document_id" in parquet_columns(tables["text_units"]) else "version 2"
 
 
-def _entity(row: Row, called: str) -> Entity:
-    return Entity(
-        text(row[called]),
-        text(row.get("type")),
-        text(row.get("description")),
-        texts(row.get("text_unit_ids")),
+def _entity(row: Row, called: str) -> IndexEntity:
+    return IndexEntity(
+        text_value(row[called]),
+        text_value(row.get("type")),
+        text_value(row.get("description")),
+        text_values(row.get("text_unit_ids")),
     )
 
 
-def _relation(row: Row) -> Relation:
+def _relation(row: Row) -> IndexRelation:
     about: dict[str, Any] = {
-        "weight": number(row.get("weight"), 1.0),
-        "chunks": texts(row.get("text_unit_ids")),
+        "weight": number_value(row.get("weight"), 1.0),
+        "chunks": text_values(row.get("text_unit_ids")),
     }
-    return Relation(
-        text(row["source"]), text(row["target"]), description=text(row.get("description")), **about
+    return IndexRelation(
+        text_value(row["source"]),
+        text_value(row["target"]),
+        description=text_value(row.get("description")),
+        **about,
     )
 
 
-def _chunk(row: Row) -> Chunk:
-    documents = texts(row.get("document_ids"))
-    return Chunk(
-        text(row["id"]),
-        text(row["text"]),
-        text(row.get("document_id")) or next(iter(documents), ""),
+def _chunk(row: Row) -> IndexChunk:
+    documents = text_values(row.get("document_ids"))
+    return IndexChunk(
+        text_value(row["id"]),
+        text_value(row["text"]),
+        text_value(row.get("document_id")) or next(iter(documents), ""),
     )
 
 
-def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list[Community]:
+def _communities(
+    tables: Mapping[str, FileSource], names: Mapping[str, str]
+) -> list[IndexCommunity]:
     """Return the communities with their reports; empty without a table of communities."""
     if "communities" not in tables:
         return []
-    rows = rows_of(tables["communities"], ["id"], COMMUNITY)
+    rows = read_parquet_rows(tables["communities"], ["id"], COMMUNITY_COLUMNS)
     reports = {
-        _key(row.get("community")): row for row in _rows(tables, "community_reports", REPORT)
+        _key(row.get("community")): row
+        for row in _rows(tables, "community_reports", REPORT_COLUMNS)
     }
     members: dict[str, list[str]] = {}
     for row in _rows(tables, "nodes", ("title", "community")):
-        members.setdefault(_key(row.get("community")), []).append(text(row.get("title")))
-    found = []
+        members.setdefault(_key(row.get("community")), []).append(text_value(row.get("title")))
+    communities = []
     for row in rows:
         key = _key(row["community"] if "community" in row else row["id"])
         report = reports.get(key, {})
         if "entity_ids" in row:
-            inside = [names.get(id, "") for id in texts(row["entity_ids"])]
+            member_names = [names.get(id, "") for id in text_values(row["entity_ids"])]
         else:
-            inside = members.get(key, [])
-        title = text(report.get("title")) or text(row.get("title"))
-        rating = number(report.get("rank"), number(report.get("rating")))
+            member_names = members.get(key, [])
+        title = text_value(report.get("title")) or text_value(row.get("title"))
+        rating = number_value(report.get("rank"), number_value(report.get("rating")))
         about: dict[str, Any] = {
             "title": title,
-            "members": tuple(inside),
+            "members": tuple(member_names),
             "report": _report(report, title),
             "rating": rating,
         }
-        found.append(
-            Community(key, int(number(row.get("level"))), _key(row.get("parent")), **about)
+        communities.append(
+            IndexCommunity(
+                key, int(number_value(row.get("level"))), _key(row.get("parent")), **about
+            )
         )
-    return found if any(one.parent for one in found) else _with_parents(found)
+    return communities if any(one.parent for one in communities) else _with_parents(communities)
 
 
-def _rows(tables: Mapping[str, Source], name: str, columns: tuple[str, ...]) -> list[Row]:
-    return rows_of(tables[name], [], columns) if name in tables else []
+def _rows(tables: Mapping[str, FileSource], name: str, columns: tuple[str, ...]) -> list[Row]:
+    return read_parquet_rows(tables[name], [], columns) if name in tables else []
 
 
 def _key(value: Any) -> str:
@@ -221,17 +264,17 @@ def _key(value: Any) -> str:
 
     It is a number in some versions and a text in others.
     """
-    found = int(number(value, -1))
+    found = int(number_value(value, -1))
     return "" if found < 0 else str(found)
 
 
 def _report(row: Row, title: str) -> str:
     """Return a report as written, without its title line."""
-    written = text(row.get("full_content")) or text(row.get("summary"))
+    written = text_value(row.get("full_content")) or text_value(row.get("summary"))
     return written.removeprefix(f"# {title}").strip()
 
 
-def _with_parents(communities: list[Community]) -> list[Community]:
+def _with_parents(communities: list[IndexCommunity]) -> list[IndexCommunity]:
     """Return the communities with parents derived from members.
 
     A parent is the community of the coarser level that contains the first member.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from core.corpus.indexes import fast_graphrag, hipporag, lightrag, microsoft, youtu
-from core.corpus.indexes.index import Index
+from core.corpus.indexes.index import IndexContent
 from core.errors import BadInput
-from core.io.files import Source
+from core.io.files import FileSource
 
 
 @dataclass(frozen=True)
-class Tool:
+class IndexTool:
     """A tool whose indexes can be read.
 
     Parameters
@@ -29,21 +29,21 @@ class Tool:
     title: str
     known_by: str
     holds: Callable[[set[str]], bool]
-    read: Callable[[Mapping[str, Source]], Index]
+    read: Callable[[Mapping[str, FileSource]], IndexContent]
     versions: str
     taken: str
     left: str
 
 
-TOOLS: dict[str, Tool] = {
-    "graphrag": Tool(
+TOOLS: dict[str, IndexTool] = {
+    "graphrag": IndexTool(
         "Microsoft GraphRAG",
         (
             "entities.parquet, relationships.parquet and text_units.parquet, up to version 1 "
             "named create_final_…"
         ),
-        microsoft.holds,
-        microsoft.read,
+        microsoft.holds_index,
+        microsoft.read_index,
         "0.3 to 3; its own example, of version 3",
         (
             "entities, relations with weights, communities on levels, reports with ratings; "
@@ -51,47 +51,47 @@ TOOLS: dict[str, Tool] = {
         ),
         "claims, vectors in LanceDB",
     ),
-    "lightrag": Tool(
+    "lightrag": IndexTool(
         "LightRAG",
-        f"{lightrag.GRAPH} and {lightrag.CHUNKS}",
-        lightrag.holds,
-        lightrag.read,
+        f"{lightrag.GRAPHML_FILE} and {lightrag.CHUNK_STORE_FILE}",
+        lightrag.holds_index,
+        lightrag.read_index,
         "1.5.7",
         "entities, relations with keywords and weights; vectors",
         "saved replies",
     ),
-    "nano-graphrag": Tool(
+    "nano-graphrag": IndexTool(
         "nano-graphrag",
-        f"the same and {lightrag.REPORTS}",
-        lightrag.holds_nano,
-        lightrag.read_nano,
+        f"the same and {lightrag.REPORT_STORE_FILE}",
+        lightrag.holds_nano_index,
+        lightrag.read_nano_index,
         "0.0.8.2",
         "entities, relations with weights, communities on levels, reports with ratings; vectors",
         "saved replies",
     ),
-    "fast-graphrag": Tool(
+    "fast-graphrag": IndexTool(
         "fast-graphrag",
-        f"{fast_graphrag.GRAPH} and {fast_graphrag.CHUNKS}",
-        fast_graphrag.holds,
-        fast_graphrag.read,
+        f"{fast_graphrag.GRAPH_FILE} and {fast_graphrag.CHUNKS_FILE}",
+        fast_graphrag.holds_index,
+        fast_graphrag.read_index,
         "0.0.5",
         "entities, relations, “is” edges; vectors",
         "",
     ),
-    "hipporag": Tool(
+    "hipporag": IndexTool(
         "HippoRAG",
         "openie_results_ner_….json",
-        hipporag.holds,
-        hipporag.read,
+        hipporag.holds_index,
+        hipporag.read_index,
         "2.0.0a4",
         "names and triples; vectors of names",
         "its pickled graph; edges between alike names can be made here",
     ),
-    "youtu-graphrag": Tool(
+    "youtu-graphrag": IndexTool(
         "Youtu-GraphRAG",
         "graphs/…_new.json and chunks/….txt",
-        youtu.holds,
-        youtu.read,
+        youtu.holds_index,
+        youtu.read_index,
         "of 2025, by its code and example",
         "entities with attributes as descriptions, relations by name, communities",
         "keywords, vectors",
@@ -104,12 +104,14 @@ The key is part of the names of a tool's build (`opened-graphrag`) and chunks
 """
 
 
-def build_of(tool: str) -> str:
+def tool_build(tool: str) -> str:
     """Return the id of the build that uses the graph of a tool's index."""
     return f"opened-{tool}"
 
 
-def recognised(files: Mapping[str, Source], where: str) -> tuple[str, dict[str, Source]]:
+def recognise_tool(
+    files: Mapping[str, FileSource], where: str
+) -> tuple[str, dict[str, FileSource]]:
     """Return the tool whose index some files are, and its files by their paths in its folder.
 
     An index in the outermost folder is preferred.
@@ -120,27 +122,27 @@ def recognised(files: Mapping[str, Source], where: str) -> tuple[str, dict[str, 
         If there is no index, naming the files that were looked for, or several, naming their
         folders.
     """
-    inside: dict[str, dict[str, Source]] = {}
+    files_by_folder: dict[str, dict[str, FileSource]] = {}
     for name in sorted(files):
         for outer in PurePosixPath(name).parents:
-            inside.setdefault(str(outer), {})[PurePosixPath(name).relative_to(outer).as_posix()] = (
-                files[name]
-            )
-    found = [
+            files_by_folder.setdefault(str(outer), {})[
+                PurePosixPath(name).relative_to(outer).as_posix()
+            ] = files[name]
+    matches = [
         (tool, folder)
-        for folder, there in inside.items()
+        for folder, there in files_by_folder.items()
         for tool, one in TOOLS.items()
         if one.holds(set(there))
     ]
-    if not found:
+    if not matches:
         looked = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {looked}.")
-    found = [one for one in found if one[1] == "."] or found
-    if len(found) > 1:
+    matches = [one for one in matches if one[1] == "."] or matches
+    if len(matches) > 1:
         several = ", ".join(
             f"{TOOLS[tool].title} in {folder if folder != '.' else 'the folder itself'}"
-            for tool, folder in found[:6]
+            for tool, folder in matches[:6]
         )
         raise BadInput(f"{where} holds several indexes: {several}. Give the folder of one of them.")
-    tool, folder = found[0]
-    return tool, inside[folder]
+    tool, folder = matches[0]
+    return tool, files_by_folder[folder]

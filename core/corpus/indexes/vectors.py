@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.corpus.indexes.files import Row, json_of, rows_of, text
-from core.corpus.readers.packed import bytes_of
+from core.corpus.indexes.files import Row, read_index_json, read_parquet_rows, text_value
+from core.corpus.readers.file_sources import read_bytes
 from core.errors import BadInput
-from core.io.files import Source
+from core.io.files import FileSource
 
-MOST_NUMBERS = 1 << 14  # largest dimension of a vector
+MAX_DIMENSION = 1 << 14  # largest dimension of a vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,41 +69,44 @@ def item_vectors(
     """
     lengths = np.linalg.norm(found.matrix.astype(np.float64), axis=1)
     usable = np.isfinite(lengths) & (lengths > 1e-6)
-    of: dict[int, list[int]] = {}
-    for at, key in enumerate(found.keys):
+    item_positions: dict[int, list[int]] = {}
+    for position, key in enumerate(found.keys):
         if key in rows:
-            of.setdefault(rows[key], []).append(at)
+            item_positions.setdefault(rows[key], []).append(position)
     alone = {
         item: places[0]
-        for item, places in of.items()
+        for item, places in item_positions.items()
         if len(places) == 1 and usable[places[0]] and found.texts[places[0]]
     }
     if not alone:
         return None
     texts, matrix = [""] * items, np.zeros((items, found.matrix.shape[1]), np.float16)
-    for item, at in alone.items():
-        texts[item], matrix[item] = found.texts[at], found.matrix[at] / lengths[at]
+    for item, position in alone.items():
+        texts[item], matrix[item] = (
+            found.texts[position],
+            found.matrix[position] / lengths[position],
+        )
     return ItemVectors(tuple(texts), matrix)
 
 
 def nano_vectors(
-    file: Source, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
+    file: FileSource, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
 ) -> IndexVectors:
     """Read the vectors of a nano-vectordb file.
 
     It holds rows under `data`, and their float32 numbers in base64 under `matrix`. Raises BadInput
     for any other content.
     """
-    whole = json_of(file)
+    content = read_index_json(file)
     try:
-        rows = [row for row in whole["data"] if isinstance(row, dict)]
+        rows = [row for row in content["data"] if isinstance(row, dict)]
         size, numbers = (
-            int(whole["embedding_dim"]),
-            np.frombuffer(base64.b64decode(whole["matrix"], validate=True), "<f4"),
+            int(content["embedding_dim"]),
+            np.frombuffer(base64.b64decode(content["matrix"], validate=True), "<f4"),
         )
         if (
-            len(rows) != len(whole["data"])
-            or not 0 < size <= MOST_NUMBERS
+            len(rows) != len(content["data"])
+            or not 0 < size <= MAX_DIMENSION
             or len(numbers) != size * len(rows)
         ):
             raise ValueError
@@ -115,27 +118,27 @@ def nano_vectors(
 
 
 # the header of an hnswlib file: counts and offsets, as its saveIndex writes them
-HNSW = struct.Struct("<6QiI3QdQ")
+HNSW_HEADER = struct.Struct("<6QiI3QdQ")
 
 
-def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
+def hnsw_vectors(file: FileSource) -> tuple[np.ndarray, np.ndarray]:
     """Return labels, int64 [n], and vectors, float32 [n, d], of an hnswlib file.
 
     Its links are ignored. Raises BadInput if the file has another format.
     """
-    data = bytes_of(file)
+    data = read_bytes(file)
     try:
-        _, _, count, size, label, start, *_ = HNSW.unpack_from(data)
+        _, _, count, size, label, start, *_ = HNSW_HEADER.unpack_from(data)
         width = (label - start) // 4
         if not (
             0 <= start < label <= size - 8
-            and 0 < width <= MOST_NUMBERS
-            and HNSW.size + count * size <= len(data)
+            and 0 < width <= MAX_DIMENSION
+            and HNSW_HEADER.size + count * size <= len(data)
         ):
             raise ValueError
     except (struct.error, ValueError):
         raise BadInput(f"{file.name} is damaged or no file of hnswlib.") from None
-    rows = np.frombuffer(data, np.uint8, count * size, HNSW.size).reshape(count, size)
+    rows = np.frombuffer(data, np.uint8, count * size, HNSW_HEADER.size).reshape(count, size)
     labels = np.ascontiguousarray(rows[:, label : label + 8]).view("<i8").ravel()
     return labels, np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4").reshape(
         count, width
@@ -143,7 +146,7 @@ def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parquet_vectors(
-    file: Source, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
+    file: FileSource, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
 ) -> IndexVectors:
     """Read the vectors of a Parquet file.
 
@@ -159,16 +162,16 @@ def parquet_vectors(
         If there are no vectors, or they differ in length.
     """
     ids, numbers = columns
-    rows = [row for row in rows_of(file, columns) if row[numbers] is not None]
+    rows = [row for row in read_parquet_rows(file, columns) if row[numbers] is not None]
     try:
         matrix = np.array([row[numbers] for row in rows], np.float32)
-        if matrix.ndim != 2 or not 0 < matrix.shape[1] <= MOST_NUMBERS:
+        if matrix.ndim != 2 or not 0 < matrix.shape[1] <= MAX_DIMENSION:
             raise ValueError
     except (ValueError, TypeError, OverflowError):
         raise BadInput(
             f"{file.name} does not hold vectors of one length under “{numbers}”."
         ) from None
-    items = [item(text(row[ids])) for row in rows]
+    items = [item(text_value(row[ids])) for row in rows]
     return IndexVectors(
         of, tuple(key for key, _ in items), tuple(worded for _, worded in items), matrix
     )
@@ -182,15 +185,15 @@ def read_vectors(
     A damaged file only adds a note, as the rest of the index is usable without it. Each reader
     comes with a word for the items of its vectors.
     """
-    found = []
-    for what, read in readers:
+    vectors = []
+    for item_kind, read in readers:
         try:
-            found.append(read())
+            vectors.append(read())
         except BadInput as error:
-            notes.append(f"Vectors of {what} are made anew. {error}")
-    return found
+            notes.append(f"Vectors of {item_kind} are made anew. {error}")
+    return vectors
 
 
-def called(row: Row, name: str) -> str:
+def one_line_value(row: Row, name: str) -> str:
     """Return a value of a row as one line of text."""
-    return " ".join(text(row.get(name)).split())
+    return " ".join(text_value(row.get(name)).split())

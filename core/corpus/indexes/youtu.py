@@ -11,27 +11,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.corpus.indexes.files import json_of, text, texts
-from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation
-from core.corpus.readers.packed import bytes_of
+from core.corpus.indexes.files import read_index_json, text_value, text_values
+from core.corpus.indexes.index import (
+    IndexChunk,
+    IndexCommunity,
+    IndexContent,
+    IndexEntity,
+    IndexRelation,
+)
+from core.corpus.readers.file_sources import read_bytes
 from core.errors import BadInput
-from core.io.files import Source
+from core.io.files import FileSource
 
-GRAPHS, GRAPH = "graphs/", "_new.json"  # before and after the name of a set of documents
-CHUNK = re.compile(r"^id: ([^\t\n]{1,200}?) ?\tChunk: ", re.MULTILINE)
+GRAPH_FOLDER, GRAPH_SUFFIX = (
+    "graphs/",
+    "_new.json",
+)  # before and after the name of a set of documents
+CHUNK_START = re.compile(r"^id: ([^\t\n]{1,200}?) ?\tChunk: ", re.MULTILINE)
 
 
-def holds(names: set[str]) -> bool:
+def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of Youtu-GraphRAG."""
     return bool(_sets(names))
 
 
 def _sets(names: set[str]) -> list[str]:
     """Return the sets of documents that have a graph and a file of chunks."""
-    graphs = (name for name in sorted(names) if name.startswith(GRAPHS) and name.endswith(GRAPH))
+    graphs = (
+        name
+        for name in sorted(names)
+        if name.startswith(GRAPH_FOLDER) and name.endswith(GRAPH_SUFFIX)
+    )
     return [
         name
-        for name in (graph[len(GRAPHS) : -len(GRAPH)] for graph in graphs)
+        for name in (graph[len(GRAPH_FOLDER) : -len(GRAPH_SUFFIX)] for graph in graphs)
         if f"chunks/{name}.txt" in names
     ]
 
@@ -43,7 +56,7 @@ class _Entity:
     chunks: dict[str, None] = field(default_factory=dict)
 
 
-def read(files: Mapping[str, Source]) -> Index:
+def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read the index in `graphs/SET_new.json` and `chunks/SET.txt`.
 
     It holds entities with their attributes as descriptions, named relations, and communities with
@@ -60,36 +73,36 @@ def read(files: Mapping[str, Source]) -> Index:
             f"There are indexes of several sets of documents, {', '.join(sets[:6])}. Give a "
             "folder with one of them."
         )
-    index, found = Index(), _Found()
-    rows = json_of(files[f"graphs/{sets[0]}_new.json"])
+    index, graph_rows = IndexContent(), _GraphRows()
+    rows = read_index_json(files[f"graphs/{sets[0]}_new.json"])
     if not isinstance(rows, list):
         raise BadInput(f"{sets[0]}_new.json holds no list of relations.")
     for row in rows:
-        found.add(row)
+        graph_rows.add(row)
     index.entities = [
-        Entity(name, one.type, "; ".join(one.attributes), tuple(one.chunks))
-        for name, one in found.entities.items()
+        IndexEntity(name, one.type, "; ".join(one.attributes), tuple(one.chunks))
+        for name, one in graph_rows.entities.items()
     ]
     index.relations = [
-        Relation(
+        IndexRelation(
             head,
             tail,
             name,
             chunks=tuple(
                 chunk
-                for chunk in found.entities[head].chunks
-                if chunk in found.entities[tail].chunks
+                for chunk in graph_rows.entities[head].chunks
+                if chunk in graph_rows.entities[tail].chunks
             )[:1],
         )
-        for head, name, tail in found.relations
+        for head, name, tail in graph_rows.relations
     ]
     index.communities = [
-        Community(name, 0, title=name, members=tuple(members), report=report)
-        for name, (report, members) in found.communities.items()
+        IndexCommunity(name, 0, title=name, members=tuple(members), report=report)
+        for name, (report, members) in graph_rows.communities.items()
     ]
-    index.left_out = found.left_out
-    named = {chunk for one in found.entities.values() for chunk in one.chunks}
-    index.chunks = _chunks(files[f"chunks/{sets[0]}.txt"], named, index.left_out)
+    index.left_out = graph_rows.left_out
+    named_chunks = {chunk for one in graph_rows.entities.values() for chunk in one.chunks}
+    index.chunks = _chunks(files[f"chunks/{sets[0]}.txt"], named_chunks, index.left_out)
     index.notes += [
         "The index does not say of which document a chunk is: each chunk is a document.",
         (
@@ -101,7 +114,7 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 @dataclass
-class _Found:
+class _GraphRows:
     """The content of a graph's rows, collected row by row."""
 
     entities: dict[str, _Entity] = field(default_factory=dict)
@@ -117,9 +130,9 @@ class _Found:
             _node(row.get("end_node")),
         )
         head_name, tail_name, relation = (
-            text(head.get("name")),
-            text(tail.get("name")),
-            text(row.get("relation")),
+            text_value(head.get("name")),
+            text_value(tail.get("name")),
+            text_value(row.get("relation")),
         )
         if not head_name or not tail_name:
             self.left_out["Left out, rows that are no relation"] += 1
@@ -128,8 +141,10 @@ class _Found:
             if kind == "entity":
                 self._entity(name, about)
             elif kind == "community":
-                _, members = self.communities.setdefault(name, (text(about.get("description")), {}))
-                members.update(dict.fromkeys(texts(about.get("members"))))
+                _, members = self.communities.setdefault(
+                    name, (text_value(about.get("description")), {})
+                )
+                members.update(dict.fromkeys(text_values(about.get("members"))))
         if head_kind == tail_kind == "entity":
             self.relations[head_name, relation, tail_name] = None
         elif (head_kind, tail_kind) == ("entity", "attribute"):
@@ -141,8 +156,8 @@ class _Found:
 
     def _entity(self, name: str, about: Mapping[str, Any]) -> _Entity:
         one = self.entities.setdefault(name, _Entity())
-        one.type = one.type or text(about.get("schema_type"))
-        one.chunks.update({chunk: None for chunk in (text(about.get("chunk id")),) if chunk})
+        one.type = one.type or text_value(about.get("schema_type"))
+        one.chunks.update({chunk: None for chunk in (text_value(about.get("chunk id")),) if chunk})
         return one
 
 
@@ -150,32 +165,32 @@ def _node(value: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the kind of a node and its properties."""
     value = value if isinstance(value, dict) else {}
     about = value.get("properties")
-    return text(value.get("label")), about if isinstance(about, dict) else {}
+    return text_value(value.get("label")), about if isinstance(about, dict) else {}
 
 
-def _chunks(file: Source, named: set[str], left: Counter[str]) -> list[Chunk]:
+def _chunks(file: FileSource, named: set[str], left: Counter[str]) -> list[IndexChunk]:
     """Return the chunks of the file in its order.
 
     Of chunks with the same text, those that entities name are kept.
     """
     try:
-        whole = bytes_of(file).decode("utf-8-sig")
+        content = read_bytes(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{file.name} is not UTF-8 text (byte {error.start + 1}).") from None
-    marks = list(CHUNK.finditer(whole))
-    ends = [mark.start() for mark in marks[1:]] + [len(whole)]
-    found = {mark[1]: whole[mark.end() : end].strip() for mark, end in zip(marks, ends)}
-    if not found:
+    marks = list(CHUNK_START.finditer(content))
+    ends = [mark.start() for mark in marks[1:]] + [len(content)]
+    chunk_texts = {mark[1]: content[mark.end() : end].strip() for mark, end in zip(marks, ends)}
+    if not chunk_texts:
         raise BadInput(
             f"{file.name} has no line “id: …, Chunk: …”, as Youtu-GraphRAG writes chunks."
         )
-    held = {found[key] for key in named if key in found}
-    chunks: dict[str, Chunk] = {}
-    for key, chunk in found.items():
-        if key in named or chunk not in held:
-            held.add(chunk)
-            chunks[key] = Chunk(key, chunk)
-    left["Left out, chunks of earlier runs with a text that is there again"] += len(found) - len(
-        chunks
-    )
+    kept_texts = {chunk_texts[key] for key in named if key in chunk_texts}
+    chunks: dict[str, IndexChunk] = {}
+    for key, chunk in chunk_texts.items():
+        if key in named or chunk not in kept_texts:
+            kept_texts.add(chunk)
+            chunks[key] = IndexChunk(key, chunk)
+    left["Left out, chunks of earlier runs with a text that is there again"] += len(
+        chunk_texts
+    ) - len(chunks)
     return list(chunks.values())

@@ -4,6 +4,6 @@ They read text, Markdown, HTML, PDF, Word, tables, JSON rows and more, and folde
 files.
 """
 
-from core.corpus.readers.files import SUFFIXES, Read, read_files
+from core.corpus.readers.files import READABLE_SUFFIXES, ReadingResult, read_files
 
-__all__ = ["SUFFIXES", "Read", "read_files"]
+__all__ = ["READABLE_SUFFIXES", "ReadingResult", "read_files"]

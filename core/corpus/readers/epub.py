@@ -9,27 +9,31 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from core.corpus.document import Document, Place, sound
+from core.corpus.document import Document, Place, utf8_text
 from core.corpus.readers.html import hidden_note, read_page
-from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, counted
-from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.library_errors import report_damage
+from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions, count_with_noun
+from core.corpus.readers.text import file_stem, given_title
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-PAGES = ("application/xhtml+xml", "text/html")
-LOCKS = "META-INF/encryption.xml"
+PAGE_MEDIA_TYPES = ("application/xhtml+xml", "text/html")
+ENCRYPTION_FILE = "META-INF/encryption.xml"
 # encryption of fonts alone, which leaves the texts readable
-FONTS = (
+FONT_ENCRYPTIONS = (
     "http://www.idpf.org/2008/embedding",
     "http://ns.adobe.com/pdf/enc#RC",
 )
 
 
-def epub(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_epub(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a book as one document, with its pages in reading order.
 
@@ -38,16 +42,16 @@ def epub(
     """
     if not data:
         raise BadInput(f"{name} is empty.")
-    with damage_reported(name, "book (epub)"):
+    with report_damage(name, "book (epub)"):
         check_unpacked(name, data)
         with zipfile.ZipFile(io.BytesIO(data)) as book:
             return [_read(name, book, watch, note)]
 
 
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
-    if LOCKS in book.namelist() and any(
-        way.get("Algorithm") not in FONTS
-        for way in _parsed(book.read(LOCKS)).iter("{*}EncryptionMethod")
+    if ENCRYPTION_FILE in book.namelist() and any(
+        way.get("Algorithm") not in FONT_ENCRYPTIONS
+        for way in _parsed(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
     ):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
     package = _parsed(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
@@ -69,19 +73,19 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         length += len(document.text) + 1
     if not texts:
         raise BadInput(
-            f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures "
+            f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in pictures "
             "is not read."
         )
     if without:
         hold = "holds" if without == 1 else "hold"
         note(
-            f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers "
+            f"{name}: {without:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as covers "
             "and pictures do."
         )
     if hidden:
         note(hidden_note(name, hidden))
     title = given_title(described.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
-    return Document(name, "\n".join(texts), title or stem(name), name, tuple(places))
+    return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
 
 def _pages(described: Any, package: str) -> Iterator[str]:
@@ -91,10 +95,10 @@ def _pages(described: Any, package: str) -> Iterator[str]:
         item = items.get(reference.get("idref"))
         if (
             item is not None
-            and item.get("media-type") in PAGES
+            and item.get("media-type") in PAGE_MEDIA_TYPES
             and "nav" not in (item.get("properties") or "").split()
         ):
-            yield sound(
+            yield utf8_text(
                 posixpath.normpath(
                     posixpath.join(posixpath.dirname(package), unquote(item.get("href") or ""))
                 )

@@ -9,55 +9,57 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from core.corpus.document import Document, Origin, sound
-from core.corpus.readers.markdown import markdown
-from core.corpus.readers.options import Columns, Note, Options
-from core.corpus.readers.packed import (
+from core.corpus.document import Document, DocumentOrigin, utf8_text
+from core.corpus.readers.file_sources import (
     MAX_FILE_BYTES,
-    Within,
-    bare,
-    bytes_of,
-    file_at,
-    on_disk,
-    zipped,
+    FolderFile,
+    disk_file,
+    name_without_packing,
+    path_on_disk,
+    read_bytes,
+    zip_members,
 )
-from core.corpus.readers.separate import LIBRARIES, SeparateReader
-from core.corpus.readers.table import columnar, json_lines, table
-from core.corpus.readers.text import plain
+from core.corpus.readers.markdown import read_markdown
+from core.corpus.readers.options import Columns, Note, ReadingOptions
+from core.corpus.readers.reader_process import LIBRARY_READERS, SeparateReader
+from core.corpus.readers.table import read_columnar, read_delimited_table, read_json_rows
+from core.corpus.readers.text import read_plain
 from core.errors import BadInput, shorten
 from core.io.encoding import known_encoding
-from core.io.files import Source
-from core.io.recoded import as_utf8
-from core.runtime.row_files import COLUMNAR
+from core.io.files import FileSource
+from core.io.recoded_files import as_utf8
+from core.runtime.row_files import COLUMNAR_SUFFIXES
 from core.watch import NO_WATCH, Watch
 
-SUFFIXES = tuple(
+READABLE_SUFFIXES = tuple(
     f".{kind}"
     for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split()
 )
-MOST_TEXT = 1 << 27  # bytes of a text that becomes one document
-WHOLE: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
-    **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
-    **dict.fromkeys((".md", ".markdown"), markdown),
+MAX_TEXT_BYTES = 1 << 27  # bytes of a text that becomes one document
+WHOLE_FILE_READERS: Mapping[
+    str, Callable[[str, bytes, Watch, Note, ReadingOptions], list[Document]]
+] = {
+    **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), read_plain),
+    **dict.fromkeys((".md", ".markdown"), read_markdown),
 }
-ROWS: Mapping[str, Callable[[Source, Columns, Watch, Note], list[Document]]] = {
-    **dict.fromkeys((".csv", ".tsv"), table),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
+TABLE_FILE_READERS: Mapping[str, Callable[[FileSource, Columns, Watch, Note], list[Document]]] = {
+    **dict.fromkeys((".csv", ".tsv"), read_delimited_table),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), read_json_rows),
 }
-KINDS = {*WHOLE, *ROWS, *LIBRARIES, *COLUMNAR}
-OTHERS = {  # formats of other programs, and the format to save them in
+READABLE_KINDS = {*WHOLE_FILE_READERS, *TABLE_FILE_READERS, *LIBRARY_READERS, *COLUMNAR_SUFFIXES}
+OTHER_FORMATS = {  # formats of other programs, and the format to save them in
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "docx"),
     **dict.fromkeys((".xls", ".ods", ".numbers"), "xlsx"),
     **dict.fromkeys((".ppt", ".odp", ".key"), "pptx"),
     ".mobi": "epub",
     ".msg": "eml",
 }
-HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
-NAMED = 5  # files or sentences that one message lists
+HIDDEN_STARTS = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
+MAX_LISTED_FILES = 5  # files or sentences that one message lists
 
 
 @dataclass
-class Read:
+class ReadingResult:
     """The result of reading files.
 
     Parameters
@@ -71,7 +73,7 @@ class Read:
 
     documents: list[Document] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    origins: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, DocumentOrigin] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
 
@@ -80,7 +82,7 @@ def read_files(
     columns: Columns | None = None,
     watch: Watch = NO_WATCH,
     encoding: str = "",
-) -> Read:
+) -> ReadingResult:
     """Read the documents of files, of folders with all their subfolders, and of zips.
 
     The id of a document is the name of its file, within its folder or zip if it has one. Rows of
@@ -97,77 +99,87 @@ def read_files(
     BadInput
         If no document was found, with the reasons.
     """
-    read, options = Read(), Options(columns or {}, known_encoding(encoding))
-    files = _listed(paths, read)
+    result, options = ReadingResult(), ReadingOptions(columns or {}, known_encoding(encoding))
+    files = _listed(paths, result)
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
-            part = watch.part(
+            file_watch = watch.part(
                 number / len(files), (number + 1) / len(files), f"Reading {shorten(name, 40)}"
             )
-            part.step(0.0)
+            file_watch.step(0.0)
             notes: list[str] = []
             try:
-                read.documents += _documents(name, source, options, separate, part, notes.append)
-                read.origins[bare(name)] = Origin(folder, tuple(notes))
-                read.notes += notes
+                result.documents += _documents(
+                    name, source, options, separate, file_watch, notes.append
+                )
+                result.origins[name_without_packing(name)] = DocumentOrigin(folder, tuple(notes))
+                result.notes += notes
             except BadInput as error:
-                read.notes.append(str(error))
-                read.failed.add(bare(name))
-    if not read.documents:
-        more = len(read.notes) - NAMED
+                result.notes.append(str(error))
+                result.failed.add(name_without_packing(name))
+    if not result.documents:
+        n_more = len(result.notes) - MAX_LISTED_FILES
         raise BadInput(
-            " ".join(read.notes[:NAMED]) + (f" And {more:,} more." if more > 0 else "")
+            " ".join(result.notes[:MAX_LISTED_FILES])
+            + (f" And {n_more:,} more." if n_more > 0 else "")
             or "There is no file to read."
         )
-    read.notes += _same(read.documents)
-    return read
+    result.notes += _note_equal_texts(result.documents)
+    return result
 
 
 def _documents(
-    name: str, source: Source, options: Options, separate: SeparateReader, watch: Watch, note: Note
+    name: str,
+    source: FileSource,
+    options: ReadingOptions,
+    separate: SeparateReader,
+    watch: Watch,
+    note: Note,
 ) -> list[Document]:
     """Return the documents of one file, by the suffix of its name. Raises BadInput."""
-    suffix = PurePosixPath(bare(name).lower()).suffix
-    if suffix not in KINDS:
-        if suffix in OTHERS:
-            hint = f"save it as {OTHERS[suffix]} first"
+    suffix = PurePosixPath(name_without_packing(name).lower()).suffix
+    if suffix not in READABLE_KINDS:
+        if suffix in OTHER_FORMATS:
+            hint = f"save it as {OTHER_FORMATS[suffix]} first"
         else:
-            hint = f"known are {', '.join(SUFFIXES)} and .zip"
+            hint = f"known are {', '.join(READABLE_SUFFIXES)} and .zip"
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
-    if suffix in LIBRARIES:
+    if suffix in LIBRARY_READERS:
         documents, notes = separate.read(name, source, watch, options)
         for sentence in notes:
             note(sentence)
         return documents
-    if suffix in COLUMNAR:
-        with on_disk(source) as path:
-            return columnar(bare(name), path, options.columns, watch, note)
-    if suffix in ROWS:
+    if suffix in COLUMNAR_SUFFIXES:
+        with path_on_disk(source) as path:
+            return read_columnar(name_without_packing(name), path, options.columns, watch, note)
+    if suffix in TABLE_FILE_READERS:
         rows = as_utf8(
-            Within(name, source),
+            FolderFile(name, source),
             watch.quiet,
             note,
             options.encoding,
             MAX_FILE_BYTES,
         )
-        return ROWS[suffix](rows, options.columns, watch, note)
-    return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), watch, note, options)
+        return TABLE_FILE_READERS[suffix](rows, options.columns, watch, note)
+    return WHOLE_FILE_READERS[suffix](
+        name_without_packing(name), read_bytes(source, MAX_TEXT_BYTES), watch, note, options
+    )
 
 
-def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, str]]:
+def _listed(paths: Iterable[str | Path], read: ReadingResult) -> dict[str, tuple[FileSource, str]]:
     """Return the files at some paths by name, each with the folder or zip that holds it.
 
     Of several files of one name, the first is taken.
     """
-    files: dict[str, tuple[Source, str]] = {}
+    files: dict[str, tuple[FileSource, str]] = {}
     for path in map(Path, paths):
         try:
-            found = _files(path, read)
+            path_files = _files(path, read)
         except BadInput as error:
             read.notes.append(str(error))
             continue
         folder = path.name if path.is_dir() or path.suffix.lower() == ".zip" else ""
-        for name, source in found.items():
+        for name, source in path_files.items():
             if files.setdefault(name, (source, folder))[0] is not source:
                 read.notes.append(
                     f"Two of these files are called {name}; only the first is read. Add a "
@@ -176,7 +188,7 @@ def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, 
     return files
 
 
-def _files(path: Path, read: Read) -> Mapping[str, Source]:
+def _files(path: Path, read: ReadingResult) -> Mapping[str, FileSource]:
     """Return the files at a path by name.
 
     Raises BadInput for a folder or zip without any readable file.
@@ -187,36 +199,48 @@ def _files(path: Path, read: Read) -> Mapping[str, Source]:
         ]
         return _readable(
             path.name,
-            {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner},
+            {utf8_text(file.relative_to(path).as_posix()): disk_file(file) for file in inner},
             read,
         )
     if path.suffix.lower() == ".zip":
-        inside, notes = zipped(path)
+        inside, notes = zip_members(path)
         read.notes += notes
         return _readable(path.name, inside, read)
-    return {sound(path.name): file_at(path)}
+    return {utf8_text(path.name): disk_file(path)}
 
 
-def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[str, Source]:
+def _readable(
+    folder: str, files: Mapping[str, FileSource], read: ReadingResult
+) -> Mapping[str, FileSource]:
     """Return the readable files of a folder or zip. The others are reported, except hidden ones."""
-    shown = [name for name in files if not any(part.startswith(HIDDEN) for part in name.split("/"))]
-    fit = [name for name in shown if PurePosixPath(bare(name.lower())).suffix in KINDS]
-    others = [name for name in shown if name not in set(fit)]
-    named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
-    if not fit:
+    shown = [
+        name
+        for name in files
+        if not any(part.startswith(HIDDEN_STARTS) for part in name.split("/"))
+    ]
+    readable_names = [
+        name
+        for name in shown
+        if PurePosixPath(name_without_packing(name.lower())).suffix in READABLE_KINDS
+    ]
+    others = [name for name in shown if name not in set(readable_names)]
+    other_names = ", ".join(others[:MAX_LISTED_FILES]) + (
+        " and others" if len(others) > MAX_LISTED_FILES else ""
+    )
+    if not readable_names:
         raise BadInput(
             f"{folder} holds no file that can be read "
-            f"({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}."
+            f"({', '.join(READABLE_SUFFIXES)}){f'; it has {other_names}' if others else ''}."
         )
     if others:
         read.notes.append(
             f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left "
-            f"out: {named}."
+            f"out: {other_names}."
         )
-    return {name: files[name] for name in fit}
+    return {name: files[name] for name in readable_names}
 
 
-def _same(documents: Sequence[Document]) -> list[str]:
+def _note_equal_texts(documents: Sequence[Document]) -> list[str]:
     """Return a sentence on documents with equal texts.
 
     They are kept, as each may be asked for by its id.

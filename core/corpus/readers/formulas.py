@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.corpus.readers.raised import bracketed, fraction
+from core.corpus.readers.raised_text import bracketed, write_fraction
 
 MATHML_LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
 SPACED_OPERATORS = frozenset("=<>≤≥≠≈→⇒∈±")
 OFFICE_LEFT_OUT = frozenset({"phant", "ctrlPr", "rPr", "del", "instrText", "delText"})
-MAX_DEPTH = 200  # nested elements of an Office formula; a deeper one is taken as plain text
+MAX_FORMULA_DEPTH = 200  # nested elements of an Office formula; a deeper one is taken as plain text
 
 
 def _power(base: str, above: str) -> str:
@@ -29,7 +29,7 @@ def _root(term: str, degree: str = "") -> str:
     return f"{degree.strip()}√{bracketed(term)}"
 
 
-def mathml(name: str, parts: Sequence[str]) -> str:
+def write_mathml(name: str, parts: Sequence[str]) -> str:
     """Write a MathML element whose parts are written already.
 
     Parameters
@@ -37,24 +37,24 @@ def mathml(name: str, parts: Sequence[str]) -> str:
     name : of the element, without a namespace.
     parts : the texts of the elements within it; for an element without any, its own text.
 
-    >>> from core.corpus.readers.formulas import mathml
-    >>> mathml("mfrac", ["3", "4"]), mathml("msup", ["12", "2"])
+    >>> from core.corpus.readers.formulas import write_mathml
+    >>> write_mathml("mfrac", ["3", "4"]), write_mathml("msup", ["12", "2"])
     ('3/4', '12^2')
     """
     if name in MATHML_LEFT_OUT:
         return ""
-    two = len(parts) == 2
-    if name == "mfrac" and two:
-        return fraction(*parts)
-    if name in ("msup", "mover") and two:
+    has_two_parts = len(parts) == 2
+    if name == "mfrac" and has_two_parts:
+        return write_fraction(*parts)
+    if name in ("msup", "mover") and has_two_parts:
         return _power(*parts)
-    if name in ("msub", "munder") and two:
+    if name in ("msub", "munder") and has_two_parts:
         return _index(*parts)
     if name in ("msubsup", "munderover") and len(parts) == 3:
         return _both(*parts)
     if name == "msqrt":
         return _root("".join(parts))
-    if name == "mroot" and two:
+    if name == "mroot" and has_two_parts:
         return _root(*parts)
     if name == "mtable":
         return f"[{'; '.join(parts)}]"
@@ -66,7 +66,7 @@ def mathml(name: str, parts: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def office(element: Any, depth: int = 0) -> str:
+def write_office_formula(element: Any, depth: int = 0) -> str:
     """Write an Office formula, an element `oMath` or one within it.
 
     Parameters
@@ -79,12 +79,12 @@ def office(element: Any, depth: int = 0) -> str:
         return ""
     if name == "t":
         return element.text or ""
-    if depth > MAX_DEPTH:
+    if depth > MAX_FORMULA_DEPTH:
         return "".join(one.text or "" for one in element.iter("{*}t"))
 
     def part(role: str) -> str:
         held = _child(element, role)
-        return "" if held is None else office(held, depth + 1)
+        return "" if held is None else write_office_formula(held, depth + 1)
 
     if name == "d":
         return _delimited(element, depth)
@@ -92,12 +92,14 @@ def office(element: Any, depth: int = 0) -> str:
         sign = _value(element, "naryPr", "chr", "∫")
         return f"{_both(sign, part('sub'), part('sup'))} {part('e')}"
     if name == "m":
-        return f"[{'; '.join(office(one, depth + 1) for one in element if _name(one) == 'mr')}]"
+        return f"[{'; '.join(write_office_formula(one, depth + 1) for one in element if _name(one) == 'mr')}]"
     if name in ("mr", "eqArr"):
         between = ", " if name == "mr" else "; "
-        return between.join(office(one, depth + 1) for one in element if _name(one) == "e")
+        return between.join(
+            write_office_formula(one, depth + 1) for one in element if _name(one) == "e"
+        )
     simple = {
-        "f": lambda: fraction(part("num"), part("den")),
+        "f": lambda: write_fraction(part("num"), part("den")),
         "sSup": lambda: _power(part("e"), part("sup")),
         "sSub": lambda: _index(part("e"), part("sub")),
         "sSubSup": lambda: _both(part("e"), part("sub"), part("sup")),
@@ -109,7 +111,9 @@ def office(element: Any, depth: int = 0) -> str:
     }
     if name in simple:
         return simple[name]()
-    return "".join(office(one, depth + 1) for one in element if isinstance(one.tag, str))
+    return "".join(
+        write_office_formula(one, depth + 1) for one in element if isinstance(one.tag, str)
+    )
 
 
 def _delimited(element: Any, depth: int) -> str:
@@ -118,7 +122,9 @@ def _delimited(element: Any, depth: int) -> str:
         _value(element, "dPr", role, sign) for role, sign in (("begChr", "("), ("endChr", ")"))
     )
     between = _value(element, "dPr", "sepChr", "|")
-    terms = between.join(office(one, depth + 1) for one in element if _name(one) == "e")
+    terms = between.join(
+        write_office_formula(one, depth + 1) for one in element if _name(one) == "e"
+    )
     return f"{opening}{terms}{closing}"
 
 

@@ -7,33 +7,43 @@ from dataclasses import dataclass
 
 from core.corpus.document import Document
 from core.corpus.readers.html_page import PageText
-from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.options import USUAL, Note, Options, are, counted
-from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.library_errors import is_memory_error
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    verb_of_number,
+)
+from core.corpus.readers.text import file_stem, given_title
 from core.errors import BadInput
-from core.io.encoding import decoded, ignored
+from core.io.encoding import decode_text, ignore_note
 from core.watch import NO_WATCH, Watch
 
 CHARSET = re.compile(
     rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE
 )
 # UTF-8 is tried anyway; UTF-16 is recognised by its mark, and a declaration without it is wrong
-UNUSABLE = ("utf", "idna", "punycode", "unicode", "raw", "undefined")
+UNUSABLE_CHARSETS = ("utf", "idna", "punycode", "unicode", "raw", "undefined")
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
 # faults after which the parser stops reading
-STOPPING = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
+STOPPING_ERRORS = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """An HTML page as a document, and the number of passages that a browser hides."""
 
     document: Document
     hidden: int
 
 
-def html(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_html(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a page as one document.
 
@@ -56,20 +66,24 @@ def html(
 
 def hidden_note(name: str, hidden: int) -> str:
     """Return the sentence on passages that a browser hides."""
-    return f"{name}: {counted(hidden, 'passage')} that a browser hides {are(hidden)} left out."
+    return f"{name}: {count_with_noun(hidden, 'passage')} that a browser hides {verb_of_number(hidden)} left out."
 
 
 def read_page(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
-) -> Page:
-    """Read a page as `html` does.
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
+) -> HtmlPage:
+    """Read a page as `read_html` does.
 
     If all of it is hidden until a script runs, it is read whole.
     """
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
-    declared = "" if declared.lower().startswith(UNUSABLE) else declared
-    source = decoded(name, data, declared, options.encoding, note)
+    declared = "" if declared.lower().startswith(UNUSABLE_CHARSETS) else declared
+    source = decode_text(name, data, declared, options.encoding, note)
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
     source = source.replace("\r\n", "\n")
@@ -82,7 +96,7 @@ def read_page(
     title = given_title("".join(page.title or ())) or next(
         (label for rank, label in page.headings if rank == "h1"), ""
     )
-    return Page(Document(name, text, title or stem(name), name, places), page.hidden)
+    return HtmlPage(Document(name, text, title or file_stem(name), name, places), page.hidden)
 
 
 def _parsed(source: str, page: PageText) -> PageText:
@@ -96,10 +110,10 @@ def _parsed(source: str, page: PageText) -> PageText:
     try:
         etree.fromstring(source, parser=parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        if for_want_of_memory(error):
+        if is_memory_error(error):
             raise MemoryError from None
         raise BadInput(f"{page.name} is empty, or no HTML.") from None
     # After such a fault the parser drops the rest of the page without raising an error.
-    if any(fault.type_name in STOPPING for fault in parser.error_log):
+    if any(fault.type_name in STOPPING_ERRORS for fault in parser.error_log):
         raise MemoryError
     return page

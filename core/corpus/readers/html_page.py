@@ -6,39 +6,45 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.corpus.document import Place, sound
-from core.corpus.readers.formulas import mathml
-from core.corpus.readers.hidden import HiddenElements
+from core.corpus.document import Place, utf8_text
+from core.corpus.readers.formulas import write_mathml
+from core.corpus.readers.hidden_elements import HiddenElements
 from core.corpus.readers.html_tables import SpannedRows
-from core.corpus.readers.raised import BEFORE, SLASHES, lowered, numerator, raised
+from core.corpus.readers.raised_text import (
+    MAX_BASE_CHARACTERS,
+    SLASHES,
+    write_lowered,
+    write_numerator,
+    write_raised,
+)
 from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
-DROPPED = frozenset(
+DROPPED_ELEMENTS = frozenset(
     "script style noscript template svg head iframe object "
     "select datalist textarea".split()  # the last three are form fields
 )
-INLINE = frozenset(
+INLINE_ELEMENTS = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby "
     "rb rt rp s samp small span strike strong "
     "sub sup time tt u var wbr".split()
 )
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-CELLS = frozenset({"td", "th"})
+HEADING_ELEMENTS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+CELL_ELEMENTS = frozenset({"td", "th"})
 ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
 RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 # class of a formula's picture
 FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)
 TEX_STYLE = ("{\\displaystyle", "{\\textstyle")  # around a formula in TeX
-LOOK_EVERY = 10_000  # elements between two calls of the watch
+ELEMENTS_PER_CHECK = 10_000  # elements between two calls of the watch
 MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of a page's cells that are repeated in further rows
-DEEPEST = 2_048  # nested elements
-LONGEST_LABEL = 1_000  # characters of a heading as a place
-BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
+MAX_NESTED_ELEMENTS = 2_048  # nested elements
+MAX_PLACE_CHARACTERS = 1_000  # characters of a heading as a place
+HTML_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
 @dataclass
-class _Raised:
+class _RaisedElement:
     """An open element whose text is raised or lowered."""
 
     kind: str  # `sup`, `sub`, or `a` for a link to a note
@@ -75,7 +81,7 @@ class PageText:
         self._heading = (0, 0)  # offset of its beginning, and the number of parts before it
         self._preformatted = 0  # number of open elements that preserve blanks
         self._links: list[int] = []  # number of parts before each open link
-        self._raised: list[_Raised] = []
+        self._raised: list[_RaisedElement] = []
         self._numerator: tuple[int, str] | None = None  # the last part, in case a slash follows
         self._tables: list[SpannedRows] = []
         self._cells: list[int] = []  # number of parts before each open cell
@@ -92,7 +98,7 @@ class PageText:
             self._dropped += 1
             return
         hidden = self._hide and self._hidden_elements.hides(tag, attributes)
-        if hidden or tag in DROPPED:
+        if hidden or tag in DROPPED_ELEMENTS:
             self._dropped = 1
             self._dropped_is_hidden = hidden
             self._dropped_has_text = False
@@ -102,9 +108,9 @@ class PageText:
             return
         self._preformatted += tag == "pre"
         self._start_in_table(tag, attributes)
-        if tag not in INLINE and tag not in CELLS:
+        if tag not in INLINE_ELEMENTS and tag not in CELL_ELEMENTS:
             self._break()
-        if tag in HEADINGS:
+        if tag in HEADING_ELEMENTS:
             self._heading = self._heading if self._within else (self._length, len(self._parts))
             self._within += 1
         self._start_inline(tag, attributes)
@@ -124,7 +130,7 @@ class PageText:
             self._end_inline(tag)
             self._end_heading(tag)
             self._end_in_table(tag)
-            if tag not in INLINE and tag not in CELLS:
+            if tag not in INLINE_ELEMENTS and tag not in CELL_ELEMENTS:
                 self._break()
             self._preformatted -= tag == "pre"
         self._depth -= 1
@@ -143,7 +149,7 @@ class PageText:
         elif self._preformatted:
             self._put(text)
         else:
-            text = BLANKS.sub(" ", text)
+            text = HTML_BLANKS.sub(" ", text)
             before = self._parts[-1][-1] if self._parts else "\n"
             text = text.lstrip(" ") if before in " \n" else text
             self._mend_numerator(text)
@@ -157,24 +163,24 @@ class PageText:
         return "".join(self._parts).rstrip(), tuple(sorted(self._places))
 
     def _count(self) -> None:
-        if self._elements % LOOK_EVERY == 0:
+        if self._elements % ELEMENTS_PER_CHECK == 0:
             self._watch.step()
         self._elements += 1
         self._depth += 1
-        if self._depth > DEEPEST:
+        if self._depth > MAX_NESTED_ELEMENTS:
             raise BadInput(
-                f"{self.name} has elements within elements more than {DEEPEST:,} deep; save "
+                f"{self.name} has elements within elements more than {MAX_NESTED_ELEMENTS:,} deep; save "
                 "it as plain text and bring that."
             )
 
     def _end_heading(self, tag: str) -> None:
-        if tag not in HEADINGS or not self._within:
+        if tag not in HEADING_ELEMENTS or not self._within:
             return
         self._within -= 1
         if self._within:
             return
         start, count = self._heading
-        label = " ".join("".join(self._parts[count:]).split())[:LONGEST_LABEL].strip()
+        label = " ".join("".join(self._parts[count:]).split())[:MAX_PLACE_CHARACTERS].strip()
         if label:
             self._places.append((start, label))
             self.headings.append((tag, label))
@@ -186,7 +192,7 @@ class PageText:
             self._tables[-1].begin_group()
         elif tag == "tr" and self._tables:
             self._tables[-1].begin_row()
-        elif tag in CELLS:
+        elif tag in CELL_ELEMENTS:
             if self._tables:
                 self._repeat(self._tables[-1].repeated())
                 self._tables[-1].begin_cell(attributes)
@@ -194,7 +200,7 @@ class PageText:
             self._cells.append(len(self._parts))
 
     def _end_in_table(self, tag: str) -> None:
-        if tag in CELLS and self._cells:
+        if tag in CELL_ELEMENTS and self._cells:
             count = self._cells.pop()
             if self._tables:
                 self._tables[-1].end_cell("".join(self._parts[count:]))
@@ -228,7 +234,7 @@ class PageText:
         elif tag == "img" and FORMULA_CLASS.search(attributes.get("class", "")):
             self._put_formula(_tex(attributes.get("alt", "")))
         if kind:
-            self._raised.append(_Raised(kind, self._depth, len(self._parts)))
+            self._raised.append(_RaisedElement(kind, self._depth, len(self._parts)))
 
     def _end_inline(self, tag: str) -> None:
         if self._raised and self._raised[-1].depth == self._depth:
@@ -236,7 +242,7 @@ class PageText:
         if tag == "a" and self._links:
             self._links.pop()
 
-    def _end_raised(self, one: _Raised) -> None:
+    def _end_raised(self, one: _RaisedElement) -> None:
         """Write a raised or lowered text on the line."""
         text = "".join(self._parts[one.parts_before :])
         if not text.strip() or "\n" in text:
@@ -245,13 +251,15 @@ class PageText:
         # A link around it alone leads to a note. A link around a unit and its power does not.
         linked = bool(self._links) and self._links[-1] == one.parts_before
         if one.kind == "sub":
-            written = lowered(before, text)
+            written = write_lowered(before, text)
         else:
-            written = raised(before, text, is_note=one.kind == "a" or one.holds_link or linked)
+            written = write_raised(
+                before, text, is_note=one.kind == "a" or one.holds_link or linked
+            )
         self._length += len(written) - len(text)
         self._parts[one.parts_before :] = [written]
         is_number = one.kind == "sup" and text.strip().isdecimal()
-        self._numerator = (one.parts_before, numerator(before, text)) if is_number else None
+        self._numerator = (one.parts_before, write_numerator(before, text)) if is_number else None
 
     def _mend_numerator(self, text: str) -> None:
         """Rewrite the raised number before a slash as the numerator of a fraction."""
@@ -266,14 +274,14 @@ class PageText:
         """Return the end of the line that the first `count` parts make."""
         line = ""
         for at in range(count - 1, -1, -1):
-            line = self._parts[at][-BEFORE:] + line
-            if "\n" in line or len(line) >= BEFORE:
+            line = self._parts[at][-MAX_BASE_CHARACTERS:] + line
+            if "\n" in line or len(line) >= MAX_BASE_CHARACTERS:
                 break
         return line.rpartition("\n")[2]
 
     def _end_formula(self) -> None:
         tag, parts = self._formula.pop()
-        written = mathml(tag, parts)
+        written = write_mathml(tag, parts)
         if self._formula:
             self._formula[-1][1].append(written)
         else:
@@ -289,7 +297,7 @@ class PageText:
 
     def _put(self, text: str) -> None:
         if text:
-            text = sound(text)
+            text = utf8_text(text)
             self._parts.append(text)
             self._length += len(text)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-MAX_COLUMNS = 1_000  # columns that one cell may span
-MAX_ROWS = 65_534  # rows that one cell may span, as in browsers
-MAX_REPEATED = 100  # cells of a row that are repeated in the next one
+MAX_SPANNED_COLUMNS = 1_000  # columns that one cell may span
+MAX_SPANNED_ROWS = 65_534  # rows that one cell may span, as in browsers
+MAX_REPEATED_CELLS = 100  # cells of a row that are repeated in the next one
 MAX_REPEATED_LETTERS = 200  # letters of a repeated cell; a longer one is no label
 
 
@@ -55,14 +55,14 @@ class SpannedRows:
     def begin_cell(self, attributes: Mapping[str, str]) -> None:
         """Begin a cell of the row."""
         self._has_own = True
-        rows = _number(attributes.get("rowspan", ""), MAX_ROWS, MAX_ROWS)
-        self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_COLUMNS, 1)))
+        rows = _number(attributes.get("rowspan", ""), MAX_SPANNED_ROWS, MAX_SPANNED_ROWS)
+        self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_SPANNED_COLUMNS, 1)))
 
     def end_cell(self, text: str) -> None:
         """End the current cell, whose text is now known."""
         rows, columns = self._cell
         text = " ".join(text.split())
-        fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._next) < MAX_REPEATED
+        fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._next) < MAX_REPEATED_CELLS
         if rows > 1 and fits:
             self._next[self._column] = (text, rows - 1, columns)
         self._column += columns

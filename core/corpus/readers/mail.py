@@ -6,20 +6,31 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 
-from core.corpus.document import Document, sound
-from core.corpus.readers.html import html
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
-from core.corpus.readers.text import stem
+from core.corpus.document import Document, utf8_text
+from core.corpus.readers.html import read_html
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    list_text,
+    verb_of_number,
+)
+from core.corpus.readers.text import file_stem
 from core.errors import BadInput, shorten
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-SHOWN = ("From", "To", "Cc", "Date", "Subject")
-NAMED = 5  # attachments named in a sentence
+SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+MAX_NAMED_ATTACHMENTS = 5  # attachments named in a sentence
 
 
-def mail(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_mail(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a mail as one document, with its subject as title.
 
@@ -28,40 +39,46 @@ def mail(
     BadInput if it is no mail or holds no text.
     """
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
-    if not any(message.get(key) for key in SHOWN):
+    if not any(message.get(key) for key in SHOWN_HEADERS):
         raise BadInput(
             f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty."
         )
-    about = [f"{key}: {value}" for key in SHOWN if (value := _header(name, message, key, note))]
+    header_lines = [
+        f"{key}: {value}" for key in SHOWN_HEADERS if (value := _header(name, message, key, note))
+    ]
     text = _text(name, message, watch, note)
     parts = list(message.iter_attachments()) if message.is_multipart() else []
     attached = [
-        shorten(sound(part.get_filename() or part.get_content_type()), 40) for part in parts
+        shorten(utf8_text(part.get_filename() or part.get_content_type()), 40) for part in parts
     ]
     if attached:
-        shown = [
-            *attached[:NAMED],
-            *([f"{len(attached) - NAMED:,} more"] if len(attached) > NAMED else []),
+        shown_names = [
+            *attached[:MAX_NAMED_ATTACHMENTS],
+            *(
+                [f"{len(attached) - MAX_NAMED_ATTACHMENTS:,} more"]
+                if len(attached) > MAX_NAMED_ATTACHMENTS
+                else []
+            ),
         ]
         note(
-            f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: "
-            f"{listed(shown)}."
+            f"{name}: {count_with_noun(len(attached), 'attachment')} {verb_of_number(len(attached))} left out: "
+            f"{list_text(shown_names)}."
         )
     if not text.strip():
         note(f"{name} holds no text beside its head.")
     return [
         Document(
             name,
-            "\n".join([*about, "", text]).rstrip(),
-            _header(name, message, "Subject") or stem(name),
+            "\n".join([*header_lines, "", text]).rstrip(),
+            _header(name, message, "Subject") or file_stem(name),
             name,
         )
     ]
 
 
-def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) -> str:
+def _header(name: str, message: EmailMessage, key: str, note: Note = ignore_note) -> str:
     try:
-        return " ".join(sound(str(message.get(key, ""))).split())
+        return " ".join(utf8_text(str(message.get(key, ""))).split())
     except Exception:  # the library raises many kinds of errors on malformed headers
         note(f"{name}: the line “{key}” of its head cannot be read and is left out.")
         return ""
@@ -69,22 +86,22 @@ def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) ->
 
 def _text(name: str, message: EmailMessage, watch: Watch, note: Note) -> str:
     """Return the text of a mail, with line feeds as line ends."""
-    part = message.get_body(("plain", "html"))
-    if part is None:
+    body = message.get_body(("plain", "html"))
+    if body is None:
         return ""
     try:
-        text = part.get_content()
+        text = body.get_content()
     except (LookupError, UnicodeError):  # an unknown encoding
-        known = shorten(str(part.get_content_charset()), 40)
+        known = shorten(str(body.get_content_charset()), 40)
         note(
             f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII "
             "are shown as �."
         )
-        data = part.get_payload(decode=True)
+        data = body.get_payload(decode=True)
         text = data.decode("ascii", "replace") if isinstance(data, bytes) else ""
-    if part.get_content_type() == "text/html":
+    if body.get_content_type() == "text/html":
         try:
-            return html(name, text.encode("utf-8", "replace"), watch, note)[0].text
+            return read_html(name, text.encode("utf-8", "replace"), watch, note)[0].text
         except BadInput:
             return ""
-    return sound(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    return utf8_text(text).replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -6,31 +6,42 @@ import re
 from collections.abc import Iterator
 
 from core.corpus.document import Document
-from core.corpus.readers.options import USUAL, Note, Options
-from core.corpus.readers.text import stem, text_of
-from core.io.encoding import ignored
+from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions
+from core.corpus.readers.text import decode_file, file_stem
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
-LONGEST = 1_000  # characters of a heading; a longer line is a paragraph
-DEEPEST, INDENT = 6, 3  # the largest number of a heading's marks, and of blanks before them
-LOOK_EVERY = 10_000  # lines between two calls of the watch
+INLINE_MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
+MAX_HEADING_CHARACTERS = 1_000  # characters of a heading; a longer line is a paragraph
+MAX_HEADING_MARKS, MAX_HEADING_INDENT = (
+    6,
+    3,
+)  # the largest number of a heading's marks, and of blanks before them
+LINES_PER_CHECK = 10_000  # lines between two calls of the watch
 Heading = tuple[int, str, bool]  # offset, label, and True for rank 1
 
 
-def markdown(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_markdown(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a Markdown file as one document, with its first heading of rank 1 as title.
 
-    `watch` receives the share read. Raises BadInput as `text_of` does.
+    `watch` receives the share read. Raises BadInput as `decode_file` does.
     """
-    text = text_of(name, data, note, options)
-    found = list(_headings(text, watch))
-    title = next((label for _, label, first in found if first), "")
+    text = decode_file(name, data, note, options)
+    headings = list(_headings(text, watch))
+    title = next((label for _, label, first in headings if first), "")
     return [
         Document(
-            name, text, title or stem(name), name, tuple((at, label) for at, label, _ in found)
+            name,
+            text,
+            title or file_stem(name),
+            name,
+            tuple((at, label) for at, label, _ in headings),
         )
     ]
 
@@ -39,31 +50,33 @@ def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
     """Yield the headings of a text, outside code blocks and front matter."""
     # the mark of the open code block; the previous line, which may be an underlined heading, and
     # its offset
-    fence, before, at = ("", "", 0)
+    fence, before, before_start = ("", "", 0)
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
-        if number % LOOK_EVERY == 0:
+        if number % LINES_PER_CHECK == 0:
             watch.step(start / len(text))
-        bare = line.lstrip(" ") if len(line) - len(line.lstrip(" ")) <= INDENT else ""
+        content = (
+            line.lstrip(" ") if len(line) - len(line.lstrip(" ")) <= MAX_HEADING_INDENT else ""
+        )
         if fence:
-            fence = "" if bare.startswith(fence) and not bare.strip("`~ \t") else fence
+            fence = "" if content.startswith(fence) and not content.strip("`~ \t") else fence
             before = ""
-        elif mark := _fence(bare):
+        elif mark := _fence(content):
             fence, before = mark, ""
         elif (
             before
-            and bare.strip(" \t")
-            and not bare.rstrip(" \t").strip(bare[0])
-            and bare[0] in "=-"
+            and content.strip(" \t")
+            and not content.rstrip(" \t").strip(content[0])
+            and content[0] in "=-"
         ):
-            yield from _heading(at, before, bare[0] == "=")
+            yield from _heading(before_start, before, content[0] == "=")
             before = ""
-        elif marks := _marks(bare):
-            yield from _heading(start, _unclosed(bare[marks:]), marks == 1)
+        elif marks := _marks(content):
+            yield from _heading(start, _unclosed(content[marks:]), marks == 1)
             before = ""
         else:
-            before, at = (
+            before, before_start = (
                 (line, start)
-                if line[:1].strip() and line.strip("=- \t") and len(line) <= LONGEST
+                if line[:1].strip() and line.strip("=- \t") and len(line) <= MAX_HEADING_CHARACTERS
                 else ("", 0)
             )
 
@@ -76,7 +89,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        yield start, text[start : min(end, start + LONGEST + 1)]
+        yield start, text[start : min(end, start + MAX_HEADING_CHARACTERS + 1)]
         start = end + 1
 
 
@@ -98,7 +111,11 @@ def _fence(line: str) -> str:
 def _marks(line: str) -> int:
     """Return the number of heading marks at the beginning of a line; 0 if it is no heading."""
     marks = len(line) - len(line.lstrip("#"))
-    if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST:
+    if (
+        marks <= MAX_HEADING_MARKS
+        and line[marks : marks + 1] in (" ", "\t")
+        and len(line) <= MAX_HEADING_CHARACTERS
+    ):
         return marks
     return 0
 
@@ -111,6 +128,6 @@ def _unclosed(label: str) -> str:
 
 
 def _heading(at: int, label: str, first: bool) -> Iterator[Heading]:
-    label = MARKS.sub(r"\1", label).strip()
+    label = INLINE_MARKS.sub(r"\1", label).strip()
     if label:
         yield at, label, first

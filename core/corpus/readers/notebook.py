@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.corpus.document import Document, sound
-from core.corpus.readers.markdown import markdown
-from core.corpus.readers.options import USUAL, Note, Options, counted
-from core.corpus.readers.text import stem, text_of
+from core.corpus.document import Document, utf8_text
+from core.corpus.readers.markdown import read_markdown
+from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions, count_with_noun
+from core.corpus.readers.text import decode_file, file_stem
 from core.errors import BadInput
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-FENCE = "```"
+CELL_FENCE = "```"
 
 
-def notebook(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_notebook(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a notebook as one document in Markdown.
 
@@ -25,23 +29,23 @@ def notebook(
     `note`. Raises BadInput if it is damaged or holds no text.
     """
     try:
-        held = json.loads(text_of(name, data, note, options))
-        if "cells" in held:
-            cells = held["cells"]
+        content = json.loads(decode_file(name, data, note, options))
+        if "cells" in content:
+            cells = content["cells"]
         else:
-            cells = [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
-        parts = [part for cell in cells if (part := _cell(cell, held))]
+            cells = [cell for sheet in content["worksheets"] for cell in sheet["cells"]]
+        parts = [part for cell in cells if (part := _cell(cell, content))]
         outputs = sum(bool(cell.get("outputs")) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(
             f"{name} is damaged or no notebook (ipynb) ({type(error).__name__})."
         ) from None
     if not parts:
-        raise BadInput(f"{name} holds no text in its {counted(len(cells), 'cell')}.")
+        raise BadInput(f"{name} holds no text in its {count_with_noun(len(cells), 'cell')}.")
     if outputs:
-        note(f"{name}: the outputs of {counted(outputs, 'cell')} are left out.")
-    (document,) = markdown(name, sound("\n\n".join(parts)).encode(), watch)
-    return [Document(name, document.text, document.title or stem(name), name, document.places)]
+        note(f"{name}: the outputs of {count_with_noun(outputs, 'cell')} are left out.")
+    (document,) = read_markdown(name, utf8_text("\n\n".join(parts)).encode(), watch)
+    return [Document(name, document.text, document.title or file_stem(name), name, document.places)]
 
 
 def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
@@ -55,6 +59,6 @@ def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
         return ""
     if cell["cell_type"] == "code":
         language = str(held.get("metadata", {}).get("kernelspec", {}).get("language", ""))
-        fence = FENCE if FENCE not in text else "~~~~"
+        fence = CELL_FENCE if CELL_FENCE not in text else "~~~~"
         return f"{fence}{language}\n{text}\n{fence}"
     return f"{'#' * int(cell.get('level', 1))} {text}" if cell["cell_type"] == "heading" else text

@@ -8,28 +8,39 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-from core.corpus.document import Document, Place, sound
-from core.corpus.readers.no_memory import damage_reported
+from core.corpus.document import Document, Place, utf8_text
+from core.corpus.readers.library_errors import report_damage
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
-from core.corpus.readers.raised import on_one_line
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    list_text,
+    verb_of_number,
+)
+from core.corpus.readers.raised_text import on_one_line
 from core.corpus.readers.sheet_parts import MergedCells, merged_cells, with_marked_heights
 from core.corpus.readers.slide_lines import slide_lines
-from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
-from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.table import HEADER_OPTION, ColumnRoles, documents_of, guess_roles
+from core.corpus.readers.text import file_stem, given_title
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-MOST_COLUMNS = 1_000  # columns of a sheet that are read
-LOOK_EVERY = 1_000  # rows between two calls of the watch
-NAMED = 5  # sheets or slides named in a sentence
-PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
+MAX_SHEET_COLUMNS = 1_000  # columns of a sheet that are read
+SHEET_ROWS_PER_CHECK = 1_000  # rows between two calls of the watch
+MAX_NAMED_PARTS = 5  # sheets or slides named in a sentence
+LIBRARY_PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
 
-def workbook(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_workbook(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a workbook, by rows if a sheet has a column of texts, else as one document.
 
@@ -50,17 +61,17 @@ def workbook(
             )
         hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
         if hidden:
-            shown = listed([sound(one) for one in hidden[:NAMED]])
+            shown = list_text([utf8_text(one) for one in hidden[:MAX_NAMED_PARTS]])
             note(
-                f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as "
+                f"{name}: {count_with_noun(len(hidden), 'hidden sheet')} {verb_of_number(len(hidden))} read as "
                 f"well: {shown}."
             )
         if empty := _uncomputed(package, sheets):
-            left = f"{counted(empty, 'formula')} without a saved result {are(empty)} left out"
+            left = f"{count_with_noun(empty, 'formula')} without a saved result {verb_of_number(empty)} left out"
             note(f"{name}: {left}; open and save it in a spreadsheet program.")
         merged = merged_cells(package)
         rows = {
-            sound(sheet.title): list(_rows(sheet, watch, merged.get(sheet.title)))
+            utf8_text(sheet.title): list(_rows(sheet, watch, merged.get(sheet.title)))
             for sheet in sheets.worksheets
         }
         return _by_rows(name, rows, note, options) or _as_one(
@@ -73,7 +84,7 @@ def workbook(
 def first_rows(name: str, data: bytes) -> list[list[str]]:
     """Return the first row of each sheet that is not blank, which may name columns.
 
-    Raises BadInput as `workbook` does.
+    Raises BadInput as `read_workbook` does.
     """
 
     def read() -> list[list[str]]:
@@ -92,8 +103,12 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
 
-def slides(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_slides(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read slides as one document: texts, tables and notes.
 
@@ -104,27 +119,27 @@ def slides(
     def read() -> list[Document]:
         from pptx import Presentation
 
-        shown = Presentation(io.BytesIO(readable_package(data)))
+        presentation = Presentation(io.BytesIO(readable_package(data)))
         lines: list[str] = []
         places: list[Place] = []
         without: list[str] = []
         length = 0
-        for number, slide in enumerate(shown.slides, 1):
+        for number, slide in enumerate(presentation.slides, 1):
             watch.step()
-            here = [sound(line) for line in slide_lines(slide) if line.strip()]
+            slide_texts = [utf8_text(line) for line in slide_lines(slide) if line.strip()]
             title = slide.shapes.title.text_frame.text if slide.shapes.title is not None else ""
-            places.append((length, " ".join(f"slide {number} {sound(title)}".split())))
-            if not here:
+            places.append((length, " ".join(f"slide {number} {utf8_text(title)}".split())))
+            if not slide_texts:
                 without.append(f"{number:,}")
-            lines += here
-            length += sum(len(line) + 1 for line in here)
+            lines += slide_texts
+            length += sum(len(line) + 1 for line in slide_texts)
         if not lines:
             raise BadInput(
-                f"{name} holds no text in its {counted(len(places), 'slide')}; what is in "
+                f"{name} holds no text in its {count_with_noun(len(places), 'slide')}; what is in "
                 "pictures is not read."
             )
         if without:
-            which = f"slide{'s' * (len(without) > 1)} {listed(without[:NAMED])} of {len(places):,}"
+            which = f"slide{'s' * (len(without) > 1)} {list_text(without[:MAX_NAMED_PARTS])} of {len(places):,}"
             note(
                 f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; "
                 "pictures are not read."
@@ -133,7 +148,7 @@ def slides(
             Document(
                 name,
                 "\n".join(lines),
-                given_title(shown.core_properties.title or "") or stem(name),
+                given_title(presentation.core_properties.title or "") or file_stem(name),
                 name,
                 tuple(places),
             )
@@ -148,12 +163,12 @@ def _read(
     """Return what a library reads, with its errors turned into sentences."""
     if not data:
         raise BadInput(f"{name} is empty.")
-    with damage_reported(name, what):
+    with report_damage(name, what):
         check_unpacked(name, data)
         try:
             return read()
         except ImportError:
-            needed = PACKAGES[package]
+            needed = LIBRARY_PACKAGES[package]
             raise BadInput(
                 f"{name} is read by {needed}, which is not installed here; pip install "
                 f"{needed} brings it."
@@ -166,9 +181,9 @@ def _rows(
     """Yield the rows of a sheet that are not blank, as texts, without blank cells at their ends."""
     sheet.reset_dimensions()  # the stated size of a sheet may be too small
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
-        if number % LOOK_EVERY == 0:
+        if number % SHEET_ROWS_PER_CHECK == 0:
             watch.step()
-        cells = [_cell(value) for value in row[:MOST_COLUMNS]]
+        cells = [_cell(value) for value in row[:MAX_SHEET_COLUMNS]]
         cells = merged.fill(number, cells) if merged else cells
         while cells and not cells[-1]:
             cells.pop()
@@ -207,23 +222,25 @@ def _cell(value: Any) -> str:
         return str(int(value))
     if isinstance(value, (date, time)):
         return str(value)
-    return " ".join(on_one_line(sound("" if value is None else str(value))).split())
+    return " ".join(on_one_line(utf8_text("" if value is None else str(value))).split())
 
 
 def _by_rows(
-    name: str, sheets: dict[str, list[list[str]]], note: Note, options: Options
+    name: str, sheets: dict[str, list[list[str]]], note: Note, options: ReadingOptions
 ) -> list[Document]:
     """Return a document for each row of sheets with a column of texts; empty if there are none."""
-    named = {role: column for role, column in options.columns.items() if role != HEADER}
-    found: dict[str, list[Document]] = {}
+    named_columns = {
+        role: column for role, column in options.columns.items() if role != HEADER_OPTION
+    }
+    sheet_documents: dict[str, list[Document]] = {}
     several = sum(bool(rows) for rows in sheets.values()) > 1
     for title, rows in sheets.items():
-        if rows and (named or "text" in guessed(rows[0])):
-            place = f"{name}:{title}" if several else name
+        if rows and (named_columns or "text" in guess_roles(rows[0])):
+            sheet_name = f"{name}:{title}" if several else name
             try:
-                roles = Roles(place, rows[0], named, by_number=True)
-                read = documents_of(
-                    place,
+                roles = ColumnRoles(sheet_name, rows[0], named_columns, by_number=True)
+                documents_read = documents_of(
+                    sheet_name,
                     roles,
                     ((str(n), dict(zip(rows[0], row))) for n, row in enumerate(rows[1:], 1)),
                     note,
@@ -232,15 +249,17 @@ def _by_rows(
                 if not several:
                     raise
                 continue
-            found[title] = [Document(one.id, one.text, one.title, name) for one in read]
-    if found and (
-        others := [title for title, rows in sheets.items() if rows and title not in found]
+            sheet_documents[title] = [
+                Document(one.id, one.text, one.title, name) for one in documents_read
+            ]
+    if sheet_documents and (
+        others := [title for title, rows in sheets.items() if rows and title not in sheet_documents]
     ):
         note(
-            f"{name}: {counted(len(others), 'sheet')} without a column of texts "
-            f"{are(len(others))} left out: {listed(others[:NAMED])}."
+            f"{name}: {count_with_noun(len(others), 'sheet')} without a column of texts "
+            f"{verb_of_number(len(others))} left out: {list_text(others[:MAX_NAMED_PARTS])}."
         )
-    return [one for documents in found.values() for one in documents]
+    return [one for documents in sheet_documents.values() for one in documents]
 
 
 def _as_one(
@@ -262,4 +281,6 @@ def _as_one(
         f"{name} names no column of texts in its first rows, so it is one document with a "
         "line for each row."
     )
-    return [Document(name, "\n".join(lines), given_title(title) or stem(name), name, tuple(places))]
+    return [
+        Document(name, "\n".join(lines), given_title(title) or file_stem(name), name, tuple(places))
+    ]

@@ -13,13 +13,13 @@ import zipfile
 from typing import Any
 from urllib.parse import unquote
 
-STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
-RENAMED = {  # names that differ in more than their beginning
+STRICT_NAMESPACE = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
+RENAMED_NAMESPACES = {  # names that differ in more than their beginning
     b"extendedProperties": b"extended-properties",
     b"customProperties": b"custom-properties",
 }
-RELATIONS = ".rels"
-MARKUP = (".xml", RELATIONS, ".vml")
+RELATIONS_SUFFIX = ".rels"
+MARKUP_SUFFIXES = (".xml", RELATIONS_SUFFIX, ".vml")
 
 
 def readable_package(data: bytes) -> bytes:
@@ -31,9 +31,9 @@ def readable_package(data: bytes) -> bytes:
         names = {name.casefold() for name in package.namelist()}
         changed = {}
         for name in package.namelist():
-            if name.casefold().endswith(RELATIONS):
+            if name.casefold().endswith(RELATIONS_SUFFIX):
                 before = package.read(name)
-                after = _without_dangling(name, STRICT.sub(_usual, before), names)
+                after = _without_dangling(name, STRICT_NAMESPACE.sub(_usual, before), names)
                 if after != before:
                     changed[name] = after
         if not changed:
@@ -49,8 +49,8 @@ def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
             content = changed.get(part.filename)
             if content is None:
                 content = package.read(part)
-                if part.filename.casefold().endswith(MARKUP):
-                    content = STRICT.sub(_usual, content)
+                if part.filename.casefold().endswith(MARKUP_SUFFIXES):
+                    content = STRICT_NAMESPACE.sub(_usual, content)
             copy.writestr(part.filename, content)
     return out.getvalue()
 
@@ -58,7 +58,12 @@ def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
 def _usual(found: re.Match[bytes]) -> bytes:
     """Return the usual namespace for a strict one."""
     first, *others = found[2].split(b"/")
-    rest = b"/".join([RENAMED.get(first, first), *(RENAMED.get(one, one) for one in others)])
+    rest = b"/".join(
+        [
+            RENAMED_NAMESPACES.get(first, first),
+            *(RENAMED_NAMESPACES.get(one, one) for one in others),
+        ]
+    )
     return b"http://schemas.openxmlformats.org/%s/2006/%s" % (found[1], rest)
 
 

@@ -11,7 +11,7 @@ Columns = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadingOptions:
     """A person's options for files.
 
     Parameters
@@ -24,19 +24,19 @@ class Options:
     encoding: str = ""
 
 
-USUAL = Options()
+DEFAULT_OPTIONS = ReadingOptions()
 
 
-def listed(parts: list[str]) -> str:
+def list_text(parts: list[str]) -> str:
     """Return a list in words: `a, b and c`."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def counted(number: int, thing: str, several: str = "") -> str:
+def count_with_noun(number: int, thing: str, several: str = "") -> str:
     """Return a number with its noun: `1 comment`, `2 comments`."""
     return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
 
 
-def are(number: int) -> str:
+def verb_of_number(number: int) -> str:
     """Return the verb for a number of things."""
     return "is" if number == 1 else "are"

@@ -10,42 +10,49 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.corpus.document import Document, Place, sound
-from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
+from core.corpus.document import Document, Place, utf8_text
+from core.corpus.readers.library_errors import report_damage
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    list_text,
+    verb_of_number,
+)
+from core.corpus.readers.pdf_additions import attached_files, page_additions
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
-from core.corpus.readers.pdf_filled import attached_files, filled_in
 from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, with_heights
-from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.text import file_stem, given_title
 from core.errors import BadInput, shorten
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-BETWEEN = "\n\n"
-PRESENTED = [
+PAGE_SEPARATOR = "\n\n"
+PRESENTED_CODES = [
     *range(0xFB00, 0xFB07),
     *range(0xFB13, 0xFB18),
     *range(0xFB50, 0xFDFC),
     *range(0xFE70, 0xFEFD),
 ]
 # ligatures, and letters whose shape depends on their position
-LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED}
+PRESENTED_LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED_CODES}
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
-WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
+HYPHENATED_WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
 WITH_HYPHEN = frozenset(
     (
         "all co cross e ex half high long low mid multi non post pre quasi self semi short "
         "single so two vice well"
     ).split()
 )
-LOST = "\N{REPLACEMENT CHARACTER}"
-NAMED = 8  # pages named in a sentence
+LOST_SIGN = "\N{REPLACEMENT CHARACTER}"
+MAX_NAMED_PAGES = 8  # pages named in a sentence
 
 
 @dataclass
-class _Pages:
+class _PdfPages:
     """The texts of a PDF's pages, with notes by page numbers from 1."""
 
     texts: list[str] = field(default_factory=list)
@@ -61,8 +68,12 @@ class _Pages:
     files: list[str] = field(default_factory=list)  # names of attached files
 
 
-def pdf(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_pdf(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a PDF as one document, with ligatures and divided words written out.
 
@@ -76,24 +87,28 @@ def pdf(
     total = len(pages.texts)
     if not any(page.strip() for page in pages.texts):
         raise BadInput(
-            f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. "
+            f"{name} holds no text in its {count_with_noun(total, 'page')}; it looks scanned. "
             "Recognise its text (OCR) first."
         )
     texts, hyphens = _unhyphenated(pages.texts)
-    _say(name, pages, hyphens, note)
+    _note_gaps(name, pages, hyphens, note)
     places: list[Place] = []
     length = 0
     for number, page in enumerate(texts, 1):
         places.append((length, f"page {number}"))
-        length += len(page) + len(BETWEEN)
+        length += len(page) + len(PAGE_SEPARATOR)
     return [
         Document(
-            name, BETWEEN.join(texts), given_title(pages.title) or stem(name), name, tuple(places)
+            name,
+            PAGE_SEPARATOR.join(texts),
+            given_title(pages.title) or file_stem(name),
+            name,
+            tuple(places),
         )
     ]
 
 
-def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
+def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
     """Note what was left out or guessed."""
     total = len(pages.texts)
     without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
@@ -105,11 +120,11 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
             f"{name}: {_numbers(without)} of {total:,} "
             f"{'holds' if len(without) == 1 else 'hold'} no text{scanned}."
         )
-    if lost := [number for number, page in enumerate(pages.texts, 1) if LOST in page]:
-        letters = sum(page.count(LOST) for page in pages.texts)
+    if lost := [number for number, page in enumerate(pages.texts, 1) if LOST_SIGN in page]:
+        letters = sum(page.count(LOST_SIGN) for page in pages.texts)
         note(
-            f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as "
-            f"its fonts do not say which; shown as {LOST}."
+            f"{name}: {count_with_noun(letters, 'letter')} on {_numbers(lost)} cannot be read, as "
+            f"its fonts do not say which; shown as {LOST_SIGN}."
         )
     if pages.columns:
         seem = "seems" if len(pages.columns) == 1 else "seem"
@@ -127,61 +142,63 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
             f"{name}: raised numbers on {_numbers(pages.beside)} stand beside the text "
             "before them without a sign."
         )
-    _say_what_was_added(name, pages, note)
+    _note_additions(name, pages, note)
     if hyphens:
         note(
-            f"{name}: {counted(hyphens, 'word')} divided at the end of a line "
+            f"{name}: {count_with_noun(hyphens, 'word')} divided at the end of a line "
             f"{'is' if hyphens == 1 else 'are'} joined."
         )
 
 
-def _say_what_was_added(name: str, pages: _Pages, note: Note) -> None:
+def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:
     """Note fields, notes and attached files."""
     added = [
-        counted(number, thing)
+        count_with_noun(number, thing)
         for number, thing in ((pages.fields, "filled form field"), (pages.notes, "note"))
         if number
     ]
     if added:
         number = pages.fields + pages.notes
-        note(f"{name}: {listed(added)} {are(number)} read at the end of the page.")
+        note(f"{name}: {list_text(added)} {verb_of_number(number)} read at the end of the page.")
     if pages.damaged:
         note(f"{name}: form fields and notes of {_numbers(pages.damaged)} cannot be read.")
     if files := list(dict.fromkeys(pages.files)):
-        shown = [shorten(file, 40) for file in files[:NAMED]]
-        if len(files) > NAMED:
-            shown.append(f"{len(files) - NAMED:,} more")
-        left = f"{counted(len(files), 'attached file')} {are(len(files))} left out"
-        note(f"{name}: {left}: {listed(shown)}.")
+        shown = [shorten(file, 40) for file in files[:MAX_NAMED_PAGES]]
+        if len(files) > MAX_NAMED_PAGES:
+            shown.append(f"{len(files) - MAX_NAMED_PAGES:,} more")
+        left = (
+            f"{count_with_noun(len(files), 'attached file')} {verb_of_number(len(files))} left out"
+        )
+        note(f"{name}: {left}: {list_text(shown)}.")
 
 
 def _numbers(pages: Sequence[int]) -> str:
     """Return pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
-    shown = [f"{number:,}" for number in pages[:NAMED]]
-    if len(pages) > NAMED:
-        shown.append(f"{len(pages) - NAMED:,} more")
-    return f"page{'s' * (len(pages) > 1)} {listed(shown)}"
+    shown = [f"{number:,}" for number in pages[:MAX_NAMED_PAGES]]
+    if len(pages) > MAX_NAMED_PAGES:
+        shown.append(f"{len(pages) - MAX_NAMED_PAGES:,} more")
+    return f"page{'s' * (len(pages) > 1)} {list_text(shown)}"
 
 
-def _pages(name: str, data: bytes, watch: Watch) -> _Pages:
+def _pages(name: str, data: bytes, watch: Watch) -> _PdfPages:
     """Return the texts of the pages and the title that the file states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
     # pypdf warns about faults that it repairs.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    found = _Pages()
-    with damage_reported(name, "PDF"):
+    pdf_pages = _PdfPages()
+    with report_damage(name, "PDF"):
         try:
-            _read_file(PdfReader(io.BytesIO(data)), name, watch, found)
+            _read_file(PdfReader(io.BytesIO(data)), name, watch, pdf_pages)
         except DependencyError:  # no package for AES decryption is installed
             raise BadInput(
                 f"{name} is encrypted; save it without, as by printing it into a new PDF."
             ) from None
-    return found
+    return pdf_pages
 
 
-def _read_file(reader: Any, name: str, watch: Watch, found: _Pages) -> None:
+def _read_file(reader: Any, name: str, watch: Watch, found: _PdfPages) -> None:
     if reader.is_encrypted and not reader.decrypt(""):
         raise BadInput(f"{name} is locked with a password; save it without one.")
     total = len(reader.pages)
@@ -192,31 +209,33 @@ def _read_file(reader: Any, name: str, watch: Watch, found: _Pages) -> None:
     found.title = str((reader.metadata.title if reader.metadata else "") or "")
 
 
-def _read_page(page: Any, number: int, found: _Pages) -> None:
+def _read_page(page: Any, number: int, found: _PdfPages) -> None:
     """Add a page: its text in reading order, then form values and notes."""
-    seen = PagePieces()
+    page_pieces = PagePieces()
     drawn = (
-        page.extract_text(visitor_text=seen.see_text, visitor_operand_before=seen.see_operator)
+        page.extract_text(
+            visitor_text=page_pieces.see_text, visitor_operand_before=page_pieces.see_operator
+        )
         or ""
     )
-    text = _ordered(page, number, drawn, seen, found)
+    text = _ordered(page, number, drawn, page_pieces, found)
     try:
-        filled = filled_in(page, seen.pieces)
+        additions = page_additions(page, page_pieces.pieces)
     except MemoryError:
         raise
     except Exception:  # damaged annotations may fail anywhere in the library
         found.damaged.append(number)
     else:
-        found.fields += len(filled.fields)
-        found.notes += len(filled.notes)
-        found.files += filled.files
-        text = "\n".join(filter(None, [text.rstrip(), *filled.fields, *filled.notes]))
+        found.fields += len(additions.fields)
+        found.notes += len(additions.notes)
+        found.files += additions.files
+        text = "\n".join(filter(None, [text.rstrip(), *additions.fields, *additions.notes]))
     found.texts.append(_written_out(text))
     if not text.strip() and _holds_pictures(page):
         found.pictures.add(number)
 
 
-def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _Pages) -> str:
+def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _PdfPages) -> str:
     """Return the text of a page in reading order."""
     marked = with_heights(seen.pieces, seen.bars)
     if is_right_to_left(drawn):
@@ -246,8 +265,10 @@ def _written_out(text: str) -> str:
 
     Letters that the fonts do not name become one replacement character.
     """
-    text = sound(text).translate(LETTERS).replace("\0", LOST)
-    return "".join(LOST if unicodedata.category(sign) == "Co" else sign for sign in text).strip()
+    text = utf8_text(text).translate(PRESENTED_LETTERS).replace("\0", LOST_SIGN)
+    return "".join(
+        LOST_SIGN if unicodedata.category(sign) == "Co" else sign for sign in text
+    ).strip()
 
 
 def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
@@ -256,18 +277,19 @@ def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
     The hyphen is kept before a capital or a digit, after a part that is usually hyphenated, and if
     the document has the hyphenated word elsewhere.
     """
-    known = {word.casefold() for page in pages for word in WORD.findall(page)}
+    known_words = {word.casefold() for page in pages for word in HYPHENATED_WORD.findall(page)}
     joined = 0
 
     def whole(found: re.Match[str]) -> str:
         nonlocal joined
-        before, hyphen, after, rest = found.groups()
+        before, hyphen, after, marks_after = found.groups()
         joined += 1
-        together, divided = (before + after).casefold(), f"{before}-{after}".casefold()
-        fixed = divided in known or before.casefold() in WITH_HYPHEN
+        joined_word, hyphenated_word = (before + after).casefold(), f"{before}-{after}".casefold()
+        keeps_hyphen = hyphenated_word in known_words or before.casefold() in WITH_HYPHEN
         firm = hyphen != "\xad" and (
-            not (before[-1].isalpha() and after[0].islower()) or (fixed and together not in known)
+            not (before[-1].isalpha() and after[0].islower())
+            or (keeps_hyphen and joined_word not in known_words)
         )
-        return f"{before}{'-' if firm else ''}{after}{rest}\n"
+        return f"{before}{'-' if firm else ''}{after}{marks_after}\n"
 
     return [HYPHEN.sub(whole, page).replace("\xad", "").strip() for page in pages], joined

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from core.corpus.readers.pdf_pieces import Piece
+from core.corpus.readers.pdf_pieces import TextPiece
 
-LEAST_ROWS = 4  # adjacent lines from which they are columns
-GAP = 3  # blanks in a line of the page's layout that separate columns
-LEAST_WORDS = 2.5  # mean words in a line of a column; cells of tables have fewer
-MOST_ROWS = 400  # lines of a page that are examined
-NEAR = 3.0  # points within which two pieces begin on one line, or at one left edge
+MIN_COLUMN_LINES = 4  # adjacent lines from which they are columns
+MIN_GAP_BLANKS = 3  # blanks in a line of the page's layout that separate columns
+MIN_COLUMN_WORDS = 2.5  # mean words in a line of a column; cells of tables have fewer
+MAX_PAGE_LINES = 400  # lines of a page that are examined
+NEAR_POINTS = 3.0  # points within which two pieces begin on one line, or at one left edge
 Place = tuple[float, float]  # the beginning of a piece of text: across, and up
 
 
-def in_columns(page: Any, text: str, pieces: Sequence[Piece]) -> str:
+def in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
     """Return the text of a page, column by column.
 
     Parameters
@@ -44,11 +44,11 @@ def in_columns(page: Any, text: str, pieces: Sequence[Piece]) -> str:
 def _side_by_side(pieces: Sequence[Place]) -> bool:
     """Return whether many pieces follow one to their left on the same line, left-aligned."""
     beside = Counter(
-        round(here[0] / NEAR)
+        round(here[0] / NEAR_POINTS)
         for before, here in zip(pieces, pieces[1:])
-        if abs(here[1] - before[1]) < NEAR and here[0] > before[0] + NEAR
+        if abs(here[1] - before[1]) < NEAR_POINTS and here[0] > before[0] + NEAR_POINTS
     )
-    return any(beside[place] + beside[place + 1] >= LEAST_ROWS for place in beside)
+    return any(beside[place] + beside[place + 1] >= MIN_COLUMN_LINES for place in beside)
 
 
 def _ordered(rows: list[str]) -> str:
@@ -56,14 +56,14 @@ def _ordered(rows: list[str]) -> str:
 
     Lines across both columns separate the columns above from those below.
     """
-    gutter = _gutter(rows[:MOST_ROWS])
+    gutter = _gutter(rows[:MAX_PAGE_LINES])
     if gutter is None:
         return ""
     out: list[str] = []
     left: list[str] = []
     right: list[str] = []
     for row in rows:
-        if row[max(0, gutter - GAP) : gutter].strip():  # the line spans both columns
+        if row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip():  # the line spans both columns
             out += [*left, *right, row.strip()]
             left, right = [], []
             continue
@@ -80,20 +80,22 @@ def _gutter(rows: list[str]) -> int | None:
     begins = Counter(place for row in rows for place in _begins(row))
     if not begins:
         return None
-    place = max(begins, key=lambda at: (begins[at], -at))
-    both = [
-        (row[:place].strip(), row[place:].strip())
+    gutter = max(begins, key=lambda at: (begins[at], -at))
+    row_halves = [
+        (row[:gutter].strip(), row[gutter:].strip())
         for row in rows
-        if not row[max(0, place - GAP) : place].strip() and row[:place].strip()
+        if not row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip() and row[:gutter].strip()
     ]
-    both = [(left, right) for left, right in both if right]
-    if len(both) < LEAST_ROWS or len(both) * 2 < len(rows):
+    row_halves = [(left, right) for left, right in row_halves if right]
+    if len(row_halves) < MIN_COLUMN_LINES or len(row_halves) * 2 < len(rows):
         return None
-    words = [sum(len(side[part].split()) for side in both) / len(both) for part in (0, 1)]
-    if min(words) >= LEAST_WORDS and not any(
-        " " * GAP in left or " " * GAP in right for left, right in both
+    words = [
+        sum(len(side[part].split()) for side in row_halves) / len(row_halves) for part in (0, 1)
+    ]
+    if min(words) >= MIN_COLUMN_WORDS and not any(
+        " " * MIN_GAP_BLANKS in left or " " * MIN_GAP_BLANKS in right for left, right in row_halves
     ):
-        return place
+        return gutter
     return None
 
 
@@ -102,6 +104,6 @@ def _begins(row: str) -> list[int]:
     start = len(row) - len(row.lstrip())
     return [
         at
-        for at in range(start + GAP, len(row))
-        if row[at] != " " and not row[at - GAP : at].strip()
+        for at in range(start + MIN_GAP_BLANKS, len(row))
+        if row[at] != " " and not row[at - MIN_GAP_BLANKS : at].strip()
     ]

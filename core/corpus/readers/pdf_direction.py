@@ -15,7 +15,7 @@ from core.corpus.readers.pdf_ligatures import FIRST_SIGN, LAST_SIGN
 
 RIGHT_TO_LEFT = ("R", "AL")
 MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹"))
-OPENING = frozenset("([{<«‹")
+OPENING_BRACKETS = frozenset("([{<«‹")
 EUROPEAN = r"[0-9\u06f0-\u06f9]"
 BESIDE_NUMBER = r"[#$%£€¥₪°‰]"
 # Digits with the signs between them, and adjacent currency or percent signs. After Arabic letters,
@@ -27,7 +27,7 @@ HEBREW_NUMBER = re.compile(
 ARABIC_NUMBER = re.compile(
     r"[0-9\u0660-\u0669\u06f0-\u06f9](?:[.,:/\u066b\u066c]?[0-9\u0660-\u0669\u06f0-\u06f9])*"
 )
-BLANKS = re.compile(r" {2,}")
+SEVERAL_BLANKS = re.compile(r" {2,}")
 # Blanks that the text does not have: the layout places letters in columns of equal width.
 FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
 
@@ -53,19 +53,19 @@ def in_reading_order(
     None if `lines` and `drawn` do not hold the same characters.
     """
     letters = dict(ligatures or {})
-    shown = [line.strip() for line in lines if line.strip()]
-    if _signs("".join(shown).translate(letters)) != _signs(drawn):
+    screen_lines = [line.strip() for line in lines if line.strip()]
+    if _signs("".join(screen_lines).translate(letters)) != _signs(drawn):
         return None
     kinds = Counter(_kind(sign) for sign in drawn)
     right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
     arabic = kinds["AL"] > kinds["R"]
-    mirrored = _are_mirrored(shown, right_to_left, arabic)
-    words = _Words(drawn)
+    mirrored = _are_mirrored(screen_lines, right_to_left, arabic)
+    words = _DrawnWords(drawn)
     ordered: list[str] = []
-    for line in shown:
+    for line in screen_lines:
         logical = _logical(line, right_to_left, arabic, mirrored).translate(letters)
         if is_right_to_left(logical):
-            logical = words.mended(FALSE_BLANK.sub("", BLANKS.sub(" ", logical)))
+            logical = words.mended(FALSE_BLANK.sub("", SEVERAL_BLANKS.sub(" ", logical)))
         ordered.append(logical)
     return "\n".join(ordered)
 
@@ -89,7 +89,7 @@ def _unbalanced(line: str) -> int:
     depth = wrong = 0
     for sign in line:
         if sign in MIRRORED:
-            depth += 1 if sign in OPENING else -1
+            depth += 1 if sign in OPENING_BRACKETS else -1
             wrong += depth < 0
             depth = max(depth, 0)
     return wrong
@@ -100,10 +100,10 @@ def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> st
     if not is_right_to_left(line):
         return line if mirrored else _balanced(line)
     if right_to_left:
-        return _undone(line, arabic, mirrored)
+        return _reverse_line(line, arabic, mirrored)
     out, at = [], 0
     for start, end in _runs_within(line):
-        out += [line[at:start], _undone(line[start:end], arabic, mirrored)]
+        out += [line[at:start], _reverse_line(line[start:end], arabic, mirrored)]
         at = end
     return "".join([*out, line[at:]])
 
@@ -117,17 +117,17 @@ def _balanced(text: str) -> str:
 def _runs_within(line: str) -> list[tuple[int, int]]:
     """Return the spans of right-to-left parts in a left-to-right line."""
     runs: list[tuple[int, int]] = []
-    open_since, last = -1, -1
+    open_since, last_letter = -1, -1
     for at, sign in enumerate(line):
         kind = _kind(sign)
         if kind in RIGHT_TO_LEFT:
             open_since = at if open_since < 0 else open_since
-            last = at
+            last_letter = at
         elif kind == "L" and open_since >= 0:
-            runs.append((open_since, last + 1))
+            runs.append((open_since, last_letter + 1))
             open_since = -1
     if open_since >= 0:
-        runs.append((open_since, last + 1))
+        runs.append((open_since, last_letter + 1))
     return [(_marks_before(line, start), end) for start, end in runs]
 
 
@@ -138,17 +138,17 @@ def _marks_before(line: str, start: int) -> int:
     return start
 
 
-def _undone(line: str, arabic: bool, mirrored: bool) -> str:
+def _reverse_line(line: str, arabic: bool, mirrored: bool) -> str:
     """Return a right-to-left line with words and numbers in reading order."""
     reversed_line = line[::-1]
     out: list[str] = []
-    at = 0
+    done_until = 0
     for start, end in _parts_left_to_right(reversed_line):
-        out.append(_numbers_turned(reversed_line[at:start], arabic, mirrored))
+        out.append(_numbers_turned(reversed_line[done_until:start], arabic, mirrored))
         part = reversed_line[start:end][::-1]
         out.append(part if mirrored else _balanced(part))
-        at = end
-    out.append(_numbers_turned(reversed_line[at:], arabic, mirrored))
+        done_until = end
+    out.append(_numbers_turned(reversed_line[done_until:], arabic, mirrored))
     return "".join(out)
 
 
@@ -193,7 +193,7 @@ def _numbers_turned(part: str, arabic: bool, mirrored: bool) -> str:
     return "".join(MIRRORED.get(sign, sign) for sign in turned) if mirrored else turned
 
 
-class _Words:
+class _DrawnWords:
     """The words of a page as drawn, used to join words that its lines divide."""
 
     def __init__(self, drawn: str) -> None:

@@ -7,20 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, fraction, on_one_line
+from core.corpus.readers.raised_text import (
+    FORMULA_EDGE,
+    HEIGHT_END,
+    LOWERED_START,
+    RAISED_START,
+    on_one_line,
+    write_fraction,
+)
 
-SMALLER = 0.93  # largest size of a raised or lowered text, as a share of the font before it
-LEAST_RISE, MOST_RISE = 0.1, 0.8  # as shares of the size of the font before it
-BAR_WIDTH = 1.6  # points; the largest width of a fraction's bar
+MAX_RAISED_SIZE = 0.93  # largest size of a raised or lowered text, as a share of the font before it
+MIN_RISE, MAX_RISE = 0.1, 0.8  # as shares of the size of the font before it
+MAX_BAR_WIDTH_POINTS = 1.6  # points; the largest width of a fraction's bar
 MAX_BARS = 10_000  # bars of a page that are kept
 MOST_DROP = 3.0  # font sizes from the numerator of a fraction to the denominator
 MOST_LETTER = 0.9  # font sizes; mean width of a letter under a bar
 NEAR_BAR = 0.8  # font sizes by which a term may begin away from its bar's end
-SHOWING = (b"Tj", b"TJ", b"'", b'"')
+TEXT_OPERATORS = (b"Tj", b"TJ", b"'", b'"')
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A piece of text as drawn, with its beginning in points from the lower left corner."""
 
     text: str
@@ -31,7 +38,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Bar:
+class FractionBar:
     """A thin horizontal line, such as that of a fraction."""
 
     left: float
@@ -43,8 +50,8 @@ class PagePieces:
     """Collects what pypdf draws of a page through `see_text` and `see_operator`."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
-        self.bars: list[Bar] = []
+        self.pieces: list[TextPiece] = []
+        self.bars: list[FractionBar] = []
         self._rise = 0.0
         self._rises: list[float] = []  # of the pieces shown since the last call of `see_text`
         self._pen: tuple[float, float] | None = None
@@ -54,25 +61,25 @@ class PagePieces:
     ) -> None:
         if not text:
             return
-        whole = _product(matrix, current)
-        scale = math.hypot(whole[2], whole[3])
+        transform = _product(matrix, current)
+        scale = math.hypot(transform[2], transform[3])
         rise = self._rises[0] if self._rises else 0.0
         if text.strip():
             self._rises = []
         self.pieces.append(
-            Piece(
+            TextPiece(
                 text,
-                whole[4] + rise * whole[2],
-                whole[5] + rise * whole[3],
+                transform[4] + rise * transform[2],
+                transform[5] + rise * transform[3],
                 abs(size) * scale,
-                is_level=abs(whole[1]) <= 0.01 * abs(whole[0]),
+                is_level=abs(transform[1]) <= 0.01 * abs(transform[0]),
             )
         )
 
     def see_operator(
         self, operator: bytes, operands: Any, current: list[float], _: list[float]
     ) -> None:
-        if operator in SHOWING:
+        if operator in TEXT_OPERATORS:
             self._rises.append(self._rise)
         elif operator == b"Ts" and operands:
             self._rise = _number(operands[0])
@@ -87,45 +94,45 @@ class PagePieces:
             self._pen = end
 
     def _add_bar(self, one: tuple[float, float], other: tuple[float, float]) -> None:
-        if abs(one[1] - other[1]) > BAR_WIDTH or len(self.bars) >= MAX_BARS:
+        if abs(one[1] - other[1]) > MAX_BAR_WIDTH_POINTS or len(self.bars) >= MAX_BARS:
             return
         left, right = sorted((one[0], other[0]))
-        if right - left > BAR_WIDTH:
-            self.bars.append(Bar(left, right, (one[1] + other[1]) / 2))
+        if right - left > MAX_BAR_WIDTH_POINTS:
+            self.bars.append(FractionBar(left, right, (one[1] + other[1]) / 2))
 
 
-def with_heights(pieces: Sequence[Piece], bars: Sequence[Bar]) -> str:
+def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
     """Return the text of the pieces in order, with raised, lowered and stacked numbers marked.
 
-    >>> from core.corpus.readers.pdf_pieces import Piece, with_heights
-    >>> line = [Piece("holds 10", 50, 700, 10), Piece("6", 90, 704, 7)]
-    >>> line += [Piece(" litres", 94, 700, 10)]
+    >>> from core.corpus.readers.pdf_pieces import TextPiece, with_heights
+    >>> line = [TextPiece("holds 10", 50, 700, 10), TextPiece("6", 90, 704, 7)]
+    >>> line += [TextPiece(" litres", 94, 700, 10)]
     >>> with_heights(line, [])
     'holds 10^6 litres'
     """
     out: list[str] = []
     # the last piece of the line that is neither raised nor lowered
-    base: Piece | None = None
-    at = 0
-    while at < len(pieces):
-        piece = pieces[at]
-        stacked = _fraction_at(pieces, at, bars) if bars else None
+    base: TextPiece | None = None
+    index = 0
+    while index < len(pieces):
+        piece = pieces[index]
+        stacked = _fraction_at(pieces, index, bars) if bars else None
         if stacked is not None:
             end, written = stacked
-            out.append(f"{SPLIT}{written}{SPLIT}")
-            at = end
+            out.append(f"{FORMULA_EDGE}{written}{FORMULA_EDGE}")
+            index = end
             continue
-        mark = _height(piece, base, pieces, at)
+        mark = _height(piece, base, pieces, index)
         out.append(_marked(piece.text, mark) if mark else piece.text)
         if "\n" in piece.text:
             base = None
         elif piece.text.strip() and not mark:
             base = piece
-        at += 1
+        index += 1
     return on_one_line("".join(out))
 
 
-def _height(piece: Piece, base: Piece | None, pieces: Sequence[Piece], at: int) -> str:
+def _height(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece], at: int) -> str:
     """Return the mark of a piece that is raised or lowered; empty for any other.
 
     It is compared with the piece before it.
@@ -135,26 +142,26 @@ def _height(piece: Piece, base: Piece | None, pieces: Sequence[Piece], at: int) 
     if base is not None:
         return _beside(piece, base)
     following = _following(pieces, at)  # for example a note at the foot of the page
-    if following is None or _beside(piece, following) != RAISED:
+    if following is None or _beside(piece, following) != RAISED_START:
         return ""
-    return RAISED
+    return RAISED_START
 
 
-def _is_sign(piece: Piece) -> bool:
+def _is_sign(piece: TextPiece) -> bool:
     """Return whether a piece is a sign before a raised number, in a font of its own."""
     return piece.is_level and piece.text.strip() in ("-", "−", "–", "+")
 
 
-def _beside(piece: Piece, base: Piece) -> str:
+def _beside(piece: TextPiece, base: TextPiece) -> str:
     rise = piece.y - base.y
-    if not base.is_level or piece.size > SMALLER * base.size:
+    if not base.is_level or piece.size > MAX_RAISED_SIZE * base.size:
         return ""
-    if not LEAST_RISE * base.size <= abs(rise) <= MOST_RISE * base.size:
+    if not MIN_RISE * base.size <= abs(rise) <= MAX_RISE * base.size:
         return ""
-    return RAISED if rise > 0 else LOWERED
+    return RAISED_START if rise > 0 else LOWERED_START
 
 
-def _following(pieces: Sequence[Piece], at: int) -> Piece | None:
+def _following(pieces: Sequence[TextPiece], at: int) -> TextPiece | None:
     """Return the next piece of the same line that is not blank."""
     if "\n" in pieces[at].text:
         return None
@@ -170,10 +177,12 @@ def _marked(text: str, mark: str) -> str:
     """Return a piece with marks around its text, inside its blanks."""
     inner = text.strip()
     start = text.index(inner)
-    return f"{text[:start]}{mark}{inner}{END}{text[start + len(inner) :]}"
+    return f"{text[:start]}{mark}{inner}{HEIGHT_END}{text[start + len(inner) :]}"
 
 
-def _fraction_at(pieces: Sequence[Piece], at: int, bars: Sequence[Bar]) -> tuple[int, str] | None:
+def _fraction_at(
+    pieces: Sequence[TextPiece], at: int, bars: Sequence[FractionBar]
+) -> tuple[int, str] | None:
     """Return the end and the text of a fraction whose numerator begins at a piece.
 
     Returns None if there is none. The end is the index after its last piece.
@@ -187,14 +196,14 @@ def _fraction_at(pieces: Sequence[Piece], at: int, bars: Sequence[Bar]) -> tuple
         return None
     above, below = ("".join(piece.text for piece in term) for term in (upper, lower))
     behind = below[len(below.rstrip()) :]
-    return end, fraction(" ".join(above.split()), " ".join(below.split())) + behind
+    return end, write_fraction(" ".join(above.split()), " ".join(below.split())) + behind
 
 
-def _is_bar_of(bar: Bar, upper: Sequence[Piece], lower: Sequence[Piece]) -> bool:
+def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[TextPiece]) -> bool:
     """Return whether a line lies between two terms and is as long as the longer one."""
     size = max(upper[0].size, lower[0].size)
     drop = upper[0].y - lower[0].y
-    if not 0 < drop <= MOST_DROP * size or not lower[0].y < bar.y < upper[0].y + LEAST_RISE * size:
+    if not 0 < drop <= MOST_DROP * size or not lower[0].y < bar.y < upper[0].y + MIN_RISE * size:
         return False
     letters = max(sum(len(piece.text) for piece in term) for term in (upper, lower))
     if bar.right - bar.left > size * (1 + letters * MOST_LETTER):
@@ -204,7 +213,7 @@ def _is_bar_of(bar: Bar, upper: Sequence[Piece], lower: Sequence[Piece]) -> bool
     return near and max(begin) <= bar.right
 
 
-def _term_end(pieces: Sequence[Piece], at: int) -> int:
+def _term_end(pieces: Sequence[TextPiece], at: int) -> int:
     """Return the index after the last piece at the same height on the line."""
     end = at
     while end < len(pieces):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.corpus.readers.raised import END, LOWERED, RAISED
+from core.corpus.readers.raised_text import HEIGHT_END, LOWERED_START, RAISED_START
 
-MERGED = re.compile(
+MERGED_RANGE = re.compile(
     rb"<(?:\w{1,20}:)?mergeCell\s[^>]{0,200}?\bref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\""
 )
 RAISED_RUN = re.compile(
@@ -20,9 +20,9 @@ RAISED_RUN = re.compile(
     rb"(?:(?!<(?:\w{1,20}:)?r>).){0,1000}?<(?:\w{1,20}:)?t(?:\s[^>]{0,100})?>)([^<]*)",
     re.DOTALL,
 )
-MARKS = {b"super": RAISED.encode(), b"sub": LOWERED.encode()}
-OF_TEXTS = ("/sharedstrings.xml", "/worksheets/")
-MAX_MERGED = 100_000  # merged ranges of a sheet that are read
+HEIGHT_MARKS = {b"super": RAISED_START.encode(), b"sub": LOWERED_START.encode()}
+TEXT_PARTS = ("/sharedstrings.xml", "/worksheets/")
+MAX_MERGED_RANGES = 100_000  # merged ranges of a sheet that are read
 
 
 @dataclass
@@ -58,19 +58,19 @@ def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
     """Return the merged cells of each sheet of a workbook, by its title."""
     from openpyxl.utils import range_boundaries
 
-    found = {}
+    sheet_cells = {}
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         for title, part in _sheets(package):
             merged = MergedCells()
-            for number, match in enumerate(MERGED.finditer(package.read(part))):
-                if number == MAX_MERGED:
+            for number, match in enumerate(MERGED_RANGE.finditer(package.read(part))):
+                if number == MAX_MERGED_RANGES:
                     break
                 left, top, _, bottom = range_boundaries(match[1].decode())
                 if bottom > top:
                     merged.first_rows.setdefault(top - 1, []).append(left - 1)
                     merged.last_rows[top - 1, left - 1] = bottom - 1
-            found[title] = merged
-    return found
+            sheet_cells[title] = merged
+    return sheet_cells
 
 
 def with_marked_heights(data: bytes) -> bytes:
@@ -78,7 +78,7 @@ def with_marked_heights(data: bytes) -> bytes:
     changed = {}
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         for name in package.namelist():
-            if any(part in f"/{name.casefold()}" for part in OF_TEXTS):
+            if any(part in f"/{name.casefold()}" for part in TEXT_PARTS):
                 content = package.read(name)
                 if b"vertAlign" in content:
                     changed[name] = RAISED_RUN.sub(_marked, content)
@@ -92,7 +92,7 @@ def with_marked_heights(data: bytes) -> bytes:
 
 
 def _marked(found: re.Match[bytes]) -> bytes:
-    return found[1] + MARKS[found[2]] + found[3] + END.encode()
+    return found[1] + HEIGHT_MARKS[found[2]] + found[3] + HEIGHT_END.encode()
 
 
 def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:

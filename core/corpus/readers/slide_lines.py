@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.corpus.readers.formulas import office
-from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
+from core.corpus.readers.formulas import write_office_formula
+from core.corpus.readers.raised_text import (
+    FORMULA_EDGE,
+    HEIGHT_END,
+    LOWERED_START,
+    RAISED_START,
+    on_one_line,
+)
 
 
 def slide_lines(slide: Any) -> Iterator[str]:
@@ -42,17 +48,17 @@ def _rows(table: Any) -> Iterator[str]:
     for row in table.rows:
         texts = []
         for column, cell in enumerate(row.cells):
-            text, left = above.pop(column, ("", 0))
+            text, rows_left = above.pop(column, ("", 0))
             if not cell.is_spanned:
                 text = " ".join(frame_text(cell.text_frame).split())
-                left = cell.span_height - 1 if cell.is_merge_origin else 0
-            elif not left:
+                rows_left = cell.span_height - 1 if cell.is_merge_origin else 0
+            elif not rows_left:
                 continue
             else:
-                left -= 1
+                rows_left -= 1
             texts.append(text)
-            if left:
-                above[column] = (text, left)
+            if rows_left:
+                above[column] = (text, rows_left)
         yield " | ".join(texts)
 
 
@@ -65,7 +71,7 @@ def _pieces(element: Any) -> Iterator[str]:
         elif name == "br":
             yield "\n"
         elif name == "oMath":
-            yield f"{SPLIT}{office(child)}{SPLIT}"
+            yield f"{FORMULA_EDGE}{write_office_formula(child)}{FORMULA_EDGE}"
         elif name == "AlternateContent":
             yield from _pieces(child[0]) if len(child) else ()
         elif name in ("m", "oMathPara", "Choice"):
@@ -79,4 +85,4 @@ def _run(run: Any) -> Iterator[str]:
     if height.strip("-0%.") == "":
         yield text.replace("\v", "\n")
     else:
-        yield from (LOWERED if height.startswith("-") else RAISED, text, END)
+        yield from (LOWERED_START if height.startswith("-") else RAISED_START, text, HEIGHT_END)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from core.corpus.document import Document, sound
-from core.corpus.readers.options import USUAL, Note, Options
+from core.corpus.document import Document, utf8_text
+from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions
 from core.errors import BadInput
-from core.io.encoding import check_first_bytes, decoded, ignored
+from core.io.encoding import check_first_bytes, decode_text, ignore_note
 from core.watch import NO_WATCH, Watch
 
-OF_PROGRAMS = re.compile(  # titles that programs write by default, and names of files
+PROGRAM_TITLE = re.compile(  # titles that programs write by default, and names of files
     r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)"
     r"[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
     r"|microsoft (word|powerpoint|excel)\b"
@@ -23,7 +23,7 @@ OF_PROGRAMS = re.compile(  # titles that programs write by default, and names of
     r"(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
 )
 
-ADDRESS = re.compile(  # titles of pages without one that a browser prints
+ADDRESS_TITLE = re.compile(  # titles of pages without one that a browser prints
     r"[a-z][a-z0-9+.-]*://\S*"
     r"|(?:about|blob|chrome|data|edge|file|javascript|view-source):\S*"
     r"|www\.\S+"
@@ -31,46 +31,54 @@ ADDRESS = re.compile(  # titles of pages without one that a browser prints
     r"|localhost"
     r"|[a-z]:\\.*|\\\\.*|/(?:[^/ ]+/)+[^/ ]*"
 )
-WINDOW = re.compile(  # titles of program windows: a file, and the program
+WINDOW_TITLE = re.compile(  # titles of program windows: a file, and the program
     r"\*?(?:(?:untitled|unbenannt|ohne titel|sans titre|document|dokument)[- ]?\d{0,3}|"
     r"new[- ]\d{1,3}|.*\.[a-z]{2,5})\*? [-–—] .*"
 )
 
 
-def plain(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_plain(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
-    """Read a text file as one document. Raises BadInput as `text_of` does."""
-    return [Document(name, text_of(name, data, note, options), stem(name), name)]
+    """Read a text file as one document. Raises BadInput as `decode_file` does."""
+    return [Document(name, decode_file(name, data, note, options), file_stem(name), name)]
 
 
-def text_of(name: str, data: bytes, note: Note = ignored, options: Options = USUAL) -> str:
+def decode_file(
+    name: str, data: bytes, note: Note = ignore_note, options: ReadingOptions = DEFAULT_OPTIONS
+) -> str:
     """Return the text of a file with line feeds as line ends.
 
     Raises BadInput if it is blank, no text, or in an encoding that is neither certain nor named.
     """
     check_first_bytes(name, data)
     text = (
-        decoded(name, data, named=options.encoding, note=note)
+        decode_text(name, data, named=options.encoding, note=note)
         .replace("\r\n", "\n")
         .replace("\r", "\n")
     )
     if not text.strip():
         raise BadInput(f"{name} is empty.")
-    return sound(text)
+    return utf8_text(text)
 
 
-def stem(name: str) -> str:
+def file_stem(name: str) -> str:
     """Return the name of a file without its folders and suffix."""
     return PurePosixPath(name).stem or name
 
 
 def given_title(title: str) -> str:
     """Return the title that a file states, on one line; empty if a program wrote it by default."""
-    title = " ".join(sound(title).split())
+    title = " ".join(utf8_text(title).split())
     return "" if _is_of_program(title.casefold()) else title
 
 
 def _is_of_program(title: str) -> bool:
     """Return whether a title is an address, the name of a file, or that of a program's window."""
-    return any((OF_PROGRAMS.match(title), ADDRESS.fullmatch(title), WINDOW.fullmatch(title)))
+    return any(
+        (PROGRAM_TITLE.match(title), ADDRESS_TITLE.fullmatch(title), WINDOW_TITLE.fullmatch(title))
+    )

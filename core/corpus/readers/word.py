@@ -12,36 +12,48 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.corpus.document import Document, Place, sound
-from core.corpus.readers.formulas import office
-from core.corpus.readers.no_memory import damage_reported
+from core.corpus.document import Document, Place, utf8_text
+from core.corpus.readers.formulas import write_office_formula
+from core.corpus.readers.library_errors import report_damage
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, counted, listed
-from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
-from core.corpus.readers.text import given_title, stem
-from core.corpus.readers.word_numbers import W, WordNumbers
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    list_text,
+)
+from core.corpus.readers.raised_text import (
+    FORMULA_EDGE,
+    HEIGHT_END,
+    LOWERED_START,
+    RAISED_START,
+    on_one_line,
+)
+from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.word_numbers import WORD_NAMESPACE, WordNumbers
 from core.errors import BadInput
-from core.io.encoding import ignored
+from core.io.encoding import ignore_note
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
-MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
-BEFORE_2007 = (
+MAX_UNPACKED_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
+OLD_WORD_START = (
     # first bytes of older Office files; locked files are wrapped in this format too
     b"\xd0\xcf\x11\xe0"
 )
-MOST_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
-LOOK_EVERY = 1_000  # paragraphs or rows between two calls of the watch
-FEW_LETTERS = 200  # characters below which pictures may be most of a document
-HEADINGS = ("Heading", "Title")
-BREAKS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
-ABOUT = frozenset(
+MAX_WORD_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
+PARAGRAPHS_PER_CHECK = 1_000  # paragraphs or rows between two calls of the watch
+MIN_TEXT_CHARACTERS = 200  # characters below which pictures may be most of a document
+HEADING_STYLES = ("Heading", "Title")
+BREAK_SIGNS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
+PROPERTY_ELEMENTS = frozenset(
     (
         "pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText "
         "delInstrText moveFrom rt fldData"
     ).split()
 )
-LEFT_OUT = {  # elements that are left out and reported, by name
+LEFT_OUT_ELEMENTS = {  # elements that are left out and reported, by name
     "del": ("deleted passage", ""),
     "commentReference": ("comment", ""),
     "chart": ("chart", ""),
@@ -50,14 +62,18 @@ LEFT_OUT = {  # elements that are left out and reported, by name
     "sym": ("sign of a symbol font", "signs of a symbol font"),
     "hidden": ("hidden passage", ""),
 }
-NOTES = ("footnote", "endnote")
-HEIGHTS = {"superscript": RAISED, "subscript": LOWERED}
-LEAST_HEIGHT = 4  # half points; text that is raised or lowered by less is only adjusted
+NOTE_KINDS = ("footnote", "endnote")
+HEIGHT_STARTS = {"superscript": RAISED_START, "subscript": LOWERED_START}
+MIN_HEIGHT_HALF_POINTS = 4  # half points; text that is raised or lowered by less is only adjusted
 Line = tuple[str, bool]  # a line, and True for a heading
 
 
-def word(
-    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
+def read_word(
+    name: str,
+    data: bytes,
+    watch: Watch = NO_WATCH,
+    note: Note = ignore_note,
+    options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
     """Read a docx file as one document.
 
@@ -67,37 +83,39 @@ def word(
     """
     if not data:
         raise BadInput(f"{name} is empty.")
-    with damage_reported(name, "Word document (docx)"):
+    with report_damage(name, "Word document (docx)"):
         check_unpacked(name, data)
-        read, title = _read(data, watch)
+        word_lines, title = _read(data, watch)
     places: list[Place] = []
     length = 0
-    for line, heading in read.lines:
+    for line, heading in word_lines.lines:
         if heading and line.strip():
             places.append((length, " ".join(line.split())))
         length += len(line) + 1
-    text = "\n".join(line for line, _ in read.lines)
+    text = "\n".join(line for line, _ in word_lines.lines)
     if not text.strip():
-        raise BadInput(f"{name} holds no text{_pictures(read)}.")
-    if read.numbers.guessed:
+        raise BadInput(f"{name} holds no text{_pictures(word_lines)}.")
+    if word_lines.numbers.guessed:
         note(
-            f"{name}: numbers in the format {listed(sorted(read.numbers.guessed))} are "
+            f"{name}: numbers in the format {list_text(sorted(word_lines.numbers.guessed))} are "
             "written in digits."
         )
-    if left := [
-        counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT
+    if left_out_counts := [
+        count_with_noun(number, *LEFT_OUT_ELEMENTS[what])
+        for what, number in word_lines.counts.items()
+        if what in LEFT_OUT_ELEMENTS
     ]:
         note(
-            f"{name}: {listed(left)} "
-            f"{'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out."
+            f"{name}: {list_text(left_out_counts)} "
+            f"{'is' if sum(word_lines.counts[what] for what in LEFT_OUT_ELEMENTS) == 1 else 'are'} left out."
         )
-    if len(text) < FEW_LETTERS and read.counts["blip"]:
-        note(f"{name} holds little text{_pictures(read)}.")
+    if len(text) < MIN_TEXT_CHARACTERS and word_lines.counts["blip"]:
+        note(f"{name} holds little text{_pictures(word_lines)}.")
     return [
         Document(
             name,
             text,
-            given_title(title) or (places[0][1] if places else stem(name)),
+            given_title(title) or (places[0][1] if places else file_stem(name)),
             name,
             tuple(places),
         )
@@ -105,54 +123,58 @@ def word(
 
 
 def check_unpacked(name: str, data: bytes) -> None:
-    """Raise BadInput if an Office file is locked or unpacks to more than `MAX_BYTES`.
+    """Raise BadInput if an Office file is locked or unpacks to more than `MAX_UNPACKED_BYTES`.
 
     Raises zipfile.BadZipFile if it is no zip.
     """
-    if data.startswith(BEFORE_2007):
+    if data.startswith(OLD_WORD_START):
         raise BadInput(
             f"{name} is locked with a password, or in Office's format of before 2007; save "
             "it anew, without a password."
         )
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         size = sum(part.file_size for part in parts.infolist())
-    if size > MAX_BYTES:
+    if size > MAX_UNPACKED_BYTES:
         raise BadInput(
-            f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be "
+            f"{name} unpacks to more than {size_text(MAX_UNPACKED_BYTES)}; that is more than can be "
             "read here."
         )
 
 
-def _pictures(read: _Read) -> str:
+def _pictures(read: _WordLines) -> str:
     number = read.counts["blip"]
     return (
-        f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not "
+        f", and {count_with_noun(number, 'picture')}, which {'is' if number == 1 else 'are'} not "
         "read; recognise the text (OCR) first"
     ) * bool(number)
 
 
-def _read(data: bytes, watch: Watch) -> tuple[_Read, str]:
+def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
     """Return the lines of a document, and the title in its properties."""
     import docx
 
     document = docx.Document(io.BytesIO(readable_package(data)))
-    read = _Read(document.part, watch)
-    read.numbers = WordNumbers(_root(document.part, "numbering"), _root(document.part, "styles"))
-    read.margin("header")
-    read.blocks(document.element.body)
-    read.further_notes()
-    read.margin("footer")
-    return read, " ".join(sound(document.core_properties.title or "").split())
+    word_lines = _WordLines(document.part, watch)
+    word_lines.numbers = WordNumbers(
+        _root(document.part, "numbering"), _root(document.part, "styles")
+    )
+    word_lines.margin("header")
+    word_lines.blocks(document.element.body)
+    word_lines.further_notes()
+    word_lines.margin("footer")
+    return word_lines, " ".join(utf8_text(document.core_properties.title or "").split())
 
 
 @dataclass
-class _Read:
+class _WordLines:
     """The lines of a document, collected part by part, and counts of what is left out."""
 
     part: Any  # docx's part of the document, which leads to the others
     watch: Watch
     lines: list[Line] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
+    counts: Counter[str] = field(
+        default_factory=Counter
+    )  # elements of `LEFT_OUT_ELEMENTS`, and pictures
     # by the id of a style: True for a heading
     headings: dict[str | None, bool] = field(default_factory=dict)
     seen: int = 0  # paragraphs and rows
@@ -180,24 +202,24 @@ class _Read:
 
     def margin(self, kind: str) -> None:
         """Add the texts above or below pages, each text once."""
-        known = set()
+        known_texts = set()
         for related in _related(self.part, kind):
-            other = _Read(related, self.watch)
-            other.blocks(related.element)
-            text = "\n".join(line for line, _ in other.lines).strip()
-            if any(sign.isalpha() for sign in text) and text not in known:
-                known.add(text)
+            margin_lines = _WordLines(related, self.watch)
+            margin_lines.blocks(related.element)
+            text = "\n".join(line for line, _ in margin_lines.lines).strip()
+            if any(sign.isalpha() for sign in text) and text not in known_texts:
+                known_texts.add(text)
                 self.lines += ((line, False) for line in text.split("\n"))
 
     def further_notes(self) -> None:
         """Add the notes to which no text refers."""
         known = set(self.cited)
-        for kind in NOTES:
+        for kind in NOTE_KINDS:
             self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in known]
         self._notes()
 
     def _look(self) -> None:
-        if self.seen % LOOK_EVERY == 0:
+        if self.seen % PARAGRAPHS_PER_CHECK == 0:
             self.watch.step()
         self.seen += 1
 
@@ -207,13 +229,15 @@ class _Read:
         style = paragraph.style
         if style not in self.headings:
             known = Paragraph(paragraph, self.part).style if hasattr(self.part, "styles") else None
-            self.headings[style] = known is not None and (known.name or "").startswith(HEADINGS)
+            self.headings[style] = known is not None and (known.name or "").startswith(
+                HEADING_STYLES
+            )
         return self.headings[style]
 
     def _text(self, paragraph: Any) -> str:
         """Return the text of a paragraph. Its boxes and notes are queued for later."""
         number = "" if _is_deleted(paragraph) else self.numbers.before(paragraph)
-        text = on_one_line(sound("".join(self._pieces(paragraph)))).replace("\xad", "")
+        text = on_one_line(utf8_text("".join(self._pieces(paragraph)))).replace("\xad", "")
         return f"{number}{text}" if text.strip() else text
 
     def _pieces(self, within: Any) -> Iterator[str]:
@@ -221,45 +245,47 @@ class _Read:
             name = _name(element)
             if name == "t":
                 yield element.text or ""
-            elif name in BREAKS:
-                yield BREAKS[name]
+            elif name in BREAK_SIGNS:
+                yield BREAK_SIGNS[name]
             elif name == "br":
-                yield "" if element.get(f"{W}type") in ("page", "column") else "\n"
+                yield "" if element.get(f"{WORD_NAMESPACE}type") in ("page", "column") else "\n"
             elif name == "txbxContent":
                 self.waiting.append(element)
-            elif name.removesuffix("Reference") in NOTES:
-                self.cited.append((name.removesuffix("Reference"), element.get(f"{W}id")))
+            elif name.removesuffix("Reference") in NOTE_KINDS:
+                self.cited.append(
+                    (name.removesuffix("Reference"), element.get(f"{WORD_NAMESPACE}id"))
+                )
                 yield f"[{len(self.cited)}]"
             elif name == "relIds":
                 yield from self._diagram(element)
             elif left := self._left_out(element, name):
                 self.counts[left] += 1
             elif name == "oMath":
-                yield f"{SPLIT}{office(element)}{SPLIT}"
+                yield f"{FORMULA_EDGE}{write_office_formula(element)}{FORMULA_EDGE}"
             elif name == "r" and (height := self._height(element)):
-                yield from (height, *self._pieces(element), END)
-            elif name not in ABOUT:
+                yield from (height, *self._pieces(element), HEIGHT_END)
+            elif name not in PROPERTY_ELEMENTS:
                 self.counts["blip"] += name == "blip"
                 yield from self._pieces(element)
 
     def _left_out(self, element: Any, name: str) -> str:
         """Return the name under which an element is left out and counted; empty if it is not."""
-        if name == "r" and _is_on(element.find(f"{W}rPr/{W}vanish")):
+        if name == "r" and _is_on(element.find(f"{WORD_NAMESPACE}rPr/{WORD_NAMESPACE}vanish")):
             return "hidden" if next(self._pieces(element), "").strip() else ""
-        return name if name in LEFT_OUT else ""
+        return name if name in LEFT_OUT_ELEMENTS else ""
 
     def _height(self, run: Any) -> str:
         """Return the mark of a raised or lowered run, by itself or its style; empty for others."""
-        properties = run.find(f"{W}rPr")
+        properties = run.find(f"{WORD_NAMESPACE}rPr")
         if properties is None:
             return ""
-        style = properties.find(f"{W}rStyle")
-        if style is not None and (id := style.get(f"{W}val", "")) not in self._heights:
+        style = properties.find(f"{WORD_NAMESPACE}rStyle")
+        if style is not None and (id := style.get(f"{WORD_NAMESPACE}val", "")) not in self._heights:
             held = self.numbers.style(id)
-            self._heights[id] = None if held is None else _height(held.find(f"{W}rPr"))
+            self._heights[id] = None if held is None else _height(held.find(f"{WORD_NAMESPACE}rPr"))
         own = _height(properties)
         if own is None and style is not None:
-            own = self._heights[style.get(f"{W}val", "")]
+            own = self._heights[style.get(f"{WORD_NAMESPACE}val", "")]
         return own or ""
 
     def _diagram(self, element: Any) -> Iterator[str]:
@@ -282,16 +308,16 @@ class _Read:
         above: dict[int, str] = {}
         for row in _found(table, ("tr",)):
             self._look()
-            if row.find(f"{W}trPr/{W}del") is not None:
+            if row.find(f"{WORD_NAMESPACE}trPr/{WORD_NAMESPACE}del") is not None:
                 self.counts["del"] += 1
                 continue
-            column, here = 0, {}
+            column, row_cells = 0, {}
             for cell in _found(row, ("tc",)):
-                known = above.get(column) if cell.vMerge == "continue" else None
-                here[column] = self._cell(cell) if known is None else known
-                column += min(cell.grid_span, MOST_COLUMNS)
-            yield list(here.values())
-            above = here
+                spanning_cell = above.get(column) if cell.vMerge == "continue" else None
+                row_cells[column] = self._cell(cell) if spanning_cell is None else spanning_cell
+                column += min(cell.grid_span, MAX_WORD_COLUMNS)
+            yield list(row_cells.values())
+            above = row_cells
 
     def _cell(self, cell: Any) -> str:
         """Return the text of a cell on one line.
@@ -327,13 +353,15 @@ class _Read:
             roots = [
                 etree.fromstring(part.blob, parser) for part in _related(self.part, f"{kind}s")
             ]
-            held = [
+            note_elements = [
                 one
                 for root in roots
-                for one in root.iter(f"{W}{kind}")
-                if one.get(f"{W}type", "normal") == "normal"
+                for one in root.iter(f"{WORD_NAMESPACE}{kind}")
+                if one.get(f"{WORD_NAMESPACE}type", "normal") == "normal"
             ]
-            self._known_notes[kind] = {one.get(f"{W}id", ""): one for one in held}
+            self._known_notes[kind] = {
+                one.get(f"{WORD_NAMESPACE}id", ""): one for one in note_elements
+            }
         return self._known_notes[kind]
 
     _known_notes: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -342,12 +370,12 @@ class _Read:
 
 def _related(part: Any, kind: str) -> list[Any]:
     """Return the parts of a kind to which a part refers, ordered by name."""
-    found = {
+    parts_by_name = {
         one.target_part.partname: one.target_part
         for one in part.rels.values()
         if not one.is_external and one.reltype.endswith(f"/{kind}")
     }
-    return [found[name] for name in sorted(found)]
+    return [parts_by_name[name] for name in sorted(parts_by_name)]
 
 
 def _root(part: Any, kind: str) -> Any:
@@ -363,7 +391,10 @@ def _root(part: Any, kind: str) -> Any:
 
 def _is_deleted(paragraph: Any) -> bool:
     """Return whether a paragraph is deleted with its end, so that it takes no number."""
-    marks = (f"{W}pPr/{W}rPr/{W}{kind}" for kind in ("del", "moveFrom"))
+    marks = (
+        f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}rPr/{WORD_NAMESPACE}{kind}"
+        for kind in ("del", "moveFrom")
+    )
     return any(paragraph.find(mark) is not None for mark in marks)
 
 
@@ -371,18 +402,21 @@ def _height(properties: Any) -> str | None:
     """Return the mark of a raised or lowered text by its properties; None if they state none."""
     if properties is None:
         return None
-    align, position = properties.find(f"{W}vertAlign"), properties.find(f"{W}position")
+    align, position = (
+        properties.find(f"{WORD_NAMESPACE}vertAlign"),
+        properties.find(f"{WORD_NAMESPACE}position"),
+    )
     if align is not None:
-        return HEIGHTS.get(align.get(f"{W}val", ""), "")
+        return HEIGHT_STARTS.get(align.get(f"{WORD_NAMESPACE}val", ""), "")
     if position is None:
         return None
     try:
-        half_points = int(position.get(f"{W}val", "0"))
+        half_points = int(position.get(f"{WORD_NAMESPACE}val", "0"))
     except ValueError:
         return None
-    if abs(half_points) < LEAST_HEIGHT:
+    if abs(half_points) < MIN_HEIGHT_HALF_POINTS:
         return None
-    return RAISED if half_points > 0 else LOWERED
+    return RAISED_START if half_points > 0 else LOWERED_START
 
 
 def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
@@ -390,7 +424,7 @@ def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
     for element in _children(within):
         if _name(element) in names:
             yield element
-        elif _name(element) not in ABOUT and _name(element) != "del":
+        elif _name(element) not in PROPERTY_ELEMENTS and _name(element) != "del":
             yield from _found(element, names)
 
 
@@ -404,7 +438,9 @@ def _children(element: Any) -> Iterator[Any]:
             continue
         if _name(child) == "AlternateContent":
             yield from child[:1]
-        elif _name(child) != "sdt" or not _is_on(child.find(f"{W}sdtPr/{W}showingPlcHdr")):
+        elif _name(child) != "sdt" or not _is_on(
+            child.find(f"{WORD_NAMESPACE}sdtPr/{WORD_NAMESPACE}showingPlcHdr")
+        ):
             yield child
 
 
@@ -414,4 +450,8 @@ def _name(element: Any) -> str:
 
 def _is_on(element: Any) -> bool:
     """Return whether a property exists and is not switched off."""
-    return element is not None and element.get(f"{W}val", "true") not in ("0", "false", "off")
+    return element is not None and element.get(f"{WORD_NAMESPACE}val", "true") not in (
+        "0",
+        "false",
+        "off",
+    )

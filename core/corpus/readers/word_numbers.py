@@ -8,35 +8,37 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-PLACEHOLDER = re.compile(r"%([1-9])")
-LEVELS = 9
+WORD_NAMESPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+LEVEL_PLACEHOLDER = re.compile(r"%([1-9])")
+MAX_LIST_LEVELS = 9
 MAX_STYLES = 20  # length of a chain of styles based on each other
-MAX_NUMBER = 100_000  # largest number written in letters or Roman numerals
+MAX_WRITTEN_NUMBER = 100_000  # largest number written in letters or Roman numerals
 ROMAN = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
     *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
-ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+ORDINAL_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 @dataclass(frozen=True)
-class Level:
+class ListLevel:
     """The numbering of one level of a list."""
 
     start: int = 1
     format: str = "decimal"
     text: str = ""
     after: str = " "  # between the number and the paragraph
-    restarts_after: int = LEVELS  # the deepest level whose paragraphs restart this one, from 1
+    restarts_after: int = (
+        MAX_LIST_LEVELS  # the deepest level whose paragraphs restart this one, from 1
+    )
     is_legal: bool = False  # True if the numbers of all levels are in digits
 
 
 @dataclass
-class _List:
+class _NumberedList:
     """The levels of a list, and the current count of each."""
 
-    levels: dict[int, Level]
+    levels: dict[int, ListLevel]
     counts: dict[int, int] = field(default_factory=dict)
 
 
@@ -50,16 +52,18 @@ class WordNumbers:
 
     def __init__(self, numbering: Any, styles: Any) -> None:
         self.guessed: Counter[str] = Counter()  # formats that are written in digits instead
-        self._styles = {} if styles is None else _by_id(styles.iter(f"{W}style"), "styleId")
+        self._styles = (
+            {} if styles is None else _by_id(styles.iter(f"{WORD_NAMESPACE}style"), "styleId")
+        )
         self._usual_style = next(filter(self._is_usual, self._styles), "")
         held = () if numbering is None else numbering
         self._abstract = _by_id(
-            (one for one in held if one.tag == f"{W}abstractNum"), "abstractNumId"
+            (one for one in held if one.tag == f"{WORD_NAMESPACE}abstractNum"), "abstractNumId"
         )
-        self._numbers = _by_id((one for one in held if one.tag == f"{W}num"), "numId")
-        self._lists: dict[str, _List] = {}
+        self._numbers = _by_id((one for one in held if one.tag == f"{WORD_NAMESPACE}num"), "numId")
+        self._lists: dict[str, _NumberedList] = {}
         self._begun: set[str] = set()
-        self._levels: dict[str, dict[int, Level]] = {}
+        self._levels: dict[str, dict[int, ListLevel]] = {}
 
     def style(self, id: str) -> Any:
         """Return the element of a style; None if there is none of that id."""
@@ -76,16 +80,16 @@ class WordNumbers:
         levels = self._levels_of(number)
         if index not in levels:
             return ""
-        counted = self._lists.setdefault(abstract, _List(levels))
+        counted = self._lists.setdefault(abstract, _NumberedList(levels))
         self._begin(number, counted)
         self._count(counted, levels, index)
         return self._written(counted, levels, index)
 
     def _of_paragraph(self, paragraph: Any) -> tuple[str, int]:
         """Return the list of a paragraph and its level there, its own or that of its style."""
-        own = paragraph.find(f"{W}pPr/{W}numPr")
+        own = paragraph.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
         number, level = _value(own, "numId"), _value(own, "ilvl")
-        style = _value(paragraph.find(f"{W}pPr"), "pStyle")
+        style = _value(paragraph.find(f"{WORD_NAMESPACE}pPr"), "pStyle")
         if not number:
             number, by_style, style = self._of_style(style or self._usual_style)
             level = level or by_style
@@ -96,8 +100,8 @@ class WordNumbers:
     def _is_usual(self, id: str) -> bool:
         """Return whether a style is the default of paragraphs that name none."""
         style = self._styles[id]
-        is_default = style.get(f"{W}default") in ("1", "true", "on")
-        return is_default and style.get(f"{W}type") == "paragraph"
+        is_default = style.get(f"{WORD_NAMESPACE}default") in ("1", "true", "on")
+        return is_default and style.get(f"{WORD_NAMESPACE}type") == "paragraph"
 
     def _of_style(self, style: str) -> tuple[str, str, str]:
         """Return the list and level of a style or its base styles, and the style naming them."""
@@ -105,7 +109,7 @@ class WordNumbers:
             held = self._styles.get(style)
             if held is None:
                 break
-            found = held.find(f"{W}pPr/{W}numPr")
+            found = held.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
             if number := _value(found, "numId"):
                 return number, _value(found, "ilvl"), style
             style = _value(held, "basedOn")
@@ -114,9 +118,9 @@ class WordNumbers:
     def _level_for(self, number: str, style: str) -> str:
         """Return the level of a list that is tied to a style."""
         held = self._abstract.get(self._abstract_of(number))
-        for level in () if held is None else held.iter(f"{W}lvl"):
+        for level in () if held is None else held.iter(f"{WORD_NAMESPACE}lvl"):
             if _value(level, "pStyle") == style:
-                return str(level.get(f"{W}ilvl", "0"))
+                return str(level.get(f"{WORD_NAMESPACE}ilvl", "0"))
         return "0"
 
     def _abstract_of(self, number: str) -> str:
@@ -132,77 +136,77 @@ class WordNumbers:
             abstract = further
         return abstract
 
-    def _levels_of(self, number: str) -> dict[int, Level]:
+    def _levels_of(self, number: str) -> dict[int, ListLevel]:
         """Return the levels of a list, with its overrides."""
         if number not in self._levels:
             held = self._abstract.get(self._abstract_of(number))
             levels = dict(_levels(() if held is None else held))
-            for override in self._numbers[number].iter(f"{W}lvlOverride"):
+            for override in self._numbers[number].iter(f"{WORD_NAMESPACE}lvlOverride"):
                 levels |= dict(_levels(override))
             self._levels[number] = levels
         return self._levels[number]
 
-    def _begin(self, number: str, counted: _List) -> None:
+    def _begin(self, number: str, counted: _NumberedList) -> None:
         """Restart the levels that a list restarts when it begins."""
         if number in self._begun:
             return
         self._begun.add(number)
-        for override in self._numbers[number].iter(f"{W}lvlOverride"):
+        for override in self._numbers[number].iter(f"{WORD_NAMESPACE}lvlOverride"):
             start = _value(override, "startOverride")
-            level = override.get(f"{W}ilvl", "")
+            level = override.get(f"{WORD_NAMESPACE}ilvl", "")
             if start.isdecimal() and level.isdecimal():
                 counted.counts[int(level)] = int(start) - 1
 
-    def _count(self, counted: _List, levels: dict[int, Level], index: int) -> None:
+    def _count(self, counted: _NumberedList, levels: dict[int, ListLevel], index: int) -> None:
         level, counts = levels[index], counted.counts
         counts[index] = counts.get(index, level.start - 1) + 1
-        for deeper in range(index + 1, LEVELS):
-            restarts = levels[deeper].restarts_after if deeper in levels else LEVELS
+        for deeper in range(index + 1, MAX_LIST_LEVELS):
+            restarts = levels[deeper].restarts_after if deeper in levels else MAX_LIST_LEVELS
             if index < restarts:
                 counts.pop(deeper, None)
 
-    def _written(self, counted: _List, levels: dict[int, Level], index: int) -> str:
+    def _written(self, counted: _NumberedList, levels: dict[int, ListLevel], index: int) -> str:
         level = levels[index]
         if level.format == "bullet":
             return ""
 
         def number(found: re.Match[str]) -> str:
             other = int(found[1]) - 1
-            of = levels.get(other, Level())
+            of = levels.get(other, ListLevel())
             count = counted.counts.get(other, of.start)
             return self._in_format("decimal" if level.is_legal else of.format, count)
 
-        text = PLACEHOLDER.sub(number, level.text).strip()
+        text = LEVEL_PLACEHOLDER.sub(number, level.text).strip()
         return text and f"{text}{level.after}"
 
     def _in_format(self, format: str, number: int) -> str:
         if format == "none":
             return ""
-        write = FORMATS.get(format)
+        write = NUMBER_FORMATS.get(format)
         if write is None:
             self.guessed[format] += 1
             return str(number)
-        return write(number) if 0 < number <= MAX_NUMBER else str(number)
+        return write(number) if 0 < number <= MAX_WRITTEN_NUMBER else str(number)
 
 
-def _levels(held: Any) -> Iterator[tuple[int, Level]]:
+def _levels(held: Any) -> Iterator[tuple[int, ListLevel]]:
     """Yield the levels of a definition or an override."""
     for level in held:
-        index = level.get(f"{W}ilvl", "")
-        if level.tag != f"{W}lvl" or not index.isdecimal():
+        index = level.get(f"{WORD_NAMESPACE}ilvl", "")
+        if level.tag != f"{WORD_NAMESPACE}lvl" or not index.isdecimal():
             continue
         start, restart = _value(level, "start"), _value(level, "lvlRestart")
-        legal = level.find(f"{W}isLgl")
+        legal = level.find(f"{WORD_NAMESPACE}isLgl")
         yield (
             int(index),
-            Level(
+            ListLevel(
                 start=int(start) if start.isdecimal() else 0 if not start else 1,
                 format=_value(level, "numFmt") or "decimal",
                 text=_value(level, "lvlText"),
                 after="" if _value(level, "suff") == "nothing" else " ",
-                restarts_after=int(restart) if restart.isdecimal() else LEVELS,
+                restarts_after=int(restart) if restart.isdecimal() else MAX_LIST_LEVELS,
                 is_legal=legal is not None
-                and legal.get(f"{W}val", "1") not in ("0", "false", "off"),
+                and legal.get(f"{WORD_NAMESPACE}val", "1") not in ("0", "false", "off"),
             ),
         )
 
@@ -223,10 +227,10 @@ def _roman(number: int) -> str:
 
 def _ordinal(number: int) -> str:
     usual = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if usual else ORDINALS.get(number % 10, 'th')}"
+    return f"{number}{'th' if usual else ORDINAL_ENDINGS.get(number % 10, 'th')}"
 
 
-FORMATS: dict[str, Callable[[int], str]] = {
+NUMBER_FORMATS: dict[str, Callable[[int], str]] = {
     "decimal": str,
     "decimalZero": lambda number: f"{number:02}",
     "lowerLetter": _letters,
@@ -239,10 +243,10 @@ FORMATS: dict[str, Callable[[int], str]] = {
 
 
 def _by_id(elements: Any, attribute: str) -> dict[str, Any]:
-    return {one.get(f"{W}{attribute}", ""): one for one in elements}
+    return {one.get(f"{WORD_NAMESPACE}{attribute}", ""): one for one in elements}
 
 
 def _value(element: Any, name: str) -> str:
     """Return the value of an element within another; empty if there is none."""
-    held = None if element is None else element.find(f"{W}{name}")
-    return "" if held is None else str(held.get(f"{W}val", ""))
+    held = None if element is None else element.find(f"{WORD_NAMESPACE}{name}")
+    return "" if held is None else str(held.get(f"{WORD_NAMESPACE}val", ""))

@@ -8,22 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.diagnosis.causes import Loss
-from core.diagnosis.changes.trying import LineChange, new_ones, with_values
+from core.diagnosis.changes.trials import LineChange, change_values, distinct_changes
 from core.diagnosis.passages import retained_by
-from core.diagnosis.wording import counted
+from core.diagnosis.wording import count_noun
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
 from core.operators.loop import Loop
-from core.operators.nodes.adaptive import AdaptiveRerank
+from core.operators.nodes.adaptive_reranking import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
-from core.parameters import values
+from core.parameters import parameter_values
 
-MAX_KEEP = 40  # the most hits of a kind that a change keeps
-WIDER = (2, 4)  # factors by which a search is widened
-FURTHER = 3  # the most hops that a change takes
-UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
-PLURAL = {
+MAX_KEPT_HITS = 40  # the most hits of a kind that a change keeps
+SEARCH_FACTORS = (2, 4)  # factors by which a search is widened
+MAX_PASSAGE_HOPS = 3  # the most hops that a change takes
+HIT_NOUNS = {
+    "chunks": "passage",
+    "nodes": "entity",
+    "relations": "relation",
+    "communities": "report",
+}
+HIT_PLURALS = {
     "passage": "passages",
     "entity": "entities",
     "relation": "relations",
@@ -31,7 +36,7 @@ PLURAL = {
     "document": "documents",
 }
 # Operators whose budget is the number of documents that a re-ranker reads.
-READING = (Loop, AdaptiveRerank)
+READING_OPERATORS = (Loop, AdaptiveRerank)
 
 
 def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
@@ -50,24 +55,25 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """
     if any(isinstance(operator, Branch) for operator in line):
         return
-    yield from new_ones(
-        line, (*_to_the_place(line, lost), *_roomier(line, lost), *_looked_up(line), *_wider(line))
+    yield from distinct_changes(
+        line,
+        (*_larger_cuts(line, lost), *_roomier(line, lost), *_other_search(line), *_wider(line)),
     )
 
 
-def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
+def _larger_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield larger cuts of passages: to keep all lost ones, or the first of them."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        by_it = [
+        cut_losses = [
             loss
             for loss in lost
             if loss.step and loss.step.operator == name and retained_by(loss.step) is not None
         ]
-        cut = [loss.place for loss in by_it if loss.place]
-        for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
-            if values(operator).get("keep", place) < place <= MAX_KEEP:
-                yield from with_values(
+        ranks = [loss.place for loss in cut_losses if loss.place]
+        for place in sorted({min(ranks), max(ranks)}, reverse=True) if ranks else ():
+            if parameter_values(operator).get("keep", place) < place <= MAX_KEPT_HITS:
+                yield from change_values(
                     position, operator, f"Keep {_unit(line, operator, place)}", keep=place
                 )
 
@@ -76,19 +82,19 @@ def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield more tokens for passages, if some were found and had no room."""
     if not any(one.stage == "prompt" for one in lost):
         return
-    for times in WIDER:
+    for times in SEARCH_FACTORS:
         for position, operator in enumerate(line):
             for name in (
                 ("sources", "budget")
-                if operator.stage == "refine" and not isinstance(operator, READING)
+                if operator.stage == "refine" and not isinstance(operator, READING_OPERATORS)
                 else ()
             ):
-                if tokens := values(operator).get(name, 0):
+                if tokens := parameter_values(operator).get(name, 0):
                     words = f"Give passages {times * tokens:,} tokens of room"
-                    yield from with_values(position, operator, words, **{name: times * tokens})
+                    yield from change_values(position, operator, words, **{name: times * tokens})
 
 
-def _looked_up(line: Line) -> Iterator[LineChange]:
+def _other_search(line: Line) -> Iterator[LineChange]:
     """Yield a search by words instead of by meaning, and the reverse."""
     for position, operator in enumerate(line):
         if isinstance(operator, VectorChunks):
@@ -106,30 +112,33 @@ def _wider(line: Line) -> Iterator[LineChange]:
     searches = [
         (at, operator)
         for at, operator in enumerate(line)
-        if operator.stage == "retrieve" or isinstance(operator, READING)
+        if operator.stage == "retrieve" or isinstance(operator, READING_OPERATORS)
     ]
-    for times in WIDER:
+    for times in SEARCH_FACTORS:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
-            known = values(operator)
-            if (keep := times * known.get("keep", 0)) and keep <= MAX_KEEP:
-                yield from with_values(
+            parameters = parameter_values(operator)
+            if (keep := times * parameters.get("keep", 0)) and keep <= MAX_KEPT_HITS:
+                yield from change_values(
                     position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep
                 )
-            elif budget := times * known.get("budget", 0):
-                yield from with_values(
-                    position, operator, _more(line, operator, budget), budget=budget
+            elif budget := times * parameters.get("budget", 0):
+                yield from change_values(
+                    position, operator, _budget_words(line, operator, budget), budget=budget
                 )
-            if times == WIDER[0] and 0 < (hops := known.get("hops", 0)) < FURTHER:
-                yield from with_values(
-                    position, operator, f"Take {counted(hops + 1, 'hop')} around", hops=hops + 1
+            if (
+                times == SEARCH_FACTORS[0]
+                and 0 < (hops := parameters.get("hops", 0)) < MAX_PASSAGE_HOPS
+            ):
+                yield from change_values(
+                    position, operator, f"Take {count_noun(hops + 1, 'hop')} around", hops=hops + 1
                 )
 
 
-def _more(line: Line, operator: Operator, budget: int) -> str:
+def _budget_words(line: Line, operator: Operator, budget: int) -> str:
     """Return the words of a larger budget, as in: Read 200 documents."""
-    if isinstance(operator, READING):
-        return f"Read {counted(budget, 'document')}"
-    return f"Take {budget:,} tokens of {PLURAL.get(_noun(line, operator), 'hits')}"
+    if isinstance(operator, READING_OPERATORS):
+        return f"Read {count_noun(budget, 'document')}"
+    return f"Take {budget:,} tokens of {HIT_PLURALS.get(_noun(line, operator), 'hits')}"
 
 
 def _noun(line: Line, operator: Operator) -> str:
@@ -137,7 +146,9 @@ def _noun(line: Line, operator: Operator) -> str:
 
     Nodes that are passed on as documents are called documents.
     """
-    noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
+    noun = next(
+        (HIT_NOUNS[field] for field in reversed(operator.writes) if field in HIT_NOUNS), "hit"
+    )
     if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line):
         return "document"
     return noun
@@ -146,4 +157,4 @@ def _noun(line: Line, operator: Operator) -> str:
 def _unit(line: Line, operator: Operator, count: int) -> str:
     """Return a count with its noun, as in: 6 passages, 1 entity."""
     noun = _noun(line, operator)
-    return f"{count:,} entities" if noun == "entity" and count != 1 else counted(count, noun)
+    return f"{count:,} entities" if noun == "entity" and count != 1 else count_noun(count, noun)

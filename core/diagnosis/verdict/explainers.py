@@ -11,33 +11,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.comparison.lane import Comparison, Lane
-from core.comparison.run import LaneRun
-from core.diagnosis.causes import Cause, Fate, Loss, place_words
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import LaneRun
+from core.diagnosis.causes import Cause, Fate, Loss, rank_words
 from core.diagnosis.changes import passage_changes, path_changes
-from core.diagnosis.changes.trying import BroughtTargets, LineChange
-from core.diagnosis.funnel import SavedAlive, funnel, right
+from core.diagnosis.changes.trials import BroughtTargets, LineChange
+from core.diagnosis.funnel import SavedAlive, count_right_answers, funnel
 from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.lost_passages import lost_passages
-from core.diagnosis.measure import PROMPT, READER, lane_by_model
+from core.diagnosis.measure import BY_READER, IN_PROMPT, lane_counts_by_model
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.passages import fates
-from core.diagnosis.support import rests
+from core.diagnosis.support import find_rests
 from core.diagnosis.targets import Target, answers_of, passages_of
-from core.diagnosis.verdict.explanation import ComparisonVerdict, explained
-from core.diagnosis.verdict.lane_words import says
+from core.diagnosis.verdict.explanation import ComparisonVerdict, explain_lanes
+from core.diagnosis.verdict.lane_words import lane_answers
 from core.diagnosis.verdict.verdict_paths import verdict_paths
 from core.diagnosis.verdict.verdict_texts import verdict_texts
-from core.graph.edits import Edit, carried
+from core.graph.edits import Edit, names_after_edits
 from core.models.base import Models
-from core.sources import Ask, Source
-from core.types import Question, Rest
+from core.sources import AnswerSource, SourceQuestion
+from core.types import Question, SupportingSentence
 from core.watch import Watch
 
 # Stages at which a passage counts as brought, the later one first, and their wording.
-READ = {"prompt": PROMPT, "retrieved": "found"}
+BROUGHT_STAGES = {"prompt": IN_PROMPT, "retrieved": "found"}
 Item = TypeVar("Item", Fate, Loss)
-Lost = tuple[tuple[Loss, ...], Cause | None]
+LossesAndCause = tuple[tuple[Loss, ...], Cause | None]
 
 
 class Explainer(ABC):
@@ -50,7 +50,7 @@ class Explainer(ABC):
         """Return the known answers or passages that the lanes should bring."""
 
     @abstractmethod
-    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+    def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         """Return the sentences of each lane and of all lanes."""
 
     @abstractmethod
@@ -58,12 +58,12 @@ class Explainer(ABC):
         """Return a few words on where each target was lost, by name, the best ranked first."""
 
     @abstractmethod
-    def lost(self, run: LaneRun) -> Lost:
+    def lost(self, run: LaneRun) -> LossesAndCause:
         """Return the losses of a run and their most frequent cause."""
 
     @abstractmethod
     def brought(
-        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets a run brings; None where nothing is wanted or sought."""
 
@@ -72,18 +72,20 @@ class Explainer(ABC):
         """Yield the changes of one step that may bring back the losses of a run."""
 
     @abstractmethod
-    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
         """Return the question on which a change is tried, and True if its prompt is written."""
 
     @abstractmethod
-    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         """Return the names or the text that a lane answers."""
 
     def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
         """Return an answer with its names as they are after edits of the graph."""
         return said
 
-    def rests(self, lane: Lane, models: Models, watch: Watch) -> tuple[Rest, ...] | None:
+    def rests(
+        self, lane: MethodLane, models: Models, watch: Watch
+    ) -> tuple[SupportingSentence, ...] | None:
         """Return the passages that an answer's sentences rest on.
 
         The result is None where no passages are read.
@@ -99,7 +101,7 @@ class TripleExplainer(Explainer):
     def targets(self, question: Question) -> tuple[Target, ...]:
         return answers_of(question)
 
-    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+    def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         return verdict_paths(comparison)
 
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
@@ -107,15 +109,21 @@ class TripleExplainer(Explainer):
         if not answers or not run.states:
             return {}
         ways = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
-        return {one.name: place_words(one) for one in _nearest(losses(run, answers, dict(ways)))}
+        return {one.name: rank_words(one) for one in _nearest(losses(run, answers, dict(ways)))}
 
-    def lost(self, run: LaneRun) -> Lost:
+    def lost(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
-        one = explained(run.graph, [run.states], run.ask.question.answers, [by_model])[0]
-        return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
+        explanation = explain_lanes(run.graph, [run.states], run.ask.question.answers, [by_model])[
+            0
+        ]
+        return (
+            (explanation.losses, explanation.phrase)
+            if explanation is not None and explanation.losses
+            else ((), None)
+        )
 
     def brought(
-        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
@@ -124,25 +132,29 @@ class TripleExplainer(Explainer):
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
             stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
-            found = next((len(one.alive) for one in stages if one.name == "prompt"), None)
+            alive_count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
         else:
-            found = right(graph, state, question.answers, reader=True)
+            alive_count = count_right_answers(graph, state, question.answers, reader=True)
         # Where both answer, a count says whose it is.
-        by = (PROMPT if by_model else READER) if run.ask.model else ""
-        return None if found is None else BroughtTargets(found, len(set(question.answers)), "", by)
+        by = (IN_PROMPT if by_model else BY_READER) if run.ask.model else ""
+        return (
+            None
+            if alive_count is None
+            else BroughtTargets(alive_count, len(set(question.answers)), "", by)
+        )
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         if lost:
             yield from path_changes.changes(run.ask, run.line, lost, run.environment.models)
 
-    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
         return replace(ask, model=False, reader=True), by_model
 
-    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
-        return says(lane, lane_by_model(comparison, lane))
+    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
+        return lane_answers(lane, lane_counts_by_model(comparison, lane))
 
     def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
-        return carried(said, [edit for edit in edits if not edit.removes])
+        return names_after_edits(said, [edit for edit in edits if not edit.removes])
 
 
 class DocumentExplainer(Explainer):
@@ -156,7 +168,7 @@ class DocumentExplainer(Explainer):
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
 
-    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+    def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         return verdict_texts(comparison)
 
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
@@ -164,46 +176,48 @@ class DocumentExplainer(Explainer):
         lost = [one for one in fates(run.graph, run.states, gold) if one.kind != "found"]
         return {one.document: one.text for one in _nearest(lost)}
 
-    def lost(self, run: LaneRun) -> Lost:
+    def lost(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
         stages = funnel(run.ask.source, run.graph, run.state, passages_of(question))
-        found = lost_passages(run, stages)
-        causes = Counter(loss.cause for loss in found)
-        if not found:
+        lost_here = lost_passages(run, stages)
+        causes = Counter(loss.cause for loss in lost_here)
+        if not lost_here:
             answered = run.state.answer is not None and question.gold
             return (), Cause.NOT_SAID if answered else None
-        return found, max(causes, key=lambda cause: causes[cause])
+        return lost_here, max(causes, key=lambda cause: causes[cause])
 
     def brought(
-        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets are in the prompt, or found if no prompt is written."""
-        ask, wanted = run.ask, self.targets(run.ask.question)
-        found = funnel(ask.source, run.graph, run.state, wanted, saved=saved)
-        stages = {stage.name: stage for stage in found}
-        last = next((stages[name] for name in READ if name in stages), None)
+        ask, lane_targets = run.ask, self.targets(run.ask.question)
+        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, saved=saved)
+        stages = {stage.name: stage for stage in funnel_stages}
+        last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
         what = "gold passage" if ask.question.gold else "known answer"
         if last is None:
             return None
-        return BroughtTargets(len(last.alive), last.of, what, READ[last.name])
+        return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return passage_changes.changes(run.line, lost)
 
-    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
         return replace(ask, model=False, reader=False), True
 
-    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         state = lane.state
         if state.answer is None:
             return (state.excerpt.text,) if state.excerpt is not None else ()
         return tuple(filter(None, [state.answer.strip()]))
 
-    def rests(self, lane: Lane, models: Models, watch: Watch) -> tuple[Rest, ...] | None:
-        return rests(lane.graph, lane.state, models.encoder(), watch)
+    def rests(
+        self, lane: MethodLane, models: Models, watch: Watch
+    ) -> tuple[SupportingSentence, ...] | None:
+        return find_rests(lane.graph, lane.state, models.encoder(), watch)
 
 
-def explainer_of(source: Source) -> Explainer:
+def explainer_of(source: AnswerSource) -> Explainer:
     """Return the explainer of lanes on a source."""
     return DocumentExplainer() if source.is_corpus else TripleExplainer()
 

@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.datasets.relations import chain_words
-from core.datasets.wording import table_of
-from core.diagnosis.causes import PHRASES, Cause, Chain, Loss, figure
+from core.datasets.wording import relation_table
+from core.diagnosis.causes import CAUSE_WORDINGS, Cause, Chain, Loss, required_figure
 from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.missed_answers import lost_paths
-from core.diagnosis.path_outcome import ordinal, title
-from core.diagnosis.wording import are, counted, every, named, number, sentence
+from core.diagnosis.path_outcome import ordinal, step_title
+from core.diagnosis.wording import (
+    all_words,
+    capitalised,
+    count_noun,
+    is_or_are,
+    list_names,
+    number_words,
+)
 from core.sources import GraphSource
 from core.types import State
 
 
 @dataclass(frozen=True)
-class Explained:
+class LaneExplanation:
     """The explanation of one lane: a stage, a few words, and a sentence.
 
     Parameters
@@ -28,7 +35,7 @@ class Explained:
     right : how many of the `of` known answers are given, by the model or the graph reader,
         whichever the lane is counted by; None where no answer is known.
     losses : the known answers that are not given. The first one belongs to the sentence.
-    phrase : the sentence's key in `PHRASES`.
+    phrase : the sentence's key in `CAUSE_WORDINGS`.
     """
 
     stage: str | None
@@ -51,14 +58,14 @@ class ComparisonVerdict:
     """
 
     text: str
-    lanes: tuple[Explained | None, ...]
+    lanes: tuple[LaneExplanation | None, ...]
     named: tuple[str, ...] = ()  # known answers named in the sentence for all lanes
     pending: str = ""
 
 
-def explained(
+def explain_lanes(
     graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]
-) -> list[Explained | None]:
+) -> list[LaneExplanation | None]:
     """Return the explanation of each run; None for a run without states.
 
     Parameters
@@ -79,13 +86,13 @@ def explained(
     ]
 
 
-def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
+def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> LaneExplanation:
     if not answers:
-        return Explained(None, "", _best(run))
+        return LaneExplanation(None, "", _best(run))
     lost = losses(run, answers, ways)
     right, extra = len(answers) - len(lost), _extra(run, answers)
     if not lost:
-        return Explained(
+        return LaneExplanation(
             None,
             f"{_found(len(answers))}:",
             _success(run, answers, extra),
@@ -95,20 +102,20 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
             extra,
         )
     main = _main_cause(lost)
-    alike = sorted(
+    main_losses = sorted(
         (loss for loss in lost if loss.cause == main),
         key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)),
     )
-    phrase, text = SENTENCES[main](_LossGroup(run, alike))
-    head = PHRASES[phrase].head.format(hop=alike[0].hop)
-    others = tuple(loss for loss in lost if loss.cause != main)
-    return Explained(
-        alike[0].stage,
+    phrase, text = SENTENCES[main](_LossGroup(run, main_losses))
+    head = CAUSE_WORDINGS[phrase].head.format(hop=main_losses[0].hop)
+    other_losses = tuple(loss for loss in lost if loss.cause != main)
+    return LaneExplanation(
+        main_losses[0].stage,
         f"{head}:",
-        sentence(text),
+        capitalised(text),
         right,
         len(answers),
-        (*alike, *others),
+        (*main_losses, *other_losses),
         extra,
         phrase,
     )
@@ -128,12 +135,12 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
 def _extra(run: LaneStages, answers: Sequence[str]) -> int:
     if run.by_model or run.state.reader is None:
         return 0
-    known = {node for answer in answers for node in run.nodes(answer)}
-    return sum(node not in known for node in run.state.reader)
+    known_nodes = {node for answer in answers for node in run.nodes(answer)}
+    return sum(node not in known_nodes for node in run.state.reader)
 
 
 def _found(count: int) -> str:
-    return "Found" if count == 1 else sentence(f"{every(count)} found")
+    return "Found" if count == 1 else capitalised(f"{all_words(count)} found")
 
 
 def _best(run: LaneStages) -> str:
@@ -153,10 +160,16 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     it = "it" if len(answers) == 1 else "them"
     if run.state.paths is None:
         return f"The model named {it} without any facts."
-    beside = f" Beside {it}, {counted(extra, 'other name')} {are(extra)} given." if extra else ""
+    extra_sentence = (
+        f" Beside {it}, {count_noun(extra, 'other name')} {is_or_are(extra)} given."
+        if extra
+        else ""
+    )
     of = _chains(run)
     if of and run.chosen is not None:
-        return f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{beside}"
+        return (
+            f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{extra_sentence}"
+        )
     items = run.state.paths.items
     ends = [run.nodes(answer) for answer in answers]
     places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
@@ -166,11 +179,14 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     last, total = max(retained), len(items)
     if len(answers) == 1:
         if total == 1:
-            came = "is at the end of the only path"
+            rank_clause = "is at the end of the only path"
         else:
-            came = f"came {ordinal(last)} of {total:,} paths"
-        return f"{answers[0]} {came}.{beside}"
-    return f"The first {last:,} of {counted(total, 'path')} lead to {every(len(answers))}." + beside
+            rank_clause = f"came {ordinal(last)} of {total:,} paths"
+        return f"{answers[0]} {rank_clause}.{extra_sentence}"
+    return (
+        f"The first {last:,} of {count_noun(total, 'path')} lead to {all_words(len(answers))}."
+        + extra_sentence
+    )
 
 
 def _chains(run: LaneStages) -> int | None:
@@ -179,7 +195,7 @@ def _chains(run: LaneStages) -> int | None:
 
 
 def _words(run: LaneStages, chain: Chain) -> str:
-    return chain_words(list(chain), table_of(run.graph.name))
+    return chain_words(list(chain), relation_table(run.graph.name))
 
 
 class _LossGroup:
@@ -187,9 +203,9 @@ class _LossGroup:
 
     def __init__(self, run: LaneStages, alike: Sequence[Loss]):
         self.run, self.losses, self.first = run, alike, alike[0]
-        self.names = named([loss.name for loss in alike])
+        self.names = list_names([loss.name for loss in alike])
         self.more = len(alike) - 1
-        self.is_ = are(len(alike))
+        self.is_ = is_or_are(len(alike))
         self.it = "it" if len(alike) == 1 else "them"
 
     @property
@@ -197,7 +213,7 @@ class _LossGroup:
         """The title of the operator that decided."""
         if self.first.step is None:
             return "the search"
-        return "the filter" if self.filtering else title(self.first.step)
+        return "the filter" if self.filtering else step_title(self.first.step)
 
     @property
     def filtering(self) -> bool:
@@ -213,12 +229,12 @@ class _LossGroup:
     @property
     def later(self) -> str:
         """The number of further answers with the same cause, in words."""
-        return f", {number(self.more)} more after it" if self.more else ""
+        return f", {number_words(self.more)} more after it" if self.more else ""
 
 
 def _unknown(group: _LossGroup) -> tuple[Cause, str]:
     names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (
-        f" or {number(group.more - 1)} more" if group.more > 1 else ""
+        f" or {number_words(group.more - 1)} more" if group.more > 1 else ""
     )
     return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
 
@@ -238,20 +254,20 @@ def _outside(group: _LossGroup) -> tuple[Cause, str]:
     if group.parameter("walks"):
         return (
             Cause.LEFT_OUT,
-            f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
+            f"{count_noun(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
         )
     if (
         hops is not None
         and group.parameter("matches") is None
         and retained < group.parameter("keep")
     ):
-        return Cause.TOO_FAR, f"{what} {is_} more than {counted(hops, 'hop')} away."
+        return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
     return (
         phrase,
-        f"{what} {is_} not among the {counted(retained, 'node')} that {group.by} keeps{at}.",
+        f"{what} {is_} not among the {count_noun(retained, 'node')} that {group.by} keeps{at}.",
     )
 
 
@@ -264,10 +280,10 @@ def _cut(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _far(group: _LossGroup) -> tuple[Cause, str]:
-    away, searched = figure(group.first.hop), figure(group.first.retained)
+    away, searched = required_figure(group.first.hop), required_figure(group.first.retained)
     return (
         Cause.TOO_FAR,
-        f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} "
+        f"{group.names} {group.is_} {count_noun(away, 'hop')} away, {searched} {is_or_are(searched)} "
         "searched.",
     )
 
@@ -289,14 +305,14 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
     if loss.place is None:
         return (
             Cause.BEAM,
-            f"the model did not choose {way} among {counted(figure(loss.of), 'path')}.",
+            f"the model did not choose {way} among {count_noun(required_figure(loss.of), 'path')}.",
         )
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
-    retained = figure(loss.retained)
+    retained = required_figure(loss.retained)
     if wide == retained:
         limit = f"the beam is {wide} wide"
     else:
-        limit = f"only {retained:,} {are(retained)} kept"
+        limit = f"only {retained:,} {is_or_are(retained)} kept"
     return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
@@ -307,19 +323,17 @@ def _untried(group: _LossGroup) -> tuple[Cause, str]:
     if read or (recall or 1) < 1:
         first = ""
         if fanout:
-            first = (
-                f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and "
-            )
+            first = f"from {loss.start} the first {count_noun(fanout, 'step')} {is_or_are(fanout)} tried, and "
         some = f"{read:,} at most" if read else "those alone that promised most"
         return (
             Cause.NOT_TRIED,
-            f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without "
+            f"{first}of {count_noun(required_figure(loss.of), 'candidate')} the model read {some}, without "
             f"{step}.",
         )
     if fanout:
         return (
             Cause.NOT_TRIED,
-            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without "
+            f"from {loss.start} the first {count_noun(fanout, 'step')} {is_or_are(fanout)} tried, without "
             f"{step}.",
         )
     return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
@@ -346,14 +360,14 @@ def _not_read(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _outranked(group: _LossGroup) -> tuple[Cause, str]:
-    loss, retained = group.first, figure(group.first.retained)
+    loss, retained = group.first, required_figure(group.first.retained)
     assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
         Cause.OUTRANKED,
-        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only "
-        f"{retained:,} {are(retained)} kept.",
+        f"{loss.name} came {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}, only "
+        f"{retained:,} {is_or_are(retained)} kept.",
     )
 
 
@@ -372,7 +386,7 @@ def _picked(group: _LossGroup, how: str) -> str:
     retained = group.first.retained
     was, lead = ("was", "it does") if retained == 1 else ("were", "they do")
     return (
-        f"of {counted(figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not "
+        f"of {count_noun(required_figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not "
         f"lead to {group.names}."
     )
 
@@ -381,7 +395,7 @@ def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     return (
         Cause.NO_ROOM,
-        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model "
+        f"{loss.name} came {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}, the model "
         f"reads {loss.retained:,}.",
     )
 
@@ -395,10 +409,10 @@ def _passed(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
-    retained = figure(group.first.retained)
+    retained = required_figure(group.first.retained)
     stops = "the reader names nothing"
     if retained:
-        stops = f"the reader stops at {counted(retained, 'name')}"
+        stops = f"the reader stops at {count_noun(retained, 'name')}"
     return (
         Cause.NOT_NAMED,
         f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}.",
@@ -426,7 +440,7 @@ def _unreached(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_REACHED, f"{group.by} did not come to {group.names}."
 
 
-# Functions that return a cause's key in `PHRASES` and the sentence.
+# Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.
 SENTENCES = {
     Cause.NOT_IN_GRAPH: _unknown,
     Cause.NOT_SHOWN: _unshown,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import MethodComparison, MethodLane
 
 
-def lane_names(comparison: Comparison) -> list[str]:
+def lane_names(comparison: MethodComparison) -> list[str]:
     """Return the name of each lane in a sentence.
 
     It is the plain name of the method in quotes. Where two are alike it is the paper's name, and
@@ -29,7 +29,7 @@ def _quoted(name: str) -> str:
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
-def says(lane: Lane, by_model: bool) -> tuple[str, ...]:
+def lane_answers(lane: MethodLane, by_model: bool) -> tuple[str, ...]:
     """Return the names that a lane answers.
 
     They are the model's where its answer counts, else the graph reader's.

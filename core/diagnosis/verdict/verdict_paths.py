@@ -8,29 +8,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.comparison.endings import without_end
-from core.comparison.lane import ENDED, Comparison, Lane
-from core.diagnosis.funnel import right
-from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
-from core.diagnosis.verdict.contrast import LaneSummary, contrast
-from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained, explained
-from core.diagnosis.verdict.lane_words import lane_names, says
-from core.diagnosis.wording import joined, sentence
+from core.comparison.endings import missing_answer_reason
+from core.comparison.lane import ENDED_STATUSES, MethodComparison, MethodLane
+from core.diagnosis.funnel import count_right_answers
+from core.diagnosis.measure import (
+    BY_READER,
+    counts_by_model,
+    has_two_measures,
+    lane_counts_by_model,
+    measure_words,
+)
+from core.diagnosis.verdict.contrast import LaneSummary, compare_lanes
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation, explain_lanes
+from core.diagnosis.verdict.lane_words import lane_answers, lane_names
+from core.diagnosis.wording import capitalised, join_words
 
 
-def verdict_paths(comparison: Comparison) -> ComparisonVerdict:
+def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
     """Return the sentences of the lanes and the one for all.
 
     The latter is empty until every lane has retrieved or ended.
     """
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
-    models = [lane_by_model(comparison, lane) for lane in lanes]
-    found = explained(
+    models = [lane_counts_by_model(comparison, lane) for lane in lanes]
+    lane_explanations = explain_lanes(
         graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models
     )
-    explanations = tuple(one and _beside(comparison, lane, one) for lane, one in zip(lanes, found))
-    if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
+    explanations = tuple(
+        one and _with_reader_count(comparison, lane, one)
+        for lane, one in zip(lanes, lane_explanations)
+    )
+    if not all(lane.retrieved or lane.status in ENDED_STATUSES for lane in lanes):
         return ComparisonVerdict("", explanations)
     text = _for_all(comparison, models, explanations)
     return ComparisonVerdict(
@@ -39,7 +48,9 @@ def verdict_paths(comparison: Comparison) -> ComparisonVerdict:
 
 
 def _for_all(
-    comparison: Comparison, models: Sequence[bool], explanations: Sequence[Explained | None]
+    comparison: MethodComparison,
+    models: Sequence[bool],
+    explanations: Sequence[LaneExplanation | None],
 ) -> str:
     """Return the sentence for all lanes."""
     lanes, answers = comparison.lanes, comparison.ask.question.answers
@@ -48,8 +59,8 @@ def _for_all(
         LaneSummary(
             name,
             one,
-            says(lane, model),
-            without_end(lane),
+            lane_answers(lane, model),
+            missing_answer_reason(lane),
             _by_reader(comparison, lane) if model else None,
         )
         for name, lane, model, one in zip(names, lanes, models, explanations)
@@ -57,38 +68,46 @@ def _for_all(
     others = [
         name
         for name, model, one in zip(names, models, summaries)
-        if model and one.explained and not by_model(comparison)
+        if model and one.explained and not counts_by_model(comparison)
     ]
     parts = [
-        contrast(summaries, answers, counted_by(comparison)),
+        compare_lanes(summaries, answers, measure_words(comparison)),
         _otherwise(others) if answers and len(others) < len(lanes) else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _by_reader(comparison: Comparison, lane: Lane) -> int | None:
+def _by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
     """Return how many known answers a lane's graph reader names; None where it has none."""
-    return right(comparison.graph, lane.state, comparison.ask.question.answers, reader=True)
+    return count_right_answers(
+        comparison.graph, lane.state, comparison.ask.question.answers, reader=True
+    )
 
 
-def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
+def _with_reader_count(
+    comparison: MethodComparison, lane: MethodLane, one: LaneExplanation
+) -> LaneExplanation:
     """Add to a lane's explanation that the graph reader's answers are counted.
 
     The number of answers that the language model names is added once it has answered. Lanes that
     are counted otherwise stay as they are.
     """
-    if not one.of or not two_measures(comparison) or lane_by_model(comparison, lane):
+    if not one.of or not has_two_measures(comparison) or lane_counts_by_model(comparison, lane):
         return one
-    said = right(comparison.graph, lane.state, comparison.ask.question.answers, reader=False)
-    also = "" if said is None else f"; the language model names {said:,} of {one.of:,}"
-    return replace(one, text=f"{one.text} Counted {READER}{also}.")
+    named_count = count_right_answers(
+        comparison.graph, lane.state, comparison.ask.question.answers, reader=False
+    )
+    model_clause = (
+        "" if named_count is None else f"; the language model names {named_count:,} of {one.of:,}"
+    )
+    return replace(one, text=f"{one.text} Counted {BY_READER}{model_clause}.")
 
 
 def _otherwise(names: Sequence[str]) -> str:
     """Return a sentence on lanes without a graph reader, whose language model is counted."""
     if names:
         return (
-            f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language "
+            f"{capitalised(join_words(names))} {'has' if len(names) == 1 else 'have'} only the language "
             "model's answer."
         )
     return ""

@@ -7,26 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.comparison.endings import is_unanswered, without_end
-from core.comparison.lane import ENDED, Comparison, Lane
+from core.comparison.endings import is_unanswered, missing_answer_reason
+from core.comparison.lane import ENDED_STATUSES, MethodComparison, MethodLane
 from core.diagnosis.causes import Loss
-from core.diagnosis.funnel import Stage, funnel
-from core.diagnosis.lost_passages import lost_passages, title_of_chunk, why
+from core.diagnosis.funnel import FunnelStage, funnel
+from core.diagnosis.lost_passages import loss_reason, lost_passages, title_of_chunk
 from core.diagnosis.passages import chunk_order
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.verdict.contrast import ends
-from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
+from core.diagnosis.verdict.contrast import ending_sentences
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
 from core.diagnosis.verdict.lane_words import lane_names
-from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
+from core.diagnosis.wording import (
+    all_words,
+    capitalised,
+    count_noun,
+    is_or_are,
+    join_words,
+    list_names,
+    number_words,
+)
 from core.types import Repair
 
-ADD = "Add the right answer, or the documents that it rests on, to see where they are lost."
+ADD_GOLD_HINT = (
+    "Add the right answer, or the documents that it rests on, to see where they are lost."
+)
 
 
-OUTLIVES = "is in no document, but still in texts that were made from one"
+ONLY_IN_DERIVED_TEXTS = "is in no document, but still in texts that were made from one"
 
 
-def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
+def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExplanation | None:
     """Return the sentence of a lane; None before it has retrieved.
 
     It is about the gold passages, or about the words of the known answers where no gold passage is
@@ -42,16 +52,21 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     passages = funnel(
         ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
     )
-    said = next((stage for stage in answers if stage.name == "answer"), None)
-    right, of = (len(said.alive) if said else None), len(dict.fromkeys(ask.question.answers))
+    answer_stage = next((stage for stage in answers if stage.name == "answer"), None)
+    right, of = (
+        (len(answer_stage.alive) if answer_stage else None),
+        len(dict.fromkeys(ask.question.answers)),
+    )
     stages = passages or answers
     if stages and not any(lost.lost for lost in stages) and stages[-1].name in ("corpus", "graph"):
-        return Explained(None, "", "It answers without documents.", right, of)
+        return LaneExplanation(None, "", "It answers without documents.", right, of)
     if not stages:
-        return Explained(None, "", _best(lane), right, of)
+        return LaneExplanation(None, "", _best(lane), right, of)
     if is_unanswered(lane):
-        held = f", with {_head(answers).rstrip(':')}" if answers else ""
-        return Explained("answer", "Not answered:", f"it was cancelled{held}.", None, of)
+        known_clause = f", with {_head(answers).rstrip(':')}" if answers else ""
+        return LaneExplanation(
+            "answer", "Not answered:", f"it was cancelled{known_clause}.", None, of
+        )
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
@@ -60,17 +75,21 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     return _brought(lane, passages, right, of)
 
 
-def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) -> Explained:
+def _brought(
+    lane: MethodLane, stages: Sequence[FunnelStage], right: int | None, of: int
+) -> LaneExplanation:
     """Explain a lane that kept all gold passages; its answer may still be wrong."""
     last = stages[-1]
     subject = (
-        "The gold passage is" if last.of == 1 else f"{sentence(every(last.of))} gold passages are"
+        "The gold passage is"
+        if last.of == 1
+        else f"{capitalised(all_words(last.of))} gold passages are"
     )
     yet = ""
     if right == 0:
         who = "the answer" if lane.state.answer is not None else "the nearest sentence"
         yet = f"Yet {who} does not hold {'the known answer' if of == 1 else 'a known answer'}."
-    return Explained(
+    return LaneExplanation(
         "answer" if yet else None,
         f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
         yet,
@@ -80,17 +99,23 @@ def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) ->
 
 
 def _lost(
-    stages: Sequence[Stage], lost: Sequence[Loss], repair: Repair | None, right: int | None, of: int
-) -> Explained:
+    stages: Sequence[FunnelStage],
+    lost: Sequence[Loss],
+    repair: Repair | None,
+    right: int | None,
+    of: int,
+) -> LaneExplanation:
     """Explain how the first passage was lost, how many more were, and what brings it back."""
-    first, more = lost[0], len(lost) - 1
-    mend = f"; {_brings(repair, more == 0)}" if repair is not None else ""
-    others = f" {sentence(number(more))} more did not come through." if more else ""
+    first, further = lost[0], len(lost) - 1
+    repair_clause = f"; {_brings(repair, further == 0)}" if repair is not None else ""
+    others_sentence = (
+        f" {capitalised(number_words(further))} more did not come through." if further else ""
+    )
     never = "Never found" if stages[-1].name == "retrieved" else "Never read"
-    return Explained(
+    return LaneExplanation(
         first.stage,
         f"{never} “{first.name}”:",
-        f"{why(first)}{mend}.{others}",
+        f"{loss_reason(first)}{repair_clause}.{others_sentence}",
         right,
         of,
         tuple(lost),
@@ -104,15 +129,15 @@ def _brings(repair: Repair, alone: bool) -> str:
     return f"to {change[:1].lower()}{change[1:]} brings {what}"
 
 
-def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
+def _words(stages: Sequence[FunnelStage], right: int | None, of: int) -> LaneExplanation:
     """Explain where the words of a known answer were lost, or that none were."""
     lost = next((stage for stage in stages if stage.lost), None)
     if lost is None:
-        said = (
-            f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} "
-            f"{are(len(stages[-1].alive))} there."
+        alive_sentence = (
+            f"{capitalised(list_names([f'“{name}”' for name in stages[-1].alive]))} "
+            f"{is_or_are(len(stages[-1].alive))} there."
         )
-        return Explained(None, _head(stages), said, right, of)
+        return LaneExplanation(None, _head(stages), alive_sentence, right, of)
     name = lost.lost[0]
     where = {
         "corpus": "is in no document of the corpus",
@@ -125,11 +150,11 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
     }
     text = f"“{name}” {where[lost.name]}."
     if stages[0].name == "corpus" and name not in stages[0].alive and lost is not stages[0]:
-        text = f"“{name}” {OUTLIVES}; it {where[lost.name]}."
-    return Explained(lost.name, _head(stages), text, right, of)
+        text = f"“{name}” {ONLY_IN_DERIVED_TEXTS}; it {where[lost.name]}."
+    return LaneExplanation(lost.name, _head(stages), text, right, of)
 
 
-def _best(lane: Lane) -> str:
+def _best(lane: MethodLane) -> str:
     """Return the passage that a lane ranks first, for a question without known answers."""
     order = chunk_order(lane.graph, lane.state)
     if order is None or not order[0]:
@@ -139,12 +164,12 @@ def _best(lane: Lane) -> str:
     # The number is added if the document has several chunks.
     number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
     return (
-        f"First of {counted(len(order[0]), 'passage')}: "
+        f"First of {count_noun(len(order[0]), 'passage')}: "
         f"“{title_of_chunk(lane.graph, first)}{number}”."
     )
 
 
-def _head(stages: Sequence[Stage]) -> str:
+def _head(stages: Sequence[FunnelStage]) -> str:
     """Return the beginning of a sentence, as in: 1 of 2 known answers in the prompt."""
     last = stages[-1]
     what = {
@@ -160,36 +185,38 @@ def _head(stages: Sequence[Stage]) -> str:
     )
 
 
-def verdict_texts(comparison: Comparison) -> ComparisonVerdict:
+def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
     """Return the sentences of the lanes, and the one for all once every lane has ended."""
-    found = tuple(explained_texts(comparison, lane) for lane in comparison.lanes)
-    ended = all(lane.status in ENDED for lane in comparison.lanes)
-    return ComparisonVerdict(_for_all(comparison, found) if ended else "", found)
+    explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
+    ended = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
+    return ComparisonVerdict(_for_all(comparison, explanations) if ended else "", explanations)
 
 
-def _for_all(comparison: Comparison, found: Sequence[Explained | None]) -> str:
+def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | None]) -> str:
     """Return how many lanes give the known answer, and how many gold passages the prompts show.
 
     The text is empty where no lane has retrieved.
     """
     names = lane_names(comparison)
-    spoke = [
+    answering_lanes = [
         (name, one.right > 0)
         for name, one in zip(names, found)
         if one is not None and one.right is not None and one.of
     ]
-    right = [name for name, is_right in spoke if is_right]
+    right = [name for name, is_right in answering_lanes if is_right]
     silent = any(is_unanswered(lane) for lane in comparison.lanes)
-    parts = [_come(right, len(spoke), silent)] if spoke else []
-    parts += _shown(comparison, names)
-    parts += ends((name, without_end(lane)) for name, lane in zip(names, comparison.lanes))
+    parts = [_right_lanes(right, len(answering_lanes), silent)] if answering_lanes else []
+    parts += _shown_gold(comparison, names)
+    parts += ending_sentences(
+        (name, missing_answer_reason(lane)) for name, lane in zip(names, comparison.lanes)
+    )
     question = comparison.ask.question
     return " ".join(parts) or (
-        ADD if any(found) and not question.answers and not question.gold else ""
+        ADD_GOLD_HINT if any(found) and not question.answers and not question.gold else ""
     )
 
 
-def _come(right: Sequence[str], of: int, silent: bool) -> str:
+def _right_lanes(right: Sequence[str], of: int, silent: bool) -> str:
     """Return which of the lanes that answered give the known answer.
 
     `of` is the number of lanes that answered. `silent` is true where other lanes did not answer.
@@ -198,19 +225,23 @@ def _come(right: Sequence[str], of: int, silent: bool) -> str:
         answered = "The one lane that answered"
         return f"{answered} {'comes' if right else 'does not come'} to the known answer."
     if silent and len(right) in (0, of):
-        all_of = f"{sentence(every(of))} lanes" if right else f"None of the {number(of)} lanes"
+        all_of = (
+            f"{capitalised(all_words(of))} lanes"
+            if right
+            else f"None of the {number_words(of)} lanes"
+        )
         return f"{all_of} that answered {'come' if right else 'comes'} to the known answer."
     if of == 1:
         return "The known answer was found." if right else "The known answer was not found."
     if len(right) in (0, of):
         return (
-            f"{f'{sentence(every(of))} lanes come' if right else 'No lane comes'} to the known "
+            f"{f'{capitalised(all_words(of))} lanes come' if right else 'No lane comes'} to the known "
             "answer."
         )
-    return f"Only {joined(right)} {'comes' if len(right) == 1 else 'come'} to the known answer."
+    return f"Only {join_words(right)} {'comes' if len(right) == 1 else 'come'} to the known answer."
 
 
-def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
+def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]:
     """Return how many gold passages the prompt of each lane shows.
 
     Lanes without a prompt are left out. If all lanes show as many, there is one number.
@@ -226,7 +257,7 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
             shown_by.append((name, len(stages[-1].alive), stages[-1].of))
     if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:
         _, shown, of = shown_by[0]
-        part = every(of) if shown == of > 1 else f"{shown} of {of}"
+        part = all_words(of) if shown == of > 1 else f"{shown} of {of}"
         return [
             f"Every prompt shows {part} gold passages."
             if of > 1

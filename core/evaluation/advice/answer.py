@@ -8,38 +8,38 @@ from functools import cached_property
 
 import numpy as np
 
-from core.evaluation.advice.plan import GRAPHS, PLAIN
-from core.evaluation.advice.saved import Advice
-from core.evaluation.metrics.statistics import Paired, corrected, paired
-from core.evaluation.questions.from_names import (
-    BRIDGE,
-    CLOZE,
+from core.evaluation.advice.advice_state import Advice
+from core.evaluation.advice.plan import METHODS_WITH_GRAPH, METHODS_WITHOUT_GRAPH
+from core.evaluation.metrics.statistics import PairedTest, holm_corrected, paired_test
+from core.evaluation.questions.name_questions import (
+    BRIDGE_KIND,
+    CLOZE_KIND,
     KIND_WORDS,
-    NOT_YOURS,
-    SHARED,
+    MADE_QUESTIONS_NOTE,
+    SHARED_KIND,
     kind_of,
-    left_out,
+    rejection_sentences,
 )
-from core.evaluation.reports.ranks import FEW, Ranks
-from core.evaluation.reports.recommendation import figure, interval, recommendation
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.ranks import MIN_RANKED_QUESTIONS, Ranks
+from core.evaluation.reports.recommendation import format_interval, format_share, recommendation
+from core.evaluation.reports.summary import RunSummary
 
-METRIC = "passage_recall@4"
-NO, PARTLY, YES, OPEN = "no", "partly", "yes", "open"
-ABOUT = {
+ADVICE_METRIC = "passage_recall@4"
+ANSWER_NO, ANSWER_PARTLY, ANSWER_YES, ANSWER_OPEN = "no", "partly", "yes", "open"
+FAVOURED_METHODS = {
     "written": "a language model wrote them from one passage each, often in its words",
-    CLOZE: "they repeat a sentence, which favours search by words",
-    SHARED: "they give two names, which favours search by words and by names",
-    BRIDGE: "they leave out the name that leads to the second passage, which favours graphs",
+    CLOZE_KIND: "they repeat a sentence, which favours search by words",
+    SHARED_KIND: "they give two names, which favours search by words and by names",
+    BRIDGE_KIND: "they leave out the name that leads to the second passage, which favours graphs",
 }
-PARSED = (
+RULE_GRAPH_CAVEAT = (
     "A graph that a language model builds, and questions that people ask, may give another answer."
 )
-ASKED = "Questions that people ask may give another answer."
+MADE_QUESTIONS_CAVEAT = "Questions that people ask may give another answer."
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKindComparison:
     """One kind of question with the best method without and with a graph.
 
     `number` is the number of questions and `favours` says which methods the kind favours. The
@@ -59,14 +59,14 @@ class Kind:
     def words(self) -> str:
         """Return the kind as a sentence."""
         shares = (
-            f"{self.plain} {figure(self.plain_share)} without a graph, {self.graph} "
-            f"{figure(self.graph_share)} with one"
+            f"{self.plain} {format_share(self.plain_share)} without a graph, {self.graph} "
+            f"{format_share(self.graph_share)} with one"
         )
         return f"{self.name} ({self.number:,}; {self.favours}): {shares}; {self.difference}."
 
 
 @dataclass(frozen=True)
-class Answer:
+class AdviceAnswer:
     """Answer to “do I need a graph?”.
 
     Parameters
@@ -84,7 +84,7 @@ class Answer:
 
     needed: str
     headline: str
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[QuestionKindComparison, ...] = ()
     details: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
@@ -93,80 +93,91 @@ class Answer:
     asked: int = 0
 
 
-def answer(summary: Summary, advice: Advice) -> Answer:
+def answer(summary: RunSummary, advice: Advice) -> AdviceAnswer:
     """Return the answer that the rows so far allow."""
-    return _Sides(summary, Ranks(summary, summary.fitting(METRIC))).answer(advice)
+    return _GraphComparison(summary, Ranks(summary, summary.fitting(ADVICE_METRIC))).answer(advice)
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class _GraphComparison:
     """Comparison of the methods without a graph and those with one."""
 
-    summary: Summary
+    summary: RunSummary
     ranks: Ranks
 
-    def answer(self, advice: Advice) -> Answer:
-        caveats = (NOT_YOURS, ASKED if advice.graphs and all(advice.graphs.values()) else PARSED)
-        made = tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
-        if len(self.ranks.values) < len(PLAIN + GRAPHS) or self.ranks.n < FEW:
+    def answer(self, advice: Advice) -> AdviceAnswer:
+        caveats = (
+            MADE_QUESTIONS_NOTE,
+            MADE_QUESTIONS_CAVEAT
+            if advice.graphs and all(advice.graphs.values())
+            else RULE_GRAPH_CAVEAT,
+        )
+        made_sentences = tuple(
+            _question_sentences(advice, self.ranks.n if self.ranks.values else 0)
+        )
+        if (
+            len(self.ranks.values) < len(METHODS_WITHOUT_GRAPH + METHODS_WITH_GRAPH)
+            or self.ranks.n < MIN_RANKED_QUESTIONS
+        ):
             asked = self.ranks.n if self.ranks.values else 0
             few = (
                 f"{asked:,} questions that all methods were asked are too few to say whether a "
                 "graph is needed."
             )
-            return Answer(OPEN, few, (), (), caveats, made)
+            return AdviceAnswer(ANSWER_OPEN, few, (), (), caveats, made_sentences)
         advised = recommendation(self.summary)
         details = (
-            tuple(one for one in (advised.headline, *advised.details) if one != NOT_YOURS)
+            tuple(one for one in (advised.headline, *advised.details) if one != MADE_QUESTIONS_NOTE)
             if advised
             else ()
         )
         needed, headline = self._headline()
         names = {one: str(self.ranks.names[one]) for one in self.ranks.means}
-        return Answer(
+        return AdviceAnswer(
             needed,
             headline,
             tuple(self._kinds()),
             details,
             caveats,
-            made,
+            made_sentences,
             self.ranks.means,
             names,
             self.ranks.n,
         )
 
     def _headline(self) -> tuple[str, str]:
-        plain, graph = self._best(PLAIN), self._best(GRAPHS)
+        plain, graph = self._best(METHODS_WITHOUT_GRAPH), self._best(METHODS_WITH_GRAPH)
         test = self.ranks.test(graph, plain)
         names = self.ranks.names
-        ahead = [
+        graphs_ahead = [
             one
-            for one in GRAPHS
+            for one in METHODS_WITH_GRAPH
             if self.ranks.test(one, plain).beyond_chance
             and self.ranks.means[one] > self.ranks.means[plain]
         ]
-        if ahead:
+        if graphs_ahead:
             return (
-                YES,
+                ANSWER_YES,
                 f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without "
-                f"a graph, by {interval(test)}.",
+                f"a graph, by {format_interval(test)}.",
             )
-        where = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
-        behind = all(self.ranks.test(plain, one).ahead for one in GRAPHS)
+        kinds_ahead = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
+        behind = all(self.ranks.test(plain, one).ahead for one in METHODS_WITH_GRAPH)
         if behind:
-            over = f"{names[plain]} is ahead of every method with one"
+            overall = f"{names[plain]} is ahead of every method with one"
         else:
-            over = f"no method with one is ahead of {names[plain]}"
-        if where:
+            overall = f"no method with one is ahead of {names[plain]}"
+        if kinds_ahead:
             parts = ", ".join(
-                f"{KIND_WORDS[kind]} ({names[one.a]} by {interval(one)})" for kind, one in where
+                f"{KIND_WORDS[kind]} ({names[one.a]} by {format_interval(one)})"
+                for kind, one in kinds_ahead
             )
             return (
-                PARTLY,
-                f"A graph helps with some questions: {parts}. Over all of them {over} beyond "
+                ANSWER_PARTLY,
+                f"A graph helps with some questions: {parts}. Over all of them {overall} beyond "
                 "chance.",
             )
-        return NO, f"No graph is needed for questions like these: {over} beyond chance."
+        return ANSWER_NO, f"No graph is needed for questions like these: {overall} beyond chance."
 
     def _best(self, of: tuple[str, ...]) -> str:
         return max(of, key=lambda one: self.ranks.means[one])
@@ -174,7 +185,8 @@ class _Sides:
     def _best_on(self, part: np.ndarray) -> tuple[str, str]:
         """Return the best methods with and without a graph, by their mean on some questions."""
         graph, plain = (
-            max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN)
+            max(of, key=lambda one: self.ranks.values[one][part].mean())
+            for of in (METHODS_WITH_GRAPH, METHODS_WITHOUT_GRAPH)
         )
         return graph, plain
 
@@ -188,7 +200,7 @@ class _Sides:
         }
 
     @cached_property
-    def by_kind(self) -> dict[str, Paired]:
+    def by_kind(self) -> dict[str, PairedTest]:
         """Test of the best method with a graph against the best without, for each kind.
 
         Kinds with too few questions are left out, and Holm's correction covers the kinds. Both
@@ -198,11 +210,14 @@ class _Sides:
         for kind, part in self._parts.items():
             graph, plain = self._best_on(part)
             values = self.ranks.values[graph][part], self.ranks.values[plain][part]
-            if part.sum() >= FEW and (test := paired(METRIC, graph, plain, *values)) is not None:
+            if (
+                part.sum() >= MIN_RANKED_QUESTIONS
+                and (test := paired_test(ADVICE_METRIC, graph, plain, *values)) is not None
+            ):
                 tests[kind] = test
-        return dict(zip(tests, corrected(tests.values()), strict=True))
+        return dict(zip(tests, holm_corrected(tests.values()), strict=True))
 
-    def _kinds(self) -> Iterator[Kind]:
+    def _kinds(self) -> Iterator[QuestionKindComparison]:
         """Yield each kind with the best method of both sides."""
         for kind, part in self._parts.items():
             graph, plain = self._best_on(part)
@@ -212,14 +227,14 @@ class _Sides:
                 test = self.by_kind[kind]
                 difference = "a difference that chance may explain"
                 if test.beyond_chance:
-                    difference = f"a difference of {interval(test)}"
+                    difference = f"a difference of {format_interval(test)}"
                 difference = difference if test.difference else "no difference"
             names = self.ranks.names
             words = KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:]
-            yield Kind(
+            yield QuestionKindComparison(
                 words,
                 int(part.sum()),
-                ABOUT[kind],
+                FAVOURED_METHODS[kind],
                 names[plain],
                 shares[0],
                 names[graph],
@@ -228,7 +243,7 @@ class _Sides:
             )
 
 
-def _words(kind: str, count: int) -> str:
+def _kind_words(kind: str, count: int) -> str:
     """Return the name of a kind for a number of questions."""
     words = KIND_WORDS.get(kind, kind)
     first, _, rest = words.partition(" ")
@@ -236,13 +251,13 @@ def _words(kind: str, count: int) -> str:
     return one if count == 1 else words
 
 
-def _made(advice: Advice, asked: int) -> Iterator[str]:
+def _question_sentences(advice: Advice, asked: int) -> Iterator[str]:
     """Yield sentences on the numbers of questions made and asked, and on failed candidates."""
     total = sum(advice.counts.values())
     if not total:
         return
     counts = ", ".join(
-        f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count
+        f"{count:,} {_kind_words(kind, count)}" for kind, count in advice.counts.items() if count
     )
     yield (
         f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and "
@@ -251,4 +266,4 @@ def _made(advice: Advice, asked: int) -> Iterator[str]:
     if advice.graphs:
         yield f"The graphs: {'; '.join(advice.graphs)}."
     yield from advice.notes
-    yield from left_out(advice.left)
+    yield from rejection_sentences(advice.left)

@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from core.errors import BadInput, nearest
-from core.evaluation.reports.recommendation import figure
+from core.evaluation.reports.recommendation import format_share
 
-FILE = Path(__file__).with_name("roadmap.toml")
+ROADMAP_FILE = Path(__file__).with_name("roadmap.toml")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoadmapQuestion:
     """A question of the roadmap: its key, its text, and the possible answers by key."""
 
     key: str
@@ -47,60 +47,63 @@ class Leaf:
 
     def words(self) -> list[str]:
         """Return the recommendation as sentences, with its place in the paper."""
-        found = [f"The paper recommends {self.name} here ({PLACE}): {self.said} ({self.place}.)"]
+        found = [
+            f"The paper recommends {self.name} here ({ROADMAP_SOURCE}): {self.said} ({self.place}.)"
+        ]
         return [*found, *filter(None, [self.inferred, self.also_said])]
 
 
-PLACE = "In-depth Analysis of Graph-based RAG, Figure 13"
+ROADMAP_SOURCE = "In-depth Analysis of Graph-based RAG, Figure 13"
 
 
 @cache
-def questions() -> dict[str, Asked]:
+def roadmap_questions() -> dict[str, RoadmapQuestion]:
     """Return the questions of the roadmap, by key."""
     return {
-        key: Asked(key, one["title"], one["options"]) for key, one in _file()["questions"].items()
+        key: RoadmapQuestion(key, one["title"], one["options"])
+        for key, one in _load_roadmap()["questions"].items()
     }
 
 
 @cache
-def leaves() -> tuple[Leaf, ...]:
+def roadmap_leaves() -> tuple[Leaf, ...]:
     """Return the recommendations, in the order of the figure."""
     return tuple(
         Leaf(place=one["from"], **{key: value for key, value in one.items() if key != "from"})
-        for one in _file()["leaves"]
+        for one in _load_roadmap()["leaves"]
     )
 
 
-def advised(answers: Mapping[str, str]) -> Leaf | Asked:
+def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
     """Return the recommendation for some answers, or the next question to be answered.
 
     Answers to questions that are not on the way are ignored. Raises BadInput for an unknown
     question or answer.
 
-    >>> from core.evaluation.advice.roadmap import advised
-    >>> advised({"kind": "specific", "depth": "simple", "chunks": "human"}).name
+    >>> from core.evaluation.advice.roadmap import next_roadmap_step
+    >>> next_roadmap_step({"kind": "specific", "depth": "simple", "chunks": "human"}).name
     'VanillaRAG'
-    >>> advised({"kind": "specific"}).title
+    >>> next_roadmap_step({"kind": "specific"}).title
     'Where is the answer?'
     """
-    known = questions()
+    questions_by_key = roadmap_questions()
     for key, value in answers.items():
-        if key not in known:
-            raise BadInput(f"The roadmap has no question “{key}”.{nearest(key, known)}")
-        if value not in known[key].options:
+        if key not in questions_by_key:
+            raise BadInput(f"The roadmap has no question “{key}”.{nearest(key, questions_by_key)}")
+        if value not in questions_by_key[key].options:
             raise BadInput(
                 f"“{value}” is no answer to "
-                f"“{known[key].title}”.{nearest(value, known[key].options)}"
+                f"“{questions_by_key[key].title}”.{nearest(value, questions_by_key[key].options)}"
             )
-    left, way = leaves(), dict[str, str]()
+    open_leaves, path_answers = roadmap_leaves(), dict[str, str]()
     while True:
-        step = next((one for one in left[0].when if one not in way), "")
+        step = next((one for one in open_leaves[0].when if one not in path_answers), "")
         if not step:
-            return left[0]
+            return open_leaves[0]
         if step not in answers:
-            return known[step]
-        way[step] = answers[step]
-        left = tuple(one for one in left if one.when.get(step) == answers[step])
+            return questions_by_key[step]
+        path_answers[step] = answers[step]
+        open_leaves = tuple(one for one in open_leaves if one.when.get(step) == answers[step])
 
 
 def read_answers(text: str) -> dict[str, str]:
@@ -111,28 +114,28 @@ def read_answers(text: str) -> dict[str, str]:
     """
     answers: dict[str, str] = {}
     for word in filter(None, map(str.strip, text.split(","))):
-        asked = advised(answers)
-        if isinstance(asked, Leaf):
+        step = next_roadmap_step(answers)
+        if isinstance(step, Leaf):
             raise BadInput(
                 f"“{word}” is one answer too many: {', '.join(answers.values())} leads to "
-                f"{asked.name} already."
+                f"{step.name} already."
             )
-        if word not in asked.options:
-            raise BadInput(
-                f"“{word}” is no answer to “{asked.title}”.{nearest(word, asked.options)}"
-            )
-        answers[asked.key] = word
+        if word not in step.options:
+            raise BadInput(f"“{word}” is no answer to “{step.title}”.{nearest(word, step.options)}")
+        answers[step.key] = word
     return answers
 
 
-def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], n: int) -> str:
+def measured_sentence(
+    leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], n: int
+) -> str:
     """Return a sentence on the recommended method's result on the user's texts.
 
     `shares` holds the share of gold passages among the first four by instance, over `n` made
     questions. `names` holds the names of the instances. The sentence also names the best method.
 
-    >>> from core.evaluation.advice.roadmap import leaves, measured
-    >>> measured(leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
+    >>> from core.evaluation.advice.roadmap import roadmap_leaves, measured_sentence
+    >>> measured_sentence(roadmap_leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
     ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
     'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the
     best is Both with .75.'
@@ -150,17 +153,17 @@ def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], 
             f"--instances {leaf.method} asks it."
         )
     best = max(shares, key=lambda one: shares[one])
-    here = (
-        f"{names[leaf.method]} {figure(shares[leaf.method])} of the gold passages among the first "
+    own_result = (
+        f"{names[leaf.method]} {format_share(shares[leaf.method])} of the gold passages among the first "
         "four"
     )
     if shares[leaf.method] == shares[best]:
-        rest = "the best of all"
+        best_result = "the best of all"
     else:
-        rest = f"the best is {names[best]} with {figure(shares[best])}"
-    return f"On these texts ({n:,} made questions): {here}; {rest}."
+        best_result = f"the best is {names[best]} with {format_share(shares[best])}"
+    return f"On these texts ({n:,} made questions): {own_result}; {best_result}."
 
 
 @cache
-def _file() -> dict:
-    return tomllib.loads(FILE.read_text("utf-8"))
+def _load_roadmap() -> dict:
+    return tomllib.loads(ROADMAP_FILE.read_text("utf-8"))

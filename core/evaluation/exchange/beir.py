@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.corpus import Corpus
-from core.corpus.quoted import parts_of
+from core.corpus.quotations import split_passage_name
 from core.errors import BadInput
 from core.io.json_text import json_text
 
@@ -24,13 +24,13 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
             for one in corpus:
                 out.write(f"{json_text({'_id': one.id, 'title': one.title, 'text': one.text})}\n")
         counts["corpus.jsonl"] = len(corpus)
-        taken: set[str] = set()
+        used_ids: set[str] = set()
         with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for name in corpus.sets:
                 judged = []
                 for question in corpus.questions(name):
-                    id = question.id if question.id not in taken else f"{name}-{question.id}"
-                    taken.add(id)
+                    id = question.id if question.id not in used_ids else f"{name}-{question.id}"
+                    used_ids.add(id)
                     row = {
                         "_id": id,
                         "text": question.text,
@@ -40,7 +40,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                     judged += [
                         (id, document)
                         for document in dict.fromkeys(
-                            parts_of(passage)[0] for passage in question.gold
+                            split_passage_name(passage)[0] for passage in question.gold
                         )
                     ]
                 if judged:
@@ -52,7 +52,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                         "\n".join(lines) + "\n", "utf-8", newline="\n"
                     )
                     counts[f"qrels/{name}.tsv"] = len(judged)
-        counts["queries.jsonl"] = len(taken)
+        counts["queries.jsonl"] = len(used_ids)
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None
     return counts

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from core.corpus.quoted import parts_of
+from core.corpus.quotations import split_passage_name
 from core.diagnosis.passages import chunk_order, shown_chunks
 from core.errors import BadInput, HopscopeError
-from core.evaluation.repairs.lost import reopened
-from core.evaluation.runs.plan import Drawn
+from core.evaluation.repairs.lost_questions import reopen_question
+from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text
@@ -28,15 +28,15 @@ from core.io.names import no_device
 from core.types import Question, State
 from core.watch import NO_WATCH, Watch
 
-NOT_IN_TREC = re.compile(r"[\s%]")
-NOT_IN_FILES = re.compile(r"[^A-Za-z0-9._-]+")
-READ_ME = (
+TREC_UNSAFE = re.compile(r"[\s%]")
+FILE_NAME_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+README_TEXT = (
     "What is in these files, and what is not, is in docs/formats.md (Finished runs, out again)."
 )
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ExportedResult:
     """Result of an instance for a question.
 
     It holds documents with scores, best first, the texts that were read, and the answer.
@@ -63,18 +63,18 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
-        found = list(_found(engine, store, run, spec, drawn, answers, watch))
-        name = no_device(NOT_IN_FILES.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
-        if any(one.documents for one in found):
-            files[_free(f"{name}.trec", files)] = _trec(found, name)
-        if found:
-            files[_free(f"{name}.ragas.jsonl", files)] = "".join(
-                f"{json_text(_ragas(one))}\n" for one in found
+        results = list(_exported_results(engine, store, run, spec, drawn, answers, watch))
+        name = no_device(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
+        if any(one.documents for one in results):
+            files[_free_file_name(f"{name}.trec", files)] = _trec(results, name)
+        if results:
+            files[_free_file_name(f"{name}.ragas.jsonl", files)] = "".join(
+                f"{json_text(_ragas(one))}\n" for one in results
             )
-        said = [one for one in found if one.answer]
-        if said:
-            files[_free(f"{name}.benchmark-qed.json", files)] = json_text(
-                list(map(_qed, said)), indent=1
+        answered_results = [one for one in results if one.answer]
+        if answered_results:
+            files[_free_file_name(f"{name}.benchmark-qed.json", files)] = json_text(
+                list(map(_qed, answered_results)), indent=1
             )
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")
@@ -106,7 +106,7 @@ def run_zip(engine: Any, store: Store, run: Run) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         for name, text in run_files(engine, store, run).items():
             out.writestr(name, text)
-        out.writestr("README.txt", f"{READ_ME}\n")
+        out.writestr("README.txt", f"{README_TEXT}\n")
     return packed.getvalue()
 
 
@@ -119,38 +119,38 @@ def trec_id(id: str) -> str:
     >>> trec_id("Ed Wood (film)"), trec_id("d7")
     ('Ed%20Wood%20(film)', 'd7')
     """
-    return NOT_IN_TREC.sub(lambda blank: quote(blank.group()), id) or "-"
+    return TREC_UNSAFE.sub(lambda blank: quote(blank.group()), id) or "-"
 
 
 Answers = dict[tuple[str, str], str]  # answers by instance and question
 
 
-def _found(
+def _exported_results(
     engine: Any,
     store: Store,
     run: Run,
     spec: dict[str, str],
-    drawn: list[Drawn],
+    drawn: list[DrawnQuestion],
     answers: Answers,
     watch: Watch = NO_WATCH,
-) -> Iterator[_Found]:
+) -> Iterator[_ExportedResult]:
     """Yield the result of an instance for each question with saved states.
 
     Questions that can no longer be opened are left out.
     """
-    for one in drawn:
+    for drawn_question in drawn:
         watch.check()
         try:
-            lost = reopened(engine, store, run, spec, one)
+            reopened_question = reopen_question(engine, store, run, spec, drawn_question)
         except HopscopeError:
             continue
-        if lost is not None:
-            graph, state = lost.lane.graph, lost.lane.state
-            yield _Found(
-                one.question,
+        if reopened_question is not None:
+            graph, state = reopened_question.lane.graph, reopened_question.lane.state
+            yield _ExportedResult(
+                drawn_question.question,
                 _documents(graph, state),
                 _contexts(graph, state),
-                answers.get((spec["id"], one.question.id), ""),
+                answers.get((spec["id"], drawn_question.question.id), ""),
             )
 
 
@@ -200,7 +200,7 @@ def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
     )
 
 
-def _trec(found: list[_Found], tag: str) -> str:
+def _trec(found: list[_ExportedResult], tag: str) -> str:
     return "".join(
         f"{trec_id(one.question.id)} Q0 {trec_id(document)} {place} {score:.9g} {tag}\n"
         for one in found
@@ -208,16 +208,16 @@ def _trec(found: list[_Found], tag: str) -> str:
     )
 
 
-def _qrels(drawn: list[Drawn]) -> str:
+def _qrels(drawn: list[DrawnQuestion]) -> str:
     rows = {
-        (one.question.id, parts_of(passage)[0]): None
+        (one.question.id, split_passage_name(passage)[0]): None
         for one in drawn
         for passage in one.question.gold
     }
     return "".join(f"{trec_id(question)} 0 {trec_id(document)} 1\n" for question, document in rows)
 
 
-def _ragas(one: _Found) -> dict[str, Any]:
+def _ragas(one: _ExportedResult) -> dict[str, Any]:
     reference = " | ".join(one.question.answers)
     row = {
         "id": one.question.id,
@@ -228,7 +228,7 @@ def _ragas(one: _Found) -> dict[str, Any]:
     return row | ({"reference": reference} if reference else {})
 
 
-def _qed(one: _Found) -> dict[str, str]:
+def _qed(one: _ExportedResult) -> dict[str, str]:
     return {
         "question_id": one.question.id,
         "question_text": one.question.text,
@@ -236,14 +236,14 @@ def _qed(one: _Found) -> dict[str, str]:
     }
 
 
-def _free(name: str, files: dict[str, str]) -> str:
+def _free_file_name(name: str, files: dict[str, str]) -> str:
     """Return a file name, with a number added if it is taken.
 
     Names that differ only in case count as the same, because macOS and Windows do not distinguish
     them.
     """
-    taken, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
+    used_names, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
     names = (
         name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2)
     )
-    return next(free for free in names if free.casefold() not in taken)
+    return next(free for free in names if free.casefold() not in used_names)

@@ -10,17 +10,17 @@ import numpy as np
 from core.diagnosis.passages import chunk_rows
 from core.evaluation.metrics.topology import costs_to_known, known_nodes
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunk_lists, node_chunks
+from core.graph.texts import chunk_lists, has_chunk_nodes
 from core.types import Ranking, State, Step
 
-BUDGETS = tuple(range(10, 101, 10))
-SHOWN = 10  # documents handed on, over which recall is measured
+READING_BUDGETS = tuple(range(10, 101, 10))
+RECALL_DOCUMENTS = 10  # documents handed on, over which recall is measured
 # Operators whose first results do not depend on how many they keep.
-SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
+BUDGET_SEARCH_OPERATORS = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
 
 
 @dataclass(frozen=True)
-class Budgets:
+class BudgetResults:
     """Results of one question at each reading budget.
 
     `golds` is the number of known documents, or of gold nodes in a graph of entities. For each
@@ -38,7 +38,7 @@ class Budgets:
     near: tuple[float, ...]
 
 
-def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
+def budgets(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     """Return the results of one question at each reading budget.
 
     The result is None if the method has no budget to vary or no document is known.
@@ -53,47 +53,49 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     ((10, 20, 30), (1, 1, 1))
     """
     orders = {
-        budget: order for budget, order in by_budget(state.trace, state.nodes) if budget in BUDGETS
+        budget: order
+        for budget, order in orders_by_budget(state.trace, state.nodes)
+        if budget in READING_BUDGETS
     }
-    golds, among = _known(graph, state.question.gold)
+    golds, count_known = _gold_counter(graph, state.question.gold)
     if not orders or not golds:
         return None
     of = tuple(sorted(orders))
     retrieved = list(dict.fromkeys(node for budget in of for node in orders[budget][:budget]))
     column = {node: at for at, node in enumerate(retrieved)}
     costs = costs_to_known(graph, state.question.gold, retrieved)
-    found, near = list[int](), list[float]()
+    found_counts, nearness_values = list[int](), list[float]()
     for budget in of:
         order = orders[budget]
-        found.append(among(order[:SHOWN]))
+        found_counts.append(count_known(order[:RECALL_DOCUMENTS]))
         if len(costs):
             columns = [column[node] for node in order[:budget]]
             least = costs[:, columns].min(axis=1, initial=np.inf)
-            near.append(round(float(np.mean(1 / (1 + least))), 6))
-    return Budgets(golds, of, tuple(found), tuple(near))
+            nearness_values.append(round(float(np.mean(1 / (1 + least))), 6))
+    return BudgetResults(golds, of, tuple(found_counts), tuple(nearness_values))
 
 
-def _known(
+def _gold_counter(
     graph: KnowledgeGraph, gold: Sequence[str]
 ) -> tuple[int, Callable[[Sequence[int]], int]]:
     """Return the number of known documents and a function that counts them among some nodes.
 
     In a graph of entities, gold nodes take the place of documents.
     """
-    if not node_chunks(graph):
+    if not has_chunk_nodes(graph):
         nodes = frozenset(known_nodes(graph, gold))
         return len(nodes), lambda order: len(nodes.intersection(order))
     documents = [chunk_rows(graph, document) for document in dict.fromkeys(gold)]
 
     def among(order: Sequence[int]) -> int:
         rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order) for row in chunks)
-        first = set(list(rows)[:SHOWN])
+        first = set(list(rows)[:RECALL_DOCUMENTS])
         return sum(bool(first & known) for known in documents)
 
     return len(documents), among
 
 
-def by_budget(
+def orders_by_budget(
     trace: tuple[Step, ...], nodes: Ranking | None
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield (budget, order of the nodes) for each budget whose result can be derived.
@@ -107,32 +109,34 @@ def by_budget(
     steps = [step for step in trace if "entities" in step.sizes]
     if not steps or nodes is None:
         return
-    last, before = steps[-1], [step.operator for step in steps[:-1]]
+    last, earlier_operators = steps[-1], [step.operator for step in steps[:-1]]
     if last.operator in ("Loop", "AdaptiveRerank"):
-        known = dict(_of_loop(last) if last.operator == "Loop" else _of_batches(last))
-        yield from known.items()
-        most = max(known, default=0)
-        for budget in BUDGETS if most < last.parameters["budget"] else ():
+        order_by_budget = dict(
+            _loop_orders(last) if last.operator == "Loop" else _batch_orders(last)
+        )
+        yield from order_by_budget.items()
+        most = max(order_by_budget, default=0)
+        for budget in READING_BUDGETS if most < last.parameters["budget"] else ():
             if most < budget <= last.parameters["budget"]:
-                yield budget, known.get(most, ())
-    elif last.operator in SEARCHES and not before:
-        yield from ((budget, (last.before_cut or nodes).items) for budget in BUDGETS)
+                yield budget, order_by_budget.get(most, ())
+    elif last.operator in BUDGET_SEARCH_OPERATORS and not earlier_operators:
+        yield from ((budget, (last.before_cut or nodes).items) for budget in READING_BUDGETS)
     elif (
         last.operator == "GraphRerank"
         and not last.parameters["alpha"]
-        and len(before) == 1
-        and before[0] in SEARCHES
+        and len(earlier_operators) == 1
+        and earlier_operators[0] in BUDGET_SEARCH_OPERATORS
     ):
         order = (
             steps[0].before_cut.items[: steps[0].sizes["entities"]] if steps[0].before_cut else ()
         )
-        for budget in BUDGETS:
+        for budget in READING_BUDGETS:
             first = frozenset(order[:budget])
             if budget <= steps[0].parameters["keep"] and order:
                 yield budget, tuple(node for node in nodes.items if node in first)
 
 
-def _of_loop(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the number of nodes and their order, at the start and after each round."""
     order: tuple[int, ...] = ()
     title = ""
@@ -146,15 +150,18 @@ def _of_loop(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
         yield len(order), order
 
 
-def _of_batches(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _batch_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the number of nodes read and their order after each batch of GAR.
 
     Among equal scores, nodes that were read later come first.
     """
-    read: list[tuple[float, int, int]] = []
+    scored_nodes: list[tuple[float, int, int]] = []
     for turn, frame in enumerate(step.frames):
-        read += [
+        scored_nodes += [
             (-score, -turn, node)
             for node, score in zip(frame.ranking.items, frame.ranking.scores or ())
         ]
-        yield len(read), tuple(node for _, _, node in sorted(read, key=lambda one: one[:2]))
+        yield (
+            len(scored_nodes),
+            tuple(node for _, _, node in sorted(scored_nodes, key=lambda one: one[:2])),
+        )

@@ -6,15 +6,21 @@ This module declares the metrics of LEGO-GraphRAG (technical report and first ve
 from __future__ import annotations
 
 from core.evaluation.metrics import metric as values
-from core.evaluation.metrics.catalogue_links import LINKED
-from core.evaluation.metrics.catalogue_texts import ANSWERS, BUILDING, BY_ANSWER, PASSAGES, SUPPORT
+from core.evaluation.metrics.catalogue_links import LINK_METRICS
+from core.evaluation.metrics.catalogue_texts import (
+    ANSWER_CONVENTION,
+    ANSWER_METRICS,
+    BUILD_METRICS,
+    PASSAGE_METRICS,
+    SUPPORT_METRICS,
+)
 from core.evaluation.metrics.formulas import (
     answer_f1,
     answer_f1_by_lines,
     answer_hit,
     answer_recall,
     hit_ratio,
-    judged_right,
+    judge_accepts,
     path_count,
     precision,
     ranking_f1,
@@ -28,36 +34,36 @@ from core.evaluation.metrics.formulas import (
     token_f1,
     token_recall,
     token_recall_joined,
-    total,
+    total_cost,
 )
 from core.evaluation.metrics.metric import Metric
-from core.evaluation.metrics.truthful import DECLARED as TRUTHFUL
+from core.evaluation.metrics.truthfulness import TRUTHFULNESS_METRICS as TRUTHFUL
 
-LEGO = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
-BY_NAME = (
+LEGO_SOURCE = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
+NAME_CONVENTION = (
     "An answer counts as found if a node of the subgraph bears its very name, or one that differs "
     "by case only. An empty subgraph scores 0; a question without known answers, and an instance "
     "that extracts no subgraph, are left out."
 )
-BY_TEXT = (
+PATH_TEXT_CONVENTION = (
     "A path is one prediction: its text, as the language model reads it. It holds an answer if "
     "the answer, in lower case and without punctuation and articles, is a substring of it (one "
     "way only), so a short answer may be found inside a longer name. No path at all scores 0; a "
     "question without known answers is left out. Without a cut-off all paths that the instance "
     "hands on count."
 )
-BY_NODE = (
+READER_CONVENTION = (
     "The graph reader needs no language model: it names the ends of all paths that run along the "
     "best path's relations, in the order of the paths, at most 50; of walks, and of triples that "
     "need not begin at the question's entity, every node is such an end. A name counts as right "
     "if it is that of a known answer, so nothing is matched by substring. No name at all scores "
     "0; a question without known answers is left out."
 )
-IN_ALL = (
+SUM_CONVENTION = (
     "Summed over the operators of the line, as each reports it; shared operators are charged to "
     "every instance that uses them, and judging is not counted."
 )
-SECONDS = (
+SECONDS_CONVENTION = (
     "Wall-clock seconds, summed over the operators of the line. An operator that several "
     "instances share is run once a question and its seconds are charged to each of them. Models "
     "remember the vectors and replies of texts they have just seen, so an instance that comes "
@@ -70,14 +76,16 @@ SECONDS = (
 
 
 # Modules of LEGO-GraphRAG, each with its title and the operator stages that it covers here.
-STAGES = {
+LEGO_MODULES = {
     "extract": ("extracting the subgraph", ("extract", "filter")),
     "retrieve": ("finding paths or passages", ("retrieve",)),
     "refine": ("choosing among what was found", ("refine",)),
 }
 
 
-def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:
+def _ranking_metrics(
+    part: str, title: str, items: str, convention: str, source: str
+) -> list[Metric]:
     """Return the five metrics of a ranking: of paths, or of the graph reader's names."""
 
     def of(score):
@@ -132,39 +140,39 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
     ]
 
 
-DECLARED = (
+ALL_METRICS = (
     Metric(
         "subgraph_precision",
         "Subgraph precision",
         "Known answers found in the subgraph, over its number of nodes.",
-        BY_NAME
+        NAME_CONVENTION
         + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
         subgraph_precision,
-        source=f"{LEGO}, eval_cover",
+        source=f"{LEGO_SOURCE}, eval_cover",
     ),
     Metric(
         "subgraph_recall",
         "Subgraph recall",
         "Share of the known answers that are nodes of the extracted subgraph.",
-        BY_NAME,
+        NAME_CONVENTION,
         subgraph_recall,
-        source=f"{LEGO}, eval_cover",
+        source=f"{LEGO_SOURCE}, eval_cover",
     ),
     Metric(
         "subgraph_f1",
         "Subgraph F1",
         "Harmonic mean of a question's subgraph precision and recall; over a set, the mean of it.",
-        BY_NAME,
+        NAME_CONVENTION,
         subgraph_f1,
-        source=LEGO,
+        source=LEGO_SOURCE,
     ),
     Metric(
         "subgraph_hit",
         "Subgraph hit ratio",
         "1 if any known answer is a node of the extracted subgraph, else 0.",
-        BY_NAME,
+        NAME_CONVENTION,
         subgraph_hit,
-        source=LEGO,
+        source=LEGO_SOURCE,
     ),
     Metric(
         "components",
@@ -195,12 +203,12 @@ DECLARED = (
         "count",
         "neither",
     ),
-    *_ranking("paths", "Path", "paths", BY_TEXT, LEGO),
-    *_ranking(
+    *_ranking_metrics("paths", "Path", "paths", PATH_TEXT_CONVENTION, LEGO_SOURCE),
+    *_ranking_metrics(
         "reader",
         "Graph reader's",
         "names",
-        BY_NODE,
+        READER_CONVENTION,
         "Hopscope's own, from the answers' names in the graph",
     ),
     Metric(
@@ -212,26 +220,26 @@ DECLARED = (
         "count",
         "neither",
     ),
-    *PASSAGES,
-    *LINKED,
+    *PASSAGE_METRICS,
+    *LINK_METRICS,
     Metric(
         "hits@1",
         "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
-        BY_ANSWER
+        ANSWER_CONVENTION
         + " It is no rank metric. The first version's words, exact match accuracy, are not what "
         "its code does.",
         answer_hit,
-        source=f"{LEGO}, eval_hit",
+        source=f"{LEGO_SOURCE}, eval_hit",
     ),
-    *ANSWERS,
+    *ANSWER_METRICS,
     Metric(
         "recall",
         "Answer recall",
         "Share of the known answers that the generated text holds.",
-        BY_ANSWER,
+        ANSWER_CONVENTION,
         answer_recall,
-        source=LEGO,
+        source=LEGO_SOURCE,
     ),
     Metric(
         "token_recall",
@@ -273,18 +281,18 @@ DECLARED = (
         "Answer F1, whole text",
         "F1 with the whole text as the one prediction: its precision is 1 if it holds any known "
         "answer; over a set, the mean of it.",
-        BY_ANSWER
+        ANSWER_CONVENTION
         + " So it is 2R / (1 + R) where anything is found. The first version's words define the "
         "F1 of the mean precision and recall; the summary shows that one beside it.",
         answer_f1,
-        source=f"{LEGO}, and Generate.py",
+        source=f"{LEGO_SOURCE}, and Generate.py",
     ),
     Metric(
         "f1_lines",
         "Answer F1, by lines",
         "F1 with every line of the text as a prediction: precision is found answers over lines "
         "that are not empty.",
-        BY_ANSWER
+        ANSWER_CONVENTION
         + " Several answers on one line are one prediction, and precision is never taken above 1.",
         answer_f1_by_lines,
         source="RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons",
@@ -296,20 +304,20 @@ DECLARED = (
         "The model of the role judge sees question, known answers and the answer, and replies "
         "under a schema. A reply that cannot be used is recorded and left out. The report used "
         "Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
-        judged_right,
+        judge_accepts,
         source="LEGO-GraphRAG, technical report, B.4",
     ),
-    *SUPPORT,
+    *SUPPORT_METRICS,
     *TRUTHFUL,
     Metric(
         "seconds",
         "Seconds",
         "How long a question takes.",
-        SECONDS,
-        total("seconds"),
+        SECONDS_CONVENTION,
+        total_cost("seconds"),
         "seconds",
         "lower",
-        LEGO,
+        LEGO_SOURCE,
     ),
     *(
         Metric(
@@ -318,68 +326,68 @@ DECLARED = (
             f"The part of a question's seconds that goes into {what}.",
             "Counted as all of the seconds are, over the operators of these stages: "
             + f"{' and '.join(stages)}. A line without any has no figure.",
-            total("seconds", stages=stages),
+            total_cost("seconds", stages=stages),
             "seconds",
             "lower",
             "LEGO-GraphRAG, first version, Table 6",
         )
-        for name, (what, stages) in STAGES.items()
+        for name, (what, stages) in LEGO_MODULES.items()
     ),
     Metric(
         "calls",
         "Model calls",
         "How often a language model is asked.",
-        IN_ALL,
-        total("calls"),
+        SUM_CONVENTION,
+        total_cost("calls"),
         "count",
         "lower",
-        LEGO,
+        LEGO_SOURCE,
     ),
     Metric(
         "tokens_in",
         "Tokens in",
         "Tokens that language models read.",
-        IN_ALL,
-        total("tokens_in"),
+        SUM_CONVENTION,
+        total_cost("tokens_in"),
         "tokens",
         "lower",
-        LEGO,
+        LEGO_SOURCE,
     ),
     Metric(
         "tokens_out",
         "Tokens out",
         "Tokens that language models write.",
-        IN_ALL,
-        total("tokens_out"),
+        SUM_CONVENTION,
+        total_cost("tokens_out"),
         "tokens",
         "lower",
-        LEGO,
+        LEGO_SOURCE,
     ),
     Metric(
         "tokens",
         "Tokens",
         "Tokens read and written.",
-        IN_ALL,
-        total("tokens_in", "tokens_out"),
+        SUM_CONVENTION,
+        total_cost("tokens_in", "tokens_out"),
         "tokens",
         "lower",
-        LEGO,
+        LEGO_SOURCE,
     ),
     Metric(
         "texts",
         "Texts scored",
         "Texts that encoders and re-rankers were given.",
-        IN_ALL,
-        total("texts"),
+        SUM_CONVENTION,
+        total_cost("texts"),
         "count",
         "lower",
     ),
-    *BUILDING,
+    *BUILD_METRICS,
 )
-METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
+METRICS: dict[str, Metric] = {metric.base: metric for metric in ALL_METRICS}
 """All metrics, by their names without a cut-off."""
 
-REPORTED = (
+REPORTED_METRICS = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes "
     "path_count path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 "
     "path_mrr reader_hit@1 reader_recall reader_f1 passage_recall@4 passage_recall@10 "
@@ -400,4 +408,4 @@ def metric(name: str) -> Metric:
     >>> metric("path_hit@32").name, metric("path_hit@32").k, metric("seconds").better
     ('path_hit@32', 32, 'lower')
     """
-    return values.find(name, METRICS)
+    return values.find_metric(name, METRICS)

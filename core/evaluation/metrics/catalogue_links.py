@@ -15,35 +15,35 @@ from core.evaluation.metrics.formulas_links import (
 )
 from core.evaluation.metrics.metric import Metric
 
-DOCUMENTS = (
+DOCUMENT_CONVENTION = (
     "By documents, each at the place of its first chunk, over the first k chunks that the line "
     "kept; where it keeps fewer than k, over all of them and by the same divisor, so that what it "
     "lacks counts as missed. A question whose documents are not known, and an instance that seeks "
     "none, are left out."
 )
-FIRST = (
+FIRST_CHUNKS_CONVENTION = (
     "The first k are those of the chunks that the line kept, all of these where it keeps fewer "
     "than k. "
 )
-GOLD_NODES = (
+GOLD_NODE_CONVENTION = (
     "In a graph of entities the gold nodes are all those that come from a chunk of a gold "
     "document, whatever else they come from; a gold document of which no node comes has none. "
     "Where documents are nodes, they are the documents; of one in several chunks each."
 )
-WALK = (
+UNCERTAINTY_CONVENTION = (
     "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document "
     "to the known one, except that one; the least over those retrieved. Links count both ways and "
     "once; of shortest paths the one with the least sum is taken. A document that no path leads "
     "to counts 0. In a graph of entities its nodes take the place of documents, and gold nodes "
     "that of known ones. "
-    f"{GOLD_NODES} All of them count, exactly."
+    f"{GOLD_NODE_CONVENTION} All of them count, exactly."
 )
-BY_NODE = (
-    f"{GOLD_NODES} Over the first k nodes that the line kept; where it keeps fewer than k, over "
+NODE_RANK_CONVENTION = (
+    f"{GOLD_NODE_CONVENTION} Over the first k nodes that the line kept; where it keeps fewer than k, over "
     f"all of them and by the same divisor. A "
     "question without gold nodes, and an instance that seeks no nodes, are left out."
 )
-BUDGET = (
+BUDGET_CONVENTION = (
     "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look "
     "ahead, so what stood after a batch is what a run with that budget finds; without smoothing a "
     "re-ranker scores each document by itself; a search alone hands on the same ten at every "
@@ -51,17 +51,17 @@ BUDGET = (
     "the line's own or between two batches, have no number. In a graph of entities its nodes are "
     "counted, and the known ones are its gold nodes."
 )
-SOURCE = "FastInsight, section 4.3"
+FASTINSIGHT_SOURCE = "FastInsight, section 4.3"
 
-LINKED = (
+LINK_METRICS = (
     Metric(
         "capped_recall",
         "Capped recall",
         "Known documents among the first k, over k or their number, whichever is smaller.",
-        DOCUMENTS,
+        DOCUMENT_CONVENTION,
         capped_recall,
         known="gold",
-        source=f"{SOURCE}; BEIR's recall_cap",
+        source=f"{FASTINSIGHT_SOURCE}; BEIR's recall_cap",
         cutoff=True,
         over_passages=True,
     ),
@@ -70,10 +70,10 @@ LINKED = (
         "nDCG",
         "Gain of the known documents among the first k, discounted by place, over that of the "
         "best order.",
-        DOCUMENTS + " Every known document gains 1, discounted by log2(1 + place).",
+        DOCUMENT_CONVENTION + " Every known document gains 1, discounted by log2(1 + place).",
         ndcg,
         known="gold",
-        source=f"{SOURCE}; trec_eval",
+        source=f"{FASTINSIGHT_SOURCE}; trec_eval",
         cutoff=True,
         over_passages=True,
     ),
@@ -81,7 +81,7 @@ LINKED = (
         "node_recall",
         "Gold nodes retrieved",
         "Share of the gold nodes that are among the (first k) nodes found.",
-        BY_NODE,
+        NODE_RANK_CONVENTION,
         node_recall,
         known="gold",
         source="FastInsight, section 4.2.2",
@@ -91,10 +91,10 @@ LINKED = (
         "capped_node_recall",
         "Capped recall of gold nodes",
         "Gold nodes among the first k nodes found, over k or their number, whichever is smaller.",
-        BY_NODE,
+        NODE_RANK_CONVENTION,
         capped_node_recall,
         known="gold",
-        source=f"{SOURCE}, on text-rich knowledge graphs",
+        source=f"{FASTINSIGHT_SOURCE}, on text-rich knowledge graphs",
         cutoff=True,
     ),
     Metric(
@@ -102,10 +102,10 @@ LINKED = (
         "nDCG of gold nodes",
         "Gain of the gold nodes among the first k nodes found, discounted by place, over that of "
         "the best order.",
-        BY_NODE + " Every gold node gains 1, discounted by log2(1 + place).",
+        NODE_RANK_CONVENTION + " Every gold node gains 1, discounted by log2(1 + place).",
         node_ndcg,
         known="gold",
-        source=f"{SOURCE}, on text-rich knowledge graphs",
+        source=f"{FASTINSIGHT_SOURCE}, on text-rich knowledge graphs",
         cutoff=True,
     ),
     Metric(
@@ -113,10 +113,10 @@ LINKED = (
         "Topological Recall",
         "Mean of 1 / (1 + u) over the known documents: 1 for those among the first k, less the "
         "further away they are in the graph.",
-        FIRST + WALK,
+        FIRST_CHUNKS_CONVENTION + UNCERTAINTY_CONVENTION,
         topological_recall,
         known="gold",
-        source=f"{SOURCE}, definition 7",
+        source=f"{FASTINSIGHT_SOURCE}, definition 7",
         cutoff=True,
         over_passages=True,
     ),
@@ -124,10 +124,12 @@ LINKED = (
         "miss_tr",
         "Topological Recall of what was missed",
         "What the known documents that are not among the first k add to Topological Recall.",
-        FIRST + WALK + " Topological Recall is recall plus this.",
+        FIRST_CHUNKS_CONVENTION
+        + UNCERTAINTY_CONVENTION
+        + " Topological Recall is recall plus this.",
         miss_tr,
         known="gold",
-        source=f"{SOURCE}, corollary 1 (MissTR)",
+        source=f"{FASTINSIGHT_SOURCE}, corollary 1 (MissTR)",
         cutoff=True,
         over_passages=True,
     ),
@@ -136,9 +138,9 @@ LINKED = (
         "Capped recall @10 by budget",
         "Capped recall @10 of the line, had it read so many documents at most: the cut-off is the "
         "budget.",
-        BUDGET,
+        BUDGET_CONVENTION,
         recall_at_budget,
-        source=SOURCE,
+        source=FASTINSIGHT_SOURCE,
         cutoff=True,
     ),
     Metric(
@@ -146,9 +148,9 @@ LINKED = (
         "Topological Recall by budget",
         "Topological Recall of all documents that the line would have retrieved with that budget: "
         "the cut-off is the budget.",
-        f"{BUDGET} {WALK}",
+        f"{BUDGET_CONVENTION} {UNCERTAINTY_CONVENTION}",
         topological_at_budget,
-        source=SOURCE,
+        source=FASTINSIGHT_SOURCE,
         cutoff=True,
     ),
 )

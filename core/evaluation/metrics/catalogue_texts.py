@@ -22,7 +22,7 @@ from core.evaluation.metrics.formulas_texts import (
 )
 from core.evaluation.metrics.metric import Metric
 
-BY_ANSWER = (
+ANSWER_CONVENTION = (
     "An answer counts as found if, in lower case and without punctuation and articles, it is a "
     "substring of the text (one way only); one that is nothing but these is found only where the "
     "texts are the same. Ways to write the same, as other quotation marks, dashes, full-width or "
@@ -32,20 +32,20 @@ BY_ANSWER = (
     "says so. A text that repeats the question counts as right where an answer is part of it. A "
     "question without known answers is left out."
 )
-DEPTH = "In-depth Analysis of Graph-based RAG"
-IN_DEPTH = " The text need not be the answer alone."
-ALCE = (
+IN_DEPTH_SOURCE = "In-depth Analysis of Graph-based RAG"
+IN_DEPTH_CONVENTION = " The text need not be the answer alone."
+ALCE_CONVENTION = (
     " A part is a group of aliases where the set has such groups (ALCE's short_answers), of which "
     "one is enough, else a known answer."
 )
-BUILT = (
+BUILD_CONVENTION = (
     "Of the line's own graph, as the last run of its build reports; the same for every question. "
     "Left out where that run took up what an earlier one had read, as the whole is not known "
     "then. Replies that were kept count with the tokens that they had cost. Vectors that were "
     "kept are not made again."
 )
 
-PASSAGES = (
+PASSAGE_METRICS = (
     Metric(
         "passage_recall",
         "Gold passages retrieved",
@@ -102,55 +102,55 @@ PASSAGES = (
         "less is better. Left out on graphs that are no tree of summaries.",
         summaries,
         better="neither",
-        source=f"{DEPTH}, Exp. 4",
+        source=f"{IN_DEPTH_SOURCE}, Exp. 4",
     ),
 )
 """Metrics of the gold passages and of the prompt."""
-ANSWERS = (
+ANSWER_METRICS = (
     Metric(
         "accuracy",
         "Accuracy",
         "1 if the generated text holds a known answer, else 0.",
-        BY_ANSWER
-        + IN_DEPTH
+        ANSWER_CONVENTION
+        + IN_DEPTH_CONVENTION
         + " With one known answer this is the paper's accuracy to the letter. Of several its "
         "code asks for all of them as one string, in their order, which lists of aliases "
         "never are; that reading is accuracy_joined. Yes and no count as words of their own, "
         "not as the no of know.",
         answer_hit,
-        source=DEPTH,
+        source=IN_DEPTH_SOURCE,
     ),
     Metric(
         "accuracy_joined",
         "Accuracy, as published code",
         "1 if the generated text holds the known answers as one string, in their order, else 0.",
-        BY_ANSWER + IN_DEPTH,
+        ANSWER_CONVENTION + IN_DEPTH_CONVENTION,
         answer_joined,
-        source=f"{DEPTH}; its code",
+        source=f"{IN_DEPTH_SOURCE}; its code",
     ),
     Metric(
         "str_rec",
         "String recall (STRREC)",
         "Share of the parts of the known answer that the generated text holds.",
-        BY_ANSWER + ALCE + " The published code calls this str_em.",
+        ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_em.",
         parts_held,
-        source=f"{DEPTH}; ALCE",
+        source=f"{IN_DEPTH_SOURCE}; ALCE",
     ),
     Metric(
         "str_em",
         "String exact match (STREM)",
         "1 if the generated text holds every part of the known answer, else 0.",
-        BY_ANSWER + ALCE + " The published code calls this str_hit.",
+        ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_hit.",
         answer_all,
-        source=f"{DEPTH}; ALCE",
+        source=f"{IN_DEPTH_SOURCE}; ALCE",
     ),
     Metric(
         "str_hit",
         "String hit (STRHIT)",
         "1 if the generated text holds any part of the known answer, else 0.",
-        BY_ANSWER + ALCE + " The published code has nothing of that kind.",
+        ANSWER_CONVENTION + ALCE_CONVENTION + " The published code has nothing of that kind.",
         answer_hit,
-        source=f"{DEPTH}; ALCE",
+        source=f"{IN_DEPTH_SOURCE}; ALCE",
     ),
     Metric(
         "option",
@@ -161,11 +161,11 @@ ANSWERS = (
         "that chooses none or several scores 0. The paper lets a language model read the letter. "
         "A question without options, or of which the right one is not known, is left out.",
         option_right,
-        source=f"{DEPTH}; QuALITY",
+        source=f"{IN_DEPTH_SOURCE}; QuALITY",
     ),
 )
 """Metrics of the answer's words, as the in-depth analysis scores them."""
-SUPPORT = (
+SUPPORT_METRICS = (
     Metric(
         "nearness",
         "Nearness of the answer to its context",
@@ -190,12 +190,12 @@ SUPPORT = (
     ),
 )
 """Metrics of the support of an answer by its context."""
-BUILDING = (
+BUILD_METRICS = (
     Metric(
         "build_seconds",
         "Seconds of building",
         "Wall-clock seconds in which the graph was built.",
-        BUILT,
+        BUILD_CONVENTION,
         build_cost("seconds"),
         "seconds",
         "lower",
@@ -204,7 +204,7 @@ BUILDING = (
         "build_calls",
         "Calls of building",
         "How often a language model was asked to build the graph.",
-        BUILT,
+        BUILD_CONVENTION,
         build_cost("calls"),
         "count",
         "lower",
@@ -213,7 +213,7 @@ BUILDING = (
         "build_tokens",
         "Tokens of building",
         "Tokens read and written to build the graph.",
-        BUILT,
+        BUILD_CONVENTION,
         build_cost("tokens"),
         "tokens",
         "lower",

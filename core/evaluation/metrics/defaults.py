@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.sources import CorpusSource, GraphSource, Source
+from core.sources import AnswerSource, CorpusSource, GraphSource
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Defaults:
     reader: str  # source of the scored answers if no language model is asked
 
 
-DEFAULTS = {
+DEFAULTS_BY_KIND = {
     GraphSource.kind: Defaults(
         table=(
             "subgraph_recall",
@@ -104,11 +104,11 @@ DEFAULTS = {
 }
 
 
-def defaults(asked: Source | Sequence[Source]) -> Defaults:
+def defaults(asked: AnswerSource | Sequence[AnswerSource]) -> Defaults:
     """Return the defaults of one or several sources.
 
     A run may ask question sets of both kinds. The defaults of documents apply if any source is a
     corpus.
     """
-    of = (asked,) if isinstance(asked, Source) else asked
-    return DEFAULTS[next((one.kind for one in of if one.is_corpus), GraphSource.kind)]
+    of = (asked,) if isinstance(asked, AnswerSource) else asked
+    return DEFAULTS_BY_KIND[next((one.kind for one in of if one.is_corpus), GraphSource.kind)]

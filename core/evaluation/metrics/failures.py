@@ -6,21 +6,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-QUOTED, NUMBER, HINT = (
+QUOTED_TEXT, NUMBER_IN_TEXT, ERROR_HINT = (
     re.compile(r"“[^“”]*”"),
     re.compile(r"\d(?:[\d.,]*\d)?"),
     re.compile(r" (Did you mean|Known:) .*$", re.DOTALL),
 )
 
 
-def patterns(sentences: Iterable[str]) -> dict[str, int]:
+def failure_patterns(sentences: Iterable[str]) -> dict[str, int]:
     """Return how often each pattern of sentence occurs, most frequent first.
 
     Sentences share a pattern if they differ only in quoted texts, numbers and hints. The pattern of
     several different sentences shows “…” for each quoted text and … for each number.
 
-    >>> from core.evaluation.metrics.failures import patterns
-    >>> patterns(["“Ann” is not in the graph.", "“Bob” is not in the graph.", "It took too long."])
+    >>> from core.evaluation.metrics.failures import failure_patterns
+    >>> failure_patterns(["“Ann” is not in the graph.", "“Bob” is not in the graph.", "It took too long."])
     {'“…” is not in the graph.': 2, 'It took too long.': 1}
     """
     counted: dict[str, Counter[str]] = {}
@@ -33,13 +33,13 @@ def patterns(sentences: Iterable[str]) -> dict[str, int]:
     return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
-def reasons(failed: Mapping[str, int]) -> str:
+def join_reasons(failed: Mapping[str, int]) -> str:
     """Return the patterns with their counts on one line.
 
     A single pattern is returned without its count.
 
-    >>> from core.evaluation.metrics.failures import reasons
-    >>> reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
+    >>> from core.evaluation.metrics.failures import join_reasons
+    >>> join_reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
     '2 × “…” is not in the graph. 1 × It took too long.'
     """
     if len(failed) < 2:
@@ -47,17 +47,17 @@ def reasons(failed: Mapping[str, int]) -> str:
     return " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
 
 
-def answered(scored: int, failed: int, why: str) -> str:
+def answered_text(scored: int, failed: int, why: str) -> str:
     """Return how many questions were answered, how many failed, and why.
 
     The text is empty if no question failed.
 
-    >>> from core.evaluation.metrics.failures import answered
-    >>> answered(2, 38, "It took too long."), answered(40, 0, "")
+    >>> from core.evaluation.metrics.failures import answered_text
+    >>> answered_text(2, 38, "It took too long."), answered_text(40, 0, "")
     ('2 of 40 answered, 38 failed: It took too long.', '')
     """
     return f"{scored:,} of {scored + failed:,} answered, {failed:,} failed: {why}" if failed else ""
 
 
 def _pattern(sentence: str) -> str:
-    return NUMBER.sub("…", QUOTED.sub("“…”", HINT.sub("", sentence)))
+    return NUMBER_IN_TEXT.sub("…", QUOTED_TEXT.sub("“…”", ERROR_HINT.sub("", sentence)))

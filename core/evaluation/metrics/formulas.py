@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.evaluation.metrics.outcome import Outcome, Ranked
+from core.evaluation.metrics.outcome import GoldRanks, Outcome
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:
@@ -28,9 +28,9 @@ def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over its number of nodes; 0 for an empty subgraph.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_precision")(
-    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ...     Outcome(golds=2, extracted=SubgraphSizes(nodes=4, edges=3, found=1, components=1))
     ... )
     0.25
     """
@@ -44,9 +44,9 @@ def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over the number of known answers.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_recall")(
-    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ...     Outcome(golds=2, extracted=SubgraphSizes(nodes=4, edges=3, found=1, components=1))
     ... )
     0.5
     """
@@ -58,10 +58,10 @@ def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the harmonic mean of a question's subgraph precision and recall.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> # of 1/4 and 1/2
     >>> metric("subgraph_f1")(
-    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ...     Outcome(golds=2, extracted=SubgraphSizes(nodes=4, edges=3, found=1, components=1))
     ... )
     0.333...
     """
@@ -72,9 +72,9 @@ def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if any known answer is a node of the subgraph, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_hit")(
-    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ...     Outcome(golds=2, extracted=SubgraphSizes(nodes=4, edges=3, found=1, components=1))
     ... )
     1.0
     """
@@ -87,8 +87,8 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
     """Return the formula of one size of the subgraph: its `nodes`, `edges` or `components`.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
-    >>> found = Outcome(golds=2, extracted=Extracted(nodes=5, edges=3, found=1, components=2))
+    >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
+    >>> found = Outcome(golds=2, extracted=SubgraphSizes(nodes=5, edges=3, found=1, components=2))
     >>> (
     ...     metric("subgraph_nodes")(found),
     ...     metric("subgraph_edges")(found),
@@ -102,15 +102,15 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
 
 
 def precision(
-    ranked: Ranked | None, golds: int, k: int | None, over_k: bool = False
+    ranked: GoldRanks | None, golds: int, k: int | None, over_k: bool = False
 ) -> float | None:
     """Return the share of the first k items that contain a known answer; 0 without items.
 
     With fewer than k items the divisor is their number, or k if `over_k` is set.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
     >>> (
     ...     metric("path_precision")(found),
     ...     metric("path_precision@2")(found),
@@ -125,12 +125,12 @@ def precision(
     return sum(place <= last for place in ranked.relevant) / shown if shown else 0.0
 
 
-def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+def recall(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the share of known answers, or gold passages, that the first k items contain.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
     >>> metric("path_recall")(found), metric("path_recall@1")(found), metric("reader_recall")(found)
     (0.5, 0.0, 1.0)
     """
@@ -139,12 +139,12 @@ def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
     return sum(place is not None and place <= ranked.last(k) for place in ranked.first) / golds
 
 
-def ranking_f1(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+def ranking_f1(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the harmonic mean of precision and recall over the first k items.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
     >>> # of 1/4 and 1/2; 1/2 and 1/2; 1 and 1
     >>> metric("path_f1")(found), metric("path_f1@2")(found), metric("reader_f1")(found)
     (0.333..., 0.5, 1.0)
@@ -152,12 +152,12 @@ def ranking_f1(ranked: Ranked | None, golds: int, k: int | None) -> float | None
     return f1(precision(ranked, golds, k), recall(ranked, golds, k))
 
 
-def hit_ratio(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+def hit_ratio(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return 1 if any of the first k items contains a known answer, else 0 (HR@k).
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
     >>> metric("path_hit@1")(found), metric("path_hit@2")(found), metric("reader_hit@1")(found)
     (0.0, 1.0, 1.0)
     """
@@ -166,14 +166,14 @@ def hit_ratio(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
     return float(any(k is None or place <= k for place in ranked.relevant[:1]))
 
 
-def reciprocal_rank(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+def reciprocal_rank(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return 1 over the rank of the first item that contains a known answer.
 
     It is 0 if none of the first k items does.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
     >>> metric("path_mrr")(found), metric("path_mrr@1")(found), metric("reader_mrr")(found)
     (0.5, 0.0, 1.0)
     """
@@ -187,8 +187,8 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the number of paths that the method hands on.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> metric("path_count")(Outcome(golds=1, paths=Ranked(count=4, relevant=(), first=(None,))))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> metric("path_count")(Outcome(golds=1, paths=GoldRanks(count=4, relevant=(), first=(None,))))
     4.0
     """
     return None if outcome.paths is None else float(outcome.paths.count)
@@ -198,11 +198,11 @@ def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers' words that the answer's text contains.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("token_recall")(
     ...     Outcome(
     ...         golds=1,
-    ...         answer=Answered("the clerk Bob", "language model", found=0, lines=1, tokens=0.5),
+    ...         answer=ScoredAnswer("the clerk Bob", "language model", found=0, lines=1, tokens=0.5),
     ...     )
     ... )
     0.5
@@ -216,8 +216,8 @@ def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
     The names include aliases.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> given = Answered("Bob", "language model", found=1, lines=1, tokens=1.0, joined_tokens=0.25)
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> given = ScoredAnswer("Bob", "language model", found=1, lines=1, tokens=1.0, joined_tokens=0.25)
     >>> metric("token_recall_joined")(Outcome(golds=1, answer=given))
     0.25
     """
@@ -230,8 +230,8 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
     Token precision is the share of the text's words that occur in the known answers.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> given = Answered(
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> given = ScoredAnswer(
     ...     "Bob, poor clerk Bob", "language model", found=0, lines=1, tokens=0.5, own_tokens=0.25
     ... )
     >>> round(metric("token_f1")(Outcome(golds=1, answer=given)), 3)
@@ -245,9 +245,9 @@ def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers that the answer's text contains.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("recall")(
-    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ...     Outcome(golds=4, answer=ScoredAnswer("Drama, 1999", "language model", found=1, lines=1))
     ... )
     0.25
     """
@@ -258,9 +258,9 @@ def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer's text contains any known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("hits@1")(
-    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ...     Outcome(golds=4, answer=ScoredAnswer("Drama, 1999", "language model", found=1, lines=1))
     ... )
     1.0
     """
@@ -273,10 +273,10 @@ def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
     It is 2R / (1 + R) if the text contains any known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> # 2 (1/4) / (5/4)
     >>> metric("f1")(
-    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ...     Outcome(golds=4, answer=ScoredAnswer("Drama, 1999", "language model", found=1, lines=1))
     ... )
     0.4
     """
@@ -289,11 +289,11 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
     Precision is the number of answers found over the number of lines, at most 1.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> text = "Drama\\n1999\\nAnn\\nTwo"
     >>> # of 1/4 and 1/2
     >>> metric("f1_lines")(
-    ...     Outcome(golds=2, answer=Answered(text, "language model", found=1, lines=4))
+    ...     Outcome(golds=2, answer=ScoredAnswer(text, "language model", found=1, lines=4))
     ... )
     0.333...
     """
@@ -305,16 +305,16 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
     return f1(by_lines, answer_recall(outcome))
 
 
-def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
+def judge_accepts(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the judging model accepts the answer, else 0.
 
     It is None if the model's reply could not be used.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Judged, Outcome
+    >>> from core.evaluation.metrics.outcome import JudgeVerdict, Outcome
     >>> (
-    ...     metric("judge@1")(Outcome(golds=1, judged=Judged(True))),
-    ...     metric("judge@1")(Outcome(golds=1, judged=Judged(None))),
+    ...     metric("judge@1")(Outcome(golds=1, judged=JudgeVerdict(True))),
+    ...     metric("judge@1")(Outcome(golds=1, judged=JudgeVerdict(None))),
     ... )
     (1.0, None)
     """
@@ -323,7 +323,7 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
     return float(outcome.judged.right)
 
 
-def total(
+def total_cost(
     *fields: str, stages: tuple[str, ...] = ()
 ) -> Callable[[Outcome, int | None], float | None]:
     """Return a formula that sums fields of `Cost` over a method's operators.
@@ -333,10 +333,10 @@ def total(
     their original cost is unknown.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Cost, Outcome
+    >>> from core.evaluation.metrics.outcome import OperatorCost, Outcome
     >>> costs = (
-    ...     Cost("Rank", "refine", 0.5, texts=40),
-    ...     Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10),
+    ...     OperatorCost("Rank", "refine", 0.5, texts=40),
+    ...     OperatorCost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10),
     ... )
     >>> [
     ...     metric(name)(Outcome(1, costs=costs))

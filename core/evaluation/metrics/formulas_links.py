@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 
-from core.evaluation.metrics.budgets import SHOWN
+from core.evaluation.metrics.budgets import RECALL_DOCUMENTS
 from core.evaluation.metrics.formulas import recall
 from core.evaluation.metrics.outcome import Outcome
-from core.evaluation.metrics.ranking import Ranked
+from core.evaluation.metrics.ranking import GoldRanks
 
 
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of known documents among the first k, over min(k, their total number).
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=0, passages=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=0, passages=GoldRanks(count=10, relevant=(1, 4), first=(1, 4, None)))
     >>> metric("capped_recall@2")(found), metric("capped_recall@10")(found)  # 1 of 2, 2 of 3
     (0.5, 0.666...)
     """
@@ -29,8 +29,8 @@ def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=0, nodes=GoldRanks(count=10, relevant=(1, 4), first=(1, 4, None)))
     >>> metric("node_recall@2")(found), metric("node_recall")(found)
     (0.333..., 0.666...)
     """
@@ -41,17 +41,17 @@ def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of gold nodes among the first k, over min(k, their total number).
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # 1 of 2
     >>> metric("capped_node_recall@2")(
-    ...     Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    ...     Outcome(golds=0, nodes=GoldRanks(count=10, relevant=(1, 4), first=(1, 4, None)))
     ... )
     0.5
     """
     return _capped(outcome.nodes, k)
 
 
-def _capped(ranked: Ranked | None, k: int | None) -> float | None:
+def _capped(ranked: GoldRanks | None, k: int | None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
@@ -65,11 +65,11 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     The discount is 1 / log2(1 + rank). The ideal order has the known documents first.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # a c b, of which a and b
     >>> round(
     ...     metric("ndcg@10")(
-    ...         Outcome(golds=0, passages=Ranked(count=3, relevant=(1, 3), first=(1, 3)))
+    ...         Outcome(golds=0, passages=GoldRanks(count=3, relevant=(1, 3), first=(1, 3)))
     ...     ),
     ...     6,
     ... )
@@ -82,10 +82,10 @@ def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     """Return nDCG@k of the gold nodes among the retrieved nodes; see `ndcg`.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> round(
     ...     metric("node_ndcg@10")(
-    ...         Outcome(golds=0, nodes=Ranked(count=3, relevant=(1, 3), first=(1, 3)))
+    ...         Outcome(golds=0, nodes=GoldRanks(count=3, relevant=(1, 3), first=(1, 3)))
     ...     ),
     ...     6,
     ... )
@@ -94,7 +94,7 @@ def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     return _ndcg(outcome.nodes, k)
 
 
-def _ndcg(ranked: Ranked | None, k: int | None) -> float | None:
+def _ndcg(ranked: GoldRanks | None, k: int | None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
@@ -115,10 +115,10 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.topology import Nearing
+    >>> from core.evaluation.metrics.topology import UncertaintyByRank
     >>> found = Outcome(
     ...     golds=0,
-    ...     nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
+    ...     nearing=UncertaintyByRank(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
     ... )
     >>> # 1, 1/4, none; then 1, 1/2, none
     >>> metric("topological_recall@4")(found), metric("topological_recall@10")(found)
@@ -135,10 +135,10 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.topology import Nearing
+    >>> from core.evaluation.metrics.topology import UncertaintyByRank
     >>> found = Outcome(
     ...     golds=0,
-    ...     nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
+    ...     nearing=UncertaintyByRank(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
     ... )
     >>> metric("miss_tr@4")(found)
     0.083...
@@ -155,10 +155,10 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     The divisor is the smaller of 10 and the number of known documents. Without k, the largest
     budget is taken.
 
-    >>> from core.evaluation.metrics.budgets import Budgets
+    >>> from core.evaluation.metrics.budgets import BudgetResults
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> found = Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0)))
+    >>> found = Outcome(golds=0, budgets=BudgetResults(2, (10, 20), (1, 2), (0.6, 1.0)))
     >>> (
     ...     metric("budget_recall@10")(found),
     ...     metric("budget_recall@20")(found),
@@ -166,10 +166,10 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     ... )
     (0.5, 1.0, None)
     """
-    place = _place(outcome, k)
+    place = _budget_index(outcome, k)
     if place is None or outcome.budgets is None:
         return None
-    return outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
+    return outcome.budgets.found[place] / min(RECALL_DOCUMENTS, outcome.budgets.golds)
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -177,20 +177,20 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
 
     Without k, the largest budget is taken.
 
-    >>> from core.evaluation.metrics.budgets import Budgets
+    >>> from core.evaluation.metrics.budgets import BudgetResults
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> metric("budget_topological_recall@10")(
-    ...     Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0)))
+    ...     Outcome(golds=0, budgets=BudgetResults(2, (10, 20), (1, 2), (0.6, 1.0)))
     ... )
     0.6
     """
-    place = _place(outcome, k)
+    place = _budget_index(outcome, k)
     if place is None or outcome.budgets is None or not outcome.budgets.near:
         return None
     return outcome.budgets.near[place]
 
 
-def _place(outcome: Outcome, k: int | None) -> int | None:
+def _budget_index(outcome: Outcome, k: int | None) -> int | None:
     of = outcome.budgets.of if outcome.budgets else ()
     return of.index(k or of[-1]) if of and (k is None or k in of) else None

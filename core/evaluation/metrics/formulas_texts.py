@@ -15,9 +15,9 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of gold passages with a chunk among the first k chunks kept, or among all.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # the second one lies behind the cut
-    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
+    >>> found = Outcome(golds=1, passages=GoldRanks(count=4, relevant=(2, 7), first=(2, 7)))
     >>> (
     ...     metric("passage_recall")(found),
     ...     metric("passage_recall@1")(found),
@@ -34,8 +34,8 @@ def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
     As in trec_eval the divisor is k, also if fewer chunks were kept.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
+    >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+    >>> found = Outcome(golds=1, passages=GoldRanks(count=4, relevant=(2, 7), first=(2, 7)))
     >>> (
     ...     metric("passage_precision")(found),
     ...     metric("passage_precision@2")(found),
@@ -58,9 +58,9 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.passages import Passages
+    >>> from core.evaluation.metrics.passages import PassageSurvival
     >>> metric("context_precision")(
-    ...     Outcome(golds=1, fates=Passages(golds=2, alive={"prompt": 1}, shown=4, right=1))
+    ...     Outcome(golds=1, fates=PassageSurvival(golds=2, alive={"prompt": 1}, shown=4, right=1))
     ... )
     0.25
     """
@@ -89,8 +89,8 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
     A part is a group of aliases, or an answer without aliases.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> held = Answered("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> held = ScoredAnswer("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
     >>> (
     ...     metric("str_rec")(Outcome(golds=2, answer=held)),
     ...     metric("str_em")(Outcome(golds=2, answer=held)),
@@ -108,8 +108,8 @@ def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the text contains a name of every part of the known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> found = Outcome(golds=2, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> found = Outcome(golds=2, answer=ScoredAnswer("Drama, 1999", "language model", found=1, lines=1))
     >>> (
     ...     metric("str_rec")(found),
     ...     metric("str_em")(found),
@@ -126,11 +126,11 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the text contains all known answers as one string, in their order, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("accuracy_joined")(
     ...     Outcome(
     ...         golds=2,
-    ...         answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False),
+    ...         answer=ScoredAnswer("Ann and Bob", "language model", found=2, lines=1, joined=False),
     ...     )
     ... )
     0.0
@@ -144,10 +144,10 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the option read from the answer is the correct one, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("option")(
     ...     Outcome(
-    ...         golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)
+    ...         golds=1, answer=ScoredAnswer("(B)", "language model", found=0, lines=1, option=True)
     ...     )
     ... )
     1.0
@@ -162,8 +162,8 @@ def summaries(outcome: Outcome, _: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.passages import Found
-    >>> metric("summaries")(Outcome(golds=1, tree=Found(nodes=4, summaries=1)))
+    >>> from core.evaluation.metrics.passages import TreeNodeCounts
+    >>> metric("summaries")(Outcome(golds=1, tree=TreeNodeCounts(nodes=4, summaries=1)))
     0.25
     """
     return (
@@ -178,8 +178,8 @@ def nearness(outcome: Outcome, _: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.supported import Supported
-    >>> metric("nearness")(Outcome(golds=1, supported=Supported(cosines=(1.0, 0.5))))
+    >>> from core.evaluation.metrics.answer_support import AnswerSupport
+    >>> metric("nearness")(Outcome(golds=1, supported=AnswerSupport(cosines=(1.0, 0.5))))
     0.75
     """
     cosines = outcome.supported.cosines if outcome.supported else None
@@ -193,8 +193,8 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> from core.evaluation.metrics.supported import Supported
-    >>> metric("supported")(Outcome(golds=1, supported=Supported(verdicts=(True, False, None))))
+    >>> from core.evaluation.metrics.answer_support import AnswerSupport
+    >>> metric("supported")(Outcome(golds=1, supported=AnswerSupport(verdicts=(True, False, None))))
     0.5
     """
     verdicts = [
@@ -208,10 +208,10 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
 def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
     """Return the formula of a build cost of the method's graph: `seconds`, `calls` or `tokens`.
 
-    >>> from core.evaluation.metrics.built import Built
+    >>> from core.evaluation.metrics.build_cost import ReportedBuildCost
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> found = Outcome(golds=1, built=Built(seconds=None, calls=562, tokens=400_000))
+    >>> found = Outcome(golds=1, built=ReportedBuildCost(seconds=None, calls=562, tokens=400_000))
     >>> metric("build_seconds")(found), metric("build_calls")(found), metric("build_tokens")(found)
     (None, 562.0, 400000.0)
     """

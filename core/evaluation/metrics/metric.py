@@ -11,7 +11,7 @@ from core.evaluation.metrics.outcome import Outcome
 from core.types import Question
 
 Score = Callable[[Outcome, int | None], float | None]
-UNITS = {
+METRIC_UNITS = {
     "share": "0 to 1",
     "balance": "-1 to 1",
     "count": "count",
@@ -110,13 +110,13 @@ class Metric:
             "definition": self.definition,
             "convention": f"{self.convention} A question that failed "
             f"{'scores 0' if self.quality else 'is left out'}.",
-            "unit": UNITS[self.unit],
+            "unit": METRIC_UNITS[self.unit],
             "better": self.better,
             "source": self.source,
         }
 
 
-def find(name: str, known: dict[str, Metric]) -> Metric:
+def find_metric(name: str, known: dict[str, Metric]) -> Metric:
     """Return the metric with a canonical name.
 
     Raises BadParameter, which names the nearest valid name.

@@ -12,12 +12,14 @@ from string import ascii_uppercase
 from core.languages.spelling import normalize
 from core.types import Question
 
-ALONE = re.compile(r"^\W*([A-Z])\W*$")
-MARKED = re.compile(r"^\W*([A-Z])\s*[).:\]]|\(([A-Z])\)")
-NAMED = re.compile(r"\b(?:answer|option|choice)(?:\s+is)?\W{0,4}([A-Z])\b(?!['’])", re.IGNORECASE)
+LONE_LETTER = re.compile(r"^\W*([A-Z])\W*$")
+BRACKETED_LETTER = re.compile(r"^\W*([A-Z])\s*[).:\]]|\(([A-Z])\)")
+NAMED_LETTER = re.compile(
+    r"\b(?:answer|option|choice)(?:\s+is)?\W{0,4}([A-Z])\b(?!['’])", re.IGNORECASE
+)
 
 
-def chosen(reply: str, options: Sequence[str]) -> int | None:
+def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     """Return the index of the option that a reply chooses, or None.
 
     It is None if no option, or more than one, can be read from the reply. The rules are tried in
@@ -25,35 +27,37 @@ def chosen(reply: str, options: Sequence[str]) -> int | None:
     brackets or before a bracket, if they are all the same; the only option whose words occur in the
     reply. If one option's words contain another's, the longer one counts.
 
-    >>> from core.evaluation.metrics.options import chosen
+    >>> from core.evaluation.metrics.options import chosen_option
     >>> options = ["a boy", "a turkey", "a big turkey"]
-    >>> [chosen(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.",
+    >>> [chosen_option(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.",
     ...                                       "A big turkey!", "A or B")]
     [1, 1, 2, 2, None]
     """
-    alone = ALONE.match(reply)
-    if alone:
-        return _place(alone[1], options)
-    named = [
+    letter_match = LONE_LETTER.match(reply)
+    if letter_match:
+        return _option_index(letter_match[1], options)
+    named_options = [
         found
-        for letter in NAMED.findall(reply)
-        if letter.isupper() and (found := _place(letter, options)) is not None
+        for letter in NAMED_LETTER.findall(reply)
+        if letter.isupper() and (found := _option_index(letter, options)) is not None
     ]
-    if named:
-        return named[-1]
-    marked = {
+    if named_options:
+        return named_options[-1]
+    marked_options = {
         found
-        for pair in MARKED.findall(reply)
-        if (found := _place(pair[0] or pair[1], options)) is not None
+        for pair in BRACKETED_LETTER.findall(reply)
+        if (found := _option_index(pair[0] or pair[1], options)) is not None
     }
-    if marked:
-        return marked.pop() if len(marked) == 1 else None
-    said, words = f" {normalize(reply)} ", [normalize(option) for option in options]
-    held = [place for place, text in enumerate(words) if text and f" {text} " in said]
+    if marked_options:
+        return marked_options.pop() if len(marked_options) == 1 else None
+    padded_reply, words = f" {normalize(reply)} ", [normalize(option) for option in options]
+    matching = [place for place, text in enumerate(words) if text and f" {text} " in padded_reply]
     longest = [
         place
-        for place in held
-        if not any(other != place and f" {words[place]} " in f" {words[other]} " for other in held)
+        for place in matching
+        if not any(
+            other != place and f" {words[place]} " in f" {words[other]} " for other in matching
+        )
     ]
     return longest[0] if len(longest) == 1 else None
 
@@ -73,28 +77,28 @@ def right_option(question: Question) -> int | None:
     (1, 1)
     """
     for answer in question.answers:
-        same = [
+        equal_options = [
             place
             for place, option in enumerate(question.options)
             if normalize(option) == normalize(answer)
         ]
-        if same:
-            return same[0]
-        alone = ALONE.match(answer)
-        if alone and (place := _place(alone[1], question.options)) is not None:
+        if equal_options:
+            return equal_options[0]
+        letter_match = LONE_LETTER.match(answer)
+        if letter_match and (place := _option_index(letter_match[1], question.options)) is not None:
             return place
     return None
 
 
-def chosen_right(reply: str, question: Question) -> bool | None:
+def is_choice_right(reply: str, question: Question) -> bool | None:
     """Return whether a reply chooses the correct option.
 
     It is None if the question has no options or its correct one is unknown.
     """
     right = right_option(question)
-    return None if right is None else chosen(reply, question.options) == right
+    return None if right is None else chosen_option(reply, question.options) == right
 
 
-def _place(letter: str, options: Sequence[str]) -> int | None:
+def _option_index(letter: str, options: Sequence[str]) -> int | None:
     place = ascii_uppercase.find(letter.upper())
     return place if 0 <= place < len(options) else None

@@ -9,38 +9,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.diagnosis.answer_match import contains_answer
 from core.diagnosis.funnel import funnel, gold_nodes
-from core.diagnosis.matching import match
 from core.diagnosis.targets import answers_of
-from core.evaluation.metrics.answering import Answered, answered
-from core.evaluation.metrics.budgets import Budgets, budgets
-from core.evaluation.metrics.built import Built
+from core.evaluation.metrics.answer_scores import ScoredAnswer, score_answer
+from core.evaluation.metrics.answer_support import AnswerSupport
+from core.evaluation.metrics.budgets import BudgetResults, budgets
+from core.evaluation.metrics.build_cost import ReportedBuildCost
 from core.evaluation.metrics.passages import (
-    Found,
-    Passages,
-    found_in_tree,
+    PassageSurvival,
+    TreeNodeCounts,
     passages,
     ranked_passages,
+    tree_node_counts,
 )
-from core.evaluation.metrics.ranking import Ranked, ranked
-from core.evaluation.metrics.supported import Supported
-from core.evaluation.metrics.topology import Nearing, nearing, ranked_gold_nodes
+from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
+from core.evaluation.metrics.topology import (
+    UncertaintyByRank,
+    ranked_gold_nodes,
+    uncertainty_by_rank,
+)
 from core.graph.algorithms.neighbourhood import connected_components
-from core.io.plain import Reader, Writer, from_plain
-from core.languages.spelling import holds, normalize
+from core.io.plain_data import PlainReader, PlainWriter, from_plain
+from core.languages.spelling import contains_text, normalize
 from core.operators.read import relations_of
-from core.operators.retrieve.external import NAMED, UNPLACED
-from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
-from core.sources import GraphSource, Source
+from core.operators.retrieve.file_runs import FileAnswer, FileDocuments, FilePaths
+from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNPLACED_DOCUMENTS
+from core.sources import AnswerSource, GraphSource
 from core.types import Ranking, State, Step
 
-TRIPLES = GraphSource("")
+UNNAMED_GRAPH = GraphSource("")
 # Operators that only read results from a file and compute nothing.
-LOOKING_UP = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)
+FILE_OPERATORS = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)
 
 
 @dataclass(frozen=True)
-class Extracted:
+class SubgraphSizes:
     """Sizes of the extracted subgraph.
 
     `found` is the number of known answers among its nodes. `components` is the number of weakly
@@ -54,7 +58,7 @@ class Extracted:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeVerdict:
     """A judging model's verdict, and its cost.
 
     The verdict is None if the reply could not be used; the note gives the reason.
@@ -68,7 +72,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Cost:
+class OperatorCost:
     """Cost of one operator of a method.
 
     The seconds of an operator that lanes share are those of the run that computed it.
@@ -86,7 +90,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Given:
+class NamedDocumentCounts:
     """Documents named by an external program or by a file of the user.
 
     `unplaced` counts those that are not in the corpus.
@@ -104,28 +108,28 @@ class Outcome:
     """
 
     golds: int
-    extracted: Extracted | None = None
-    paths: Ranked | None = None
-    reader: Ranked | None = None
-    answer: Answered | None = None
-    judged: Judged | None = None
-    second: Judged | None = None  # verdict of a second judge
-    costs: tuple[Cost, ...] = ()
+    extracted: SubgraphSizes | None = None
+    paths: GoldRanks | None = None
+    reader: GoldRanks | None = None
+    answer: ScoredAnswer | None = None
+    judged: JudgeVerdict | None = None
+    second: JudgeVerdict | None = None  # verdict of a second judge
+    costs: tuple[OperatorCost, ...] = ()
     # Known answers left at each stage of the survival funnel.
     alive: Mapping[str, int] | None = None
     # Ranks of the gold passages among the chunks; `first` has one entry per gold passage.
-    passages: Ranked | None = None
-    fates: Passages | None = None  # survival of the gold passages, stage by stage
+    passages: GoldRanks | None = None
+    fates: PassageSurvival | None = None  # survival of the gold passages, stage by stage
     # Support of the answer's sentences by the text in the prompt.
-    supported: Supported | None = None
-    built: Built | None = None  # cost of building the method's graph
+    supported: AnswerSupport | None = None
+    built: ReportedBuildCost | None = None  # cost of building the method's graph
     # Ranks of the gold nodes among the nodes; `first` has one entry per gold node.
-    nodes: Ranked | None = None
+    nodes: GoldRanks | None = None
     # Distances of the gold passages or gold nodes from the retrieved nodes.
-    nearing: Nearing | None = None
-    given: Given | None = None  # documents named by an external program or a file
-    budgets: Budgets | None = None  # results at smaller reading budgets
-    tree: Found | None = None  # nodes retrieved from a tree of summaries
+    nearing: UncertaintyByRank | None = None
+    given: NamedDocumentCounts | None = None  # documents named by an external program or a file
+    budgets: BudgetResults | None = None  # results at smaller reading budgets
+    tree: TreeNodeCounts | None = None  # nodes retrieved from a tree of summaries
 
     @property
     def without_context(self) -> bool:
@@ -138,7 +142,7 @@ class Outcome:
     @property
     def looked_up(self) -> bool:
         """True if the result comes from a finished run in a file, so nothing was computed here."""
-        return any(cost.operator in LOOKING_UP for cost in self.costs)
+        return any(cost.operator in FILE_OPERATORS for cost in self.costs)
 
     @property
     def answer_fault(self) -> str:
@@ -158,30 +162,30 @@ class Outcome:
         Relevant ranks are saved as runs (first rank, length), because thousands of them may be
         consecutive.
         """
-        return _Writer().fields(self)
+        return _OutcomeWriter().fields(self)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Outcome:
         """Return the outcome that `to_dict` wrote.
 
-        >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-        >>> outcome = Outcome(golds=1, paths=Ranked(count=9, relevant=(2, 3, 4, 7), first=(2,)))
+        >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
+        >>> outcome = Outcome(golds=1, paths=GoldRanks(count=9, relevant=(2, 3, 4, 7), first=(2,)))
         >>> outcome.to_dict()["paths"]["relevant"], Outcome.from_dict(outcome.to_dict()) == outcome
         ([[2, 3], [7, 1]], True)
         """
-        return _READER.fields(cls, facts)
+        return _OUTCOME_READER.fields(cls, facts)
 
 
-class _Writer(Writer):
+class _OutcomeWriter(PlainWriter):
     def value(self, value: Any) -> Any:
-        if isinstance(value, Ranked):
+        if isinstance(value, GoldRanks):
             return self.fields(value) | {"relevant": _runs(value.relevant)}
         return super().value(value)
 
 
-def _ranked(saved: Mapping[str, Any]) -> Ranked:
+def _read_ranks(saved: Mapping[str, Any]) -> GoldRanks:
     return from_plain(
-        Ranked,
+        GoldRanks,
         saved,
         relevant=tuple(
             at for start, many in saved["relevant"] for at in range(start, start + many)
@@ -189,17 +193,17 @@ def _ranked(saved: Mapping[str, Any]) -> Ranked:
     )
 
 
-_READER = Reader({Ranked: _ranked})
+_OUTCOME_READER = PlainReader({GoldRanks: _read_ranks})
 
 
 def observe(
     graph,
     state: State,
-    judged: Judged | None = None,
-    source: Source = TRIPLES,
-    supported: Supported | None = None,
-    built: Built | None = None,
-    second: Judged | None = None,
+    judged: JudgeVerdict | None = None,
+    source: AnswerSource = UNNAMED_GRAPH,
+    supported: AnswerSupport | None = None,
+    built: ReportedBuildCost | None = None,
+    second: JudgeVerdict | None = None,
 ) -> Outcome:
     """Return the outcome of a method from its last state.
 
@@ -226,56 +230,58 @@ def observe(
     1
     """
     answers = tuple(dict.fromkeys(state.question.answers))
-    named = [state.question.names(answer) for answer in answers]
-    nodes = [gold_nodes(graph, *names) for names in named]
+    answer_names = [state.question.names(answer) for answer in answers]
+    answer_nodes = [gold_nodes(graph, *names) for names in answer_names]
     stages = funnel(source, graph, state, answers_of(state.question))
     return Outcome(
         golds=len(answers),
-        extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),
-        paths=None if state.paths is None else ranked_texts(graph, state.paths, named),
-        reader=None if state.reader is None else ranked_nodes(state.reader, nodes),
-        answer=answered(graph, state),
+        extracted=None
+        if state.subgraph is None
+        else subgraph_sizes(graph, state.subgraph, answer_nodes),
+        paths=None if state.paths is None else ranked_texts(graph, state.paths, answer_names),
+        reader=None if state.reader is None else ranked_nodes(state.reader, answer_nodes),
+        answer=score_answer(graph, state),
         judged=judged,
         second=second,
-        costs=tuple(map(cost, state.trace)),
+        costs=tuple(map(operator_cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
         passages=ranked_passages(graph, state),
         fates=passages(source, graph, state),
         supported=supported,
         built=built,
         nodes=ranked_gold_nodes(graph, state),
-        nearing=nearing(graph, state),
+        nearing=uncertainty_by_rank(graph, state),
         given=next(
             (
-                Given(step.sizes[NAMED], step.sizes[UNPLACED])
+                NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
                 for step in state.trace
-                if NAMED in step.sizes
+                if NAMED_DOCUMENTS in step.sizes
             ),
             None,
         ),
         budgets=budgets(graph, state),
-        tree=found_in_tree(graph, state),
+        tree=tree_node_counts(graph, state),
     )
 
 
-def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
+def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphSizes:
     """Return the sizes of a subgraph and how many answers it contains.
 
     Each answer is given as the nodes of its name.
 
-    >>> from core.evaluation.metrics.outcome import extracted
+    >>> from core.evaluation.metrics.outcome import subgraph_sizes
     >>> # C with A, B, D, not E
-    >>> extracted(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
-    Extracted(nodes=4, edges=6, found=1, components=1)
+    >>> subgraph_sizes(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
+    SubgraphSizes(nodes=4, edges=6, found=1, components=1)
     """
     found = sum(any(node in subgraph for node in named) for named in nodes)
-    return Extracted(
+    return SubgraphSizes(
         len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph)
     )
 
 
-def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ranked:
-    """Return the ranks of the known answers in the texts of paths, compared by `match`.
+def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> GoldRanks:
+    """Return the ranks of the known answers in the texts of paths, compared by `contains_answer`.
 
     Each answer is given as its names. Node and relation names are normalised once each and then
     joined, which gives the same text as normalising the whole.
@@ -283,48 +289,52 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
     >>> from core.evaluation.metrics.outcome import ranked_texts
     >>> paths = retrieve("EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "B").paths
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
-    (['B -> r0_reverse -> A', 'B -> r2 -> C'], Ranked(count=2, relevant=(2,), first=(2, None)))
+    (['B -> r0_reverse -> A', 'B -> r2 -> C'], GoldRanks(count=2, relevant=(2,), first=(2, None)))
     """
-    wanted = [(i, name, normalize(name)) for i, named in enumerate(answers) for name in named]
+    gold_texts = [(i, name, normalize(name)) for i, named in enumerate(answers) for name in named]
     relations_by_edge = relations_of(graph, paths.items)
-    known: dict[int, str] = {}
-    relations: dict[tuple[int, bool], str] = {}
-    steps: dict[tuple[int, int, bool], str] = {}
+    node_texts: dict[int, str] = {}
+    relation_texts: dict[tuple[int, bool], str] = {}
+    step_texts: dict[tuple[int, int, bool], str] = {}
 
     def node(item: int) -> str:
-        if item not in known:
-            known[item] = normalize(graph.node_name(item))
-        return known[item]
+        if item not in node_texts:
+            node_texts[item] = normalize(graph.node_name(item))
+        return node_texts[item]
 
     def said(step: tuple[int, int, bool]) -> str:
         after, edge, forward = step
         key = (relations_by_edge[edge], forward)
-        if key not in relations:
-            relations[key] = normalize(
+        if key not in relation_texts:
+            relation_texts[key] = normalize(
                 graph.relation_names[key[0]] + ("" if forward else "_reverse")
             )
-        steps[step] = " ".join(filter(None, (relations[key], node(after))))
-        return steps[step]
+        step_texts[step] = " ".join(filter(None, (relation_texts[key], node(after))))
+        return step_texts[step]
 
     def held(path) -> list[int]:
         parts = [node(path.nodes[0])]
         for step in zip(path.nodes[1:], path.edges, path.forward):
-            parts.append(steps.get(step) or said(step))
+            parts.append(step_texts.get(step) or said(step))
         text = " ".join([part for part in parts if part])
         return list(
             dict.fromkeys(
                 [
                     i
-                    for i, name, gold in wanted
-                    if (holds(text, gold) if gold else match(graph.text(path), name))
+                    for i, name, gold in gold_texts
+                    if (
+                        contains_text(text, gold)
+                        if gold
+                        else contains_answer(graph.text(path), name)
+                    )
                 ]
             )
         )
 
-    return ranked((held(path) for path in paths.items), len(answers))
+    return gold_ranks((held(path) for path in paths.items), len(answers))
 
 
-def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked:
+def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> GoldRanks:
     """Return the ranks of the known answers in a list of nodes.
 
     Each answer is given as the nodes of its name.
@@ -332,34 +342,34 @@ def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked
     >>> from core.evaluation.metrics.outcome import ranked_nodes
     >>> # the first answer stands third, the second is missing
     >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])
-    Ranked(count=3, relevant=(3,), first=(3, None))
+    GoldRanks(count=3, relevant=(3,), first=(3, None))
     """
-    of: dict[int, list[int]] = {}
+    answers_by_node: dict[int, list[int]] = {}
     for i, named in enumerate(nodes):
         for node in named:
-            of.setdefault(node, []).append(i)
-    return ranked((of.get(node, []) for node in items), len(nodes))
+            answers_by_node.setdefault(node, []).append(i)
+    return gold_ranks((answers_by_node.get(node, []) for node in items), len(nodes))
 
 
-def cost(step: Step) -> Cost:
+def operator_cost(step: Step) -> OperatorCost:
     """Return the cost of one step of a trace.
 
-    >>> from core.evaluation.metrics.outcome import cost
+    >>> from core.evaluation.metrics.outcome import operator_cost
     >>> from core.types import Step, Usage
-    >>> cost(Step("Rank", "refine", {}, seconds=0.5, usage=Usage(texts=40))).texts
+    >>> operator_cost(Step("Rank", "refine", {}, seconds=0.5, usage=Usage(texts=40))).texts
     40
     """
     usage = step.usage
     spent = usage.calls, usage.tokens_in, usage.tokens_out, usage.texts
-    return Cost(step.operator, step.stage, step.seconds, *spent, step.notes, step.fault)
+    return OperatorCost(step.operator, step.stage, step.seconds, *spent, step.notes, step.fault)
 
 
 def _runs(places: Sequence[int]) -> list[list[int]]:
     """Return ascending ranks as runs (first rank, length) of consecutive ones."""
     runs: list[list[int]] = []
-    for place in places:
-        if runs and place == sum(runs[-1]):
+    for rank in places:
+        if runs and rank == sum(runs[-1]):
             runs[-1][1] += 1
         else:
-            runs.append([place, 1])
+            runs.append([rank, 1])
     return runs

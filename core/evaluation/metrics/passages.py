@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from core.diagnosis.funnel import funnel
 from core.diagnosis.passages import chunk_order, chunk_rows, gold_rows, shown_chunks
 from core.diagnosis.targets import passages_of
-from core.evaluation.metrics.ranking import Ranked, ranked
-from core.sources import Source
+from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
+from core.sources import AnswerSource
 from core.types import State
 
 
 @dataclass(frozen=True)
-class Passages:
+class PassageSurvival:
     """Survival of the gold passages of a question.
 
     `golds` is the number of gold passages, `alive` the number of those left at each stage of the
@@ -27,7 +27,7 @@ class Passages:
     right: int | None = None
 
 
-def passages(source: Source, graph, state: State) -> Passages | None:
+def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | None:
     """Return the survival of a question's gold passages, or None if none are known.
 
     >>> from core.evaluation.metrics.passages import passages
@@ -44,7 +44,7 @@ def passages(source: Source, graph, state: State) -> Passages | None:
     ...     story,
     ...     state.replace(question=Question("?", gold=("carol", "turkey"))),
     ... )
-    Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2,
+    PassageSurvival(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2,
     right=2)
     """
     gold = tuple(dict.fromkeys(state.question.gold))
@@ -54,14 +54,14 @@ def passages(source: Source, graph, state: State) -> Passages | None:
         stage.name: len(stage.alive)
         for stage in funnel(source, graph, state, passages_of(state.question))
     }
-    shown = shown_chunks(graph, state) if _seeks(graph, state) else None
+    shown = shown_chunks(graph, state) if _retrieves_chunks(graph, state) else None
     if shown is None:
-        return Passages(len(gold), alive)
+        return PassageSurvival(len(gold), alive)
     right = gold_rows(graph, gold)
-    return Passages(len(gold), alive, len(shown), len(shown & right))
+    return PassageSurvival(len(gold), alive, len(shown), len(shown & right))
 
 
-def ranked_passages(graph, state: State) -> Ranked | None:
+def ranked_passages(graph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold passages among the retrieved chunks.
 
     The result is None if no chunks were retrieved or no gold passages are known. If the order
@@ -73,34 +73,34 @@ def ranked_passages(graph, state: State) -> Ranked | None:
     >>> # carol#1, and behind the cut carol#2
     >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")
     >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
-    Ranked(count=1, relevant=(1, 2), first=(1, None))
+    GoldRanks(count=1, relevant=(1, 2), first=(1, None))
     """
     gold = tuple(dict.fromkeys(state.question.gold))
     order = chunk_order(graph, state)
-    if order is None or not gold or not _seeks(graph, state):
+    if order is None or not gold or not _retrieves_chunks(graph, state):
         return None
     rows = [chunk_rows(graph, document) for document in gold]
-    found = ranked(
+    passage_ranks = gold_ranks(
         ([i for i, held in enumerate(rows) if row in held] for row in order[1]), len(gold)
     )
-    return replace(found, count=len(order[0]))
+    return replace(passage_ranks, count=len(order[0]))
 
 
 @dataclass(frozen=True)
-class Found:
+class TreeNodeCounts:
     """Number of retrieved nodes of a summary tree, and number of summaries among them."""
 
     nodes: int
     summaries: int
 
 
-def found_in_tree(graph, state: State) -> Found | None:
+def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
     """Return the counts of what was retrieved from a tree of summaries.
 
     The result is None for other graphs and if no nodes were retrieved.
 
-    >>> from core.evaluation.metrics.passages import found_in_tree
-    >>> found_in_tree(toy, retrieve("EgoNetwork()", "A")) is None
+    >>> from core.evaluation.metrics.passages import tree_node_counts
+    >>> tree_node_counts(toy, retrieve("EgoNetwork()", "A")) is None
     True
     """
     table = graph.columns.nodes
@@ -108,11 +108,13 @@ def found_in_tree(graph, state: State) -> Found | None:
         return None
     levels = table.numbers("level")
     if levels.any():
-        return Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items))
+        return TreeNodeCounts(
+            len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items)
+        )
     return None
 
 
-def _seeks(graph, state: State) -> bool:
+def _retrieves_chunks(graph, state: State) -> bool:
     """Return whether a method retrieves chunks.
 
     Chunks are retrieved as such, or as nodes of a tree or a passage graph, where some nodes are

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Ranked:
+class GoldRanks:
     """Positions of the known answers in a ranking, counted from 1.
 
     `count` is the length of the ranking. `relevant` holds the ranks of the items that contain at
@@ -27,7 +27,7 @@ class Ranked:
         return self.count if k is None else min(k, self.count)
 
 
-def ranked(held: Iterable[Iterable[int]], answers: int) -> Ranked:
+def gold_ranks(held: Iterable[Iterable[int]], answers: int) -> GoldRanks:
     """Return the ranks of known answers in a ranking.
 
     Parameters
@@ -38,15 +38,15 @@ def ranked(held: Iterable[Iterable[int]], answers: int) -> Ranked:
 
     Examples
     --------
-    >>> from core.evaluation.metrics.ranking import ranked
-    >>> ranked([[], [0], [0, 1]], 3)
-    Ranked(count=3, relevant=(2, 3), first=(2, 3, None))
+    >>> from core.evaluation.metrics.ranking import gold_ranks
+    >>> gold_ranks([[], [0], [0, 1]], 3)
+    GoldRanks(count=3, relevant=(2, 3), first=(2, 3, None))
     """
     first: list[int | None] = [None] * answers
-    relevant, place = [], 0
-    for place, found in enumerate(held, 1):
-        if found:
-            relevant.append(place)
-        for i in found:
-            first[i] = first[i] or place
-    return Ranked(place, tuple(relevant), tuple(first))
+    relevant, rank = [], 0
+    for rank, answers_held in enumerate(held, 1):
+        if answers_held:
+            relevant.append(rank)
+        for i in answers_held:
+            first[i] = first[i] or rank
+    return GoldRanks(rank, tuple(relevant), tuple(first))

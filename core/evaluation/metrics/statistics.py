@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-LEVEL, RESAMPLES, PERMUTATIONS = 0.95, 4_000, 9_999
+CONFIDENCE_LEVEL, BOOTSTRAP_RESAMPLES, RANDOM_PERMUTATIONS = 0.95, 4_000, 9_999
 # Standard deviations to each side of the mean that hold 95 % of a normal distribution.
-WIDE = 1.959964
-ROOM = 4_000_000  # numbers held in memory at once while resampling
+NORMAL_QUANTILE = 1.959964
+MAX_RESAMPLED_NUMBERS = 4_000_000  # numbers held in memory at once while resampling
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedTest:
     """Difference a - b of two instances on the questions where both have a value.
 
     It holds the mean difference, its 95 % interval and the p-value of the hypothesis that there is
@@ -73,13 +73,13 @@ class Paired:
     def beyond_chance(self) -> bool:
         """True if the p-value, corrected if a correction was made, is below 0.05.
 
-        >>> from core.evaluation.metrics.statistics import Paired
-        >>> Paired("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).beyond_chance
+        >>> from core.evaluation.metrics.statistics import PairedTest
+        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).beyond_chance
         True
-        >>> Paired("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40, p_holm=0.06).beyond_chance
+        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40, p_holm=0.06).beyond_chance
         False
         """
-        return (self.p if self.p_holm is None else self.p_holm) < 1 - LEVEL
+        return (self.p if self.p_holm is None else self.p_holm) < 1 - CONFIDENCE_LEVEL
 
     @property
     def ahead(self) -> bool:
@@ -87,7 +87,7 @@ class Paired:
         return self.beyond_chance and self.difference > 0
 
     @property
-    def turned(self) -> Paired:
+    def turned(self) -> PairedTest:
         """The same test with `a` and `b` swapped."""
         difference, low, high = -self.difference, -self.high, -self.low
         return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
@@ -98,7 +98,9 @@ class Paired:
         return Estimate(self.difference, self.low, self.high, self.n)
 
 
-def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> list[Estimate]:
+def estimates(
+    values: np.ndarray, seed: int = 0, resamples: int = BOOTSTRAP_RESAMPLES
+) -> list[Estimate]:
     """Return the mean of each column with its percentile bootstrap interval (Efron, 1979).
 
     `values` is float64 [questions, columns]. NaN marks a question without a value, which is left
@@ -109,73 +111,75 @@ def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> 
     >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
     [(0.5, 2), (3.0, 1)]
     >>> estimates(np.array([[3.0], [3.0]]))
-    [Estimate(mean=3.0, low=3.0, high=3.0, n=2)]
+    [SpendingEstimate(mean=3.0, low=3.0, high=3.0, n=2)]
     """
     values = np.asarray(values, np.float64)
     n, columns = values.shape
-    there = ~np.isnan(values)
-    counts = there.sum(0)
+    has_value = ~np.isnan(values)
+    counts = has_value.sum(0)
     if not n:
         return [Estimate(None, None, None, 0)] * columns
-    filled, held = np.where(there, values, 0.0), there.astype(np.float64)
+    filled, has_value_weights = np.where(has_value, values, 0.0), has_value.astype(np.float64)
     means = np.empty((resamples, columns))
-    rng, chunk = np.random.default_rng(seed), max(1, ROOM // n)
+    rng, chunk = np.random.default_rng(seed), max(1, MAX_RESAMPLED_NUMBERS // n)
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
         weights = rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
         with np.errstate(invalid="ignore"):
-            means[start : start + size] = (weights @ filled) / (weights @ held)
-    found = []
+            means[start : start + size] = (weights @ filled) / (weights @ has_value_weights)
+    column_estimates = []
     for column in range(columns):
         if not counts[column]:
-            found.append(Estimate(None, None, None, 0))
+            column_estimates.append(Estimate(None, None, None, 0))
             continue
         mean = float(filled[:, column].sum() / counts[column])
-        low, high = np.nanquantile(means[:, column], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        found.append(
+        low, high = np.nanquantile(
+            means[:, column], [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]
+        )
+        column_estimates.append(
             Estimate(mean, min(mean, float(low)), max(mean, float(high)), int(counts[column]))
         )
-    return found
+    return column_estimates
 
 
-def of_shares(values: Sequence[float]) -> Estimate:
+def share_estimate(values: Sequence[float]) -> Estimate:
     """Return the mean of numbers in [0, 1] with its 95 % Wilson interval (1927).
 
     The interval stays wide for few numbers, even if all are equal. For numbers other than 0 and 1
     it is wider than necessary.
 
-    >>> from core.evaluation.metrics.statistics import of_shares
-    >>> [round(number, 3) for number in of_shares([1.0, 1.0]).numbers()]
+    >>> from core.evaluation.metrics.statistics import share_estimate
+    >>> [round(number, 3) for number in share_estimate([1.0, 1.0]).numbers()]
     [1.0, 0.342, 1.0]
     """
     n = len(values)
     if not n:
         return Estimate(None, None, None, 0)
-    mean, square = sum(values) / n, WIDE**2
+    mean, square = sum(values) / n, NORMAL_QUANTILE**2
     middle, half = (
         mean + square / (2 * n),
-        WIDE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n)),
+        NORMAL_QUANTILE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n)),
     )
     low, high = ((middle + side * half) / (1 + square / n) for side in (-1, 1))
     return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 
 
-def paired(
+def paired_test(
     metric: str,
     a: str,
     b: str,
     of_a: Sequence[float] | np.ndarray,
     of_b: Sequence[float] | np.ndarray,
     seed: int = 0,
-) -> Paired | None:
+) -> PairedTest | None:
     """Compare two instances on the questions where both have a value; None if there are none.
 
     `of_a` and `of_b` hold the values per question, NaN where there is none. The p-value is that of
     a two-sided sign-flip permutation test of the mean difference: exact if all flips can be
     enumerated, else from 9,999 random ones. The interval is the percentile bootstrap's.
 
-    >>> from core.evaluation.metrics.statistics import paired
-    >>> found = paired("recall", "a", "b", [1, 1, 1], [0, 0, 0])
+    >>> from core.evaluation.metrics.statistics import paired_test
+    >>> found = paired_test("recall", "a", "b", [1, 1, 1], [0, 0, 0])
     >>> found.difference, found.p, found.n  # of 8 sign flips, +++ and --- are as far from 0
     (1.0, 0.25, 3)
     """
@@ -188,18 +192,18 @@ def paired(
     estimate = estimates(differences[:, None], seed)[0]
     p = 1.0
     if len(differences) > 1 and differences.any():
-        batch = max(1, ROOM // len(differences))
+        batch = max(1, MAX_RESAMPLED_NUMBERS // len(differences))
         tested = permutation_test(
             (differences,),
             lambda sample, axis: sample.mean(axis=axis),
             permutation_type="samples",
             vectorized=True,
-            n_resamples=PERMUTATIONS,
+            n_resamples=RANDOM_PERMUTATIONS,
             batch=batch,
             rng=np.random.default_rng(seed),
         )
         p = min(1.0, float(tested.pvalue))
-    return Paired(metric, a, b, *estimate.numbers(), p, estimate.n)
+    return PairedTest(metric, a, b, *estimate.numbers(), p, estimate.n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -219,14 +223,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def corrected(tests: Iterable[Paired | None]) -> list[Paired]:
+def holm_corrected(tests: Iterable[PairedTest | None]) -> list[PairedTest]:
     """Return tests that were made together, with Holm's correction over all of them.
 
     A pair without common questions has no test and is left out.
     """
-    made = [test for test in tests if test is not None]
-    p_values = holm([test.p for test in made])
-    return [replace(test, p_holm=p) for test, p in zip(made, p_values, strict=True)]
+    made_tests = [test for test in tests if test is not None]
+    p_values = holm([test.p for test in made_tests])
+    return [replace(test, p_holm=p) for test, p in zip(made_tests, p_values, strict=True)]
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
@@ -238,7 +242,7 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
     >>> import numpy as np
     >>> from core.evaluation.metrics.statistics import correlation
     >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
-    Estimate(mean=None, low=None, high=None, n=3)
+    SpendingEstimate(mean=None, low=None, high=None, n=3)
     """
     both = ~np.isnan(one) & ~np.isnan(other)
     a, b, n = one[both], other[both], int(both.sum())
@@ -247,7 +251,7 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
     r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
     if abs(r) > 1 - 1e-12:
         return Estimate(r, r, r, n)
-    middle, half = math.atanh(r), WIDE / math.sqrt(n - 3)
+    middle, half = math.atanh(r), NORMAL_QUANTILE / math.sqrt(n - 3)
     return Estimate(r, math.tanh(middle - half), math.tanh(middle + half), n)
 
 
@@ -279,17 +283,20 @@ def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str
     >>> pareto({"slow": (9, 0.8), "worse": (5, 0.4), "quick": (1, 0.5), "failed": (2, None)})
     ('quick', 'slow')
     """
-    known = {
+    complete_points = {
         name: (cost, quality)
         for name, (cost, quality) in points.items()
         if cost is not None and quality is not None
     }
 
     def dominated(name: str) -> bool:
-        cost, quality = known[name]
+        cost, quality = complete_points[name]
         return any(
-            c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in known.values()
+            c <= cost and q >= quality and (c, q) != (cost, quality)
+            for c, q in complete_points.values()
         )
 
-    front = [name for name in known if not dominated(name)]
-    return tuple(sorted(front, key=lambda name: (known[name][0], -known[name][1], name)))
+    front = [name for name in complete_points if not dominated(name)]
+    return tuple(
+        sorted(front, key=lambda name: (complete_points[name][0], -complete_points[name][1], name))
+    )

@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.diagnosis.passages import chunk_order, chunk_rows
-from core.evaluation.metrics.ranking import Ranked, ranked
-from core.graph.algorithms.simple import Simple, simple
+from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
+from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.graph.algorithms.uncertainty import uncertainty
-from core.graph.columns import Rows
+from core.graph.columns import IdLists
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunks_of, leaves, n_chunks, node_chunks
+from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, n_chunks
 from core.types import State
 
 # The lanes share the distances of at most 8 questions, with at most 4 million numbers per question.
-SHARED, MAX_SHARED = (8, 4_000_000)
+MAX_SHARED_QUESTIONS, MAX_SHARED_NUMBERS = (8, 4_000_000)
 # With more gold nodes, searches start at the retrieved nodes if these are fewer.
 MAX_SEARCHES_FROM_GOLD = 200
-DIGITS = 6
+UNCERTAINTY_DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Nearing:
+class UncertaintyByRank:
     """Decrease of the uncertainty of each known document as more nodes are retrieved.
 
     `golds` is the number of known documents. Entry i says that, from rank `places[i]` (counted from
@@ -45,39 +45,39 @@ class Nearing:
         Without k, all documents kept are used. The uncertainty is infinite if no path leads to the
         document.
         """
-        found = [math.inf] * self.golds
+        uncertainties = [math.inf] * self.golds
         for gold, place, cost in zip(self.of, self.places, self.costs):
             if place <= min(k or self.count, self.count):
-                found[gold] = min(found[gold], cost)
-        return found
+                uncertainties[gold] = min(uncertainties[gold], cost)
+        return uncertainties
 
 
-def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
+def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRank | None:
     """Return the uncertainties behind Topological Recall for one question.
 
     They refer to the documents of a corpus graph, or to the gold nodes of a graph of entities. The
     result is None if the graph has no links or records no sources of its nodes, if nothing was
     retrieved, or if no gold document is known.
 
-    >>> from core.evaluation.metrics.topology import nearing
+    >>> from core.evaluation.metrics.topology import uncertainty_by_rank
     >>> from core.types import Question
     >>> # Fred - Scrooge - Cratchit - Tim
     >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
     >>> # from whose chunk Cratchit, Scrooge and Tim come
     >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)
     >>> # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
-    >>> nearing(story, state.replace(question=Question("?", gold=gold)))
-    Nearing(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147, 3.178054))
+    >>> uncertainty_by_rank(story, state.replace(question=Question("?", gold=gold)))
+    UncertaintyByRank(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147, 3.178054))
     """
-    found = _documents_found(graph, state) if node_chunks(graph) else _nodes_found(graph, state)
+    found = _documents_found(graph, state) if has_chunk_nodes(graph) else _nodes_found(graph, state)
     if found is None or not state.question.gold:
         return None
     retrieved, count = found
     costs = costs_to_known(graph, state.question.gold, retrieved[:count])
-    return falls(costs, count) if len(costs) else None
+    return uncertainty_drops(costs, count) if len(costs) else None
 
 
-def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> Ranked | None:
+def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold nodes (`known_nodes`) among the retrieved nodes.
 
     The result is None if no nodes were retrieved or no gold nodes are known. If the order before
@@ -91,16 +91,19 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> Ranked | None:
     >>> ranked_gold_nodes(
     ...     story, state.replace(question=Question("?", gold=("carol\\nFred, the nephew",)))
     ... )
-    Ranked(count=1, relevant=(1,), first=(None, 1, None))
+    GoldRanks(count=1, relevant=(1,), first=(None, 1, None))
     """
-    found, known = _nodes_found(graph, state), known_nodes(graph, state.question.gold)
-    if found is None or not known:
+    retrieved, gold_node_ids = _nodes_found(graph, state), known_nodes(graph, state.question.gold)
+    if retrieved is None or not gold_node_ids:
         return None
-    of: dict[int | None, list[int]] = {}
-    for place, node in enumerate(known):
-        of.setdefault(node, []).append(place)
-    order, count = found
-    return replace(ranked((of.get(node, []) for node in order), len(known)), count=count)
+    places_by_node: dict[int | None, list[int]] = {}
+    for place, node in enumerate(gold_node_ids):
+        places_by_node.setdefault(node, []).append(place)
+    order, count = retrieved
+    return replace(
+        gold_ranks((places_by_node.get(node, []) for node in order), len(gold_node_ids)),
+        count=count,
+    )
 
 
 def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
@@ -119,12 +122,12 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
     ... )
     (['Cratchit', 'Scrooge', 'Tim'], [])
     """
-    own, by_chunk = node_chunks(graph), nodes_by_chunk(graph)
-    known: list[int | None] = []
+    chunks_by_node, by_chunk = has_chunk_nodes(graph), nodes_by_chunk(graph)
+    gold_node_ids: list[int | None] = []
     for id in dict.fromkeys(gold):
         nodes = [int(node) for row in sorted(chunk_rows(graph, id)) for node in by_chunk[row]]
-        known += nodes or ([None] if own and len(by_chunk.ids) else [])
-    return known if own else list(dict.fromkeys(known))
+        gold_node_ids += nodes or ([None] if chunks_by_node and len(by_chunk.ids) else [])
+    return gold_node_ids if chunks_by_node else list(dict.fromkeys(gold_node_ids))
 
 
 def costs_to_known(
@@ -151,46 +154,46 @@ def costs_to_known(
     FastInsight, definition 7: the uncertainty of a retrieved gold node is 0, so that its corollary
     1 holds.
     """
-    known = known_nodes(graph, gold) if graph.n_edges else []
-    costs = np.full((len(known), len(retrieved)), math.inf)
-    there = [row for row, node in enumerate(known) if node is not None]
-    nodes, links = [node for node in known if node is not None], simple(graph)
+    gold_node_ids = known_nodes(graph, gold) if graph.n_edges else []
+    costs = np.full((len(gold_node_ids), len(retrieved)), math.inf)
+    gold_rows = [row for row, node in enumerate(gold_node_ids) if node is not None]
+    nodes, links = [node for node in gold_node_ids if node is not None], simple_graph(graph)
     if not nodes or not len(retrieved):
         return costs
     if len(nodes) > max(MAX_SEARCHES_FROM_GOLD, len(set(retrieved))):
-        costs[there] = _from_retrieved(links, retrieved, np.array(nodes, np.int64))
-    elif len(nodes) * len(links) <= MAX_SHARED:
+        costs[gold_rows] = _from_retrieved(links, retrieved, np.array(nodes, np.int64))
+    elif len(nodes) * len(links) <= MAX_SHARED_NUMBERS:
         make = lambda: [uncertainty(links, node) for node in nodes]
-        shared = graph.derived.once("uncertainty", tuple(nodes), make, SHARED)
-        costs[there] = [cost[list(retrieved)] for cost in shared]
+        shared = graph.derived.once("uncertainty", tuple(nodes), make, MAX_SHARED_QUESTIONS)
+        costs[gold_rows] = [cost[list(retrieved)] for cost in shared]
     else:
-        for row, node in zip(there, nodes):
+        for row, node in zip(gold_rows, nodes):
             costs[row] = uncertainty(links, node)[list(retrieved)]
     return costs
 
 
-def _from_retrieved(links: Simple, retrieved: Sequence[int], golds: np.ndarray) -> np.ndarray:
+def _from_retrieved(links: SimpleGraph, retrieved: Sequence[int], golds: np.ndarray) -> np.ndarray:
     """Return the same uncertainties from searches that start at the retrieved nodes.
 
     The result is float64 [golds, retrieved]. A search returns a path's sum without the weight of
     its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
     node's gives the sum without the gold end.
     """
-    found = np.empty((len(golds), len(retrieved)))
+    uncertainties = np.empty((len(golds), len(retrieved)))
     gold_weights = np.log1p(links.degrees(golds))
     by_node: dict[int, int] = {}
     for column, node in enumerate(retrieved):
         if node in by_node:  # a document's chunks may be one node
-            found[:, column] = found[:, by_node[node]]
+            uncertainties[:, column] = uncertainties[:, by_node[node]]
             continue
         by_node[node] = column
         weight = np.log1p(links.degrees(np.array([node])))[0]
         sums = uncertainty(links, node)[golds] + weight - gold_weights
-        found[:, column] = np.where(golds == node, 0.0, sums)
-    return found
+        uncertainties[:, column] = np.where(golds == node, 0.0, sums)
+    return uncertainties
 
 
-def falls(costs: np.ndarray, count: int) -> Nearing:
+def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     """Return the ranks at which a retrieved node is nearer to a gold node than all before it.
 
     Parameters
@@ -198,30 +201,32 @@ def falls(costs: np.ndarray, count: int) -> Nearing:
     costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
     count : number of nodes retained.
     """
-    of, places, least = list[int](), list[int](), list[float]()
+    gold_numbers, drop_ranks, drop_costs = list[int](), list[int](), list[float]()
     for gold, cost in enumerate(costs):
-        known = math.inf
-        for place, value in enumerate(cost.tolist(), 1):
-            if value < known:
-                known = value
-                of.append(gold)
-                places.append(place)
-                least.append(round(value, DIGITS))
-    return Nearing(len(costs), count, tuple(of), tuple(places), tuple(least))
+        least_so_far = math.inf
+        for rank, value in enumerate(cost.tolist(), 1):
+            if value < least_so_far:
+                least_so_far = value
+                gold_numbers.append(gold)
+                drop_ranks.append(rank)
+                drop_costs.append(round(value, UNCERTAINTY_DIGITS))
+    return UncertaintyByRank(
+        len(costs), count, tuple(gold_numbers), tuple(drop_ranks), tuple(drop_costs)
+    )
 
 
-def nodes_by_chunk(graph: KnowledgeGraph) -> Rows:
+def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
     """Return for each chunk the nodes that come from it, in ascending order.
 
     If chunks are nodes themselves, it is the chunk's own node. Else it is every entity that was
     found in the chunk.
     """
 
-    def make() -> Rows:
+    def make() -> IdLists:
         rows = chunks_of(graph, "nodes")
-        if node_chunks(graph):
-            own = leaves(graph, np.arange(graph.n_nodes))
-            rows = Rows.of([own[node]] if node in own else [] for node in range(graph.n_nodes))
+        if has_chunk_nodes(graph):
+            own = chunk_nodes(graph, np.arange(graph.n_nodes))
+            rows = IdLists.of([own[node]] if node in own else [] for node in range(graph.n_nodes))
         return rows.inverse(n_chunks(graph))
 
     return graph.derived.once("nodes by chunk", 0, make)

@@ -5,37 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from core.evaluation.pairwise.plot import matrix
-from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.plot import win_rate_plot
+from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.html import PAGE, plotly_script
-from core.evaluation.reports.naming import Called
+from core.evaluation.reports.html import PAGE_TEMPLATE, plotly_script
+from core.evaluation.reports.method_names import MethodName
 
-SETTINGS = {"displaylogo": False, "responsive": True}
+PLOT_SETTINGS = {"displaylogo": False, "responsive": True}
 
 
-def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
+def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
     """Return a page with the win rates of each criterion, the judge and the doubts."""
     sentences = [
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
     ]
     decisive = [one for one in CRITERIA if tally.decides(one)]
-    mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
-    open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
+    undecided = [one for one in CRITERIA if one not in decisive] if tally.read else []
+    decisive_html, undecided_plots = (
+        _criterion_plots(tally, criteria, names) for criteria in (decisive, undecided)
+    )
     fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
-    rest = ""
-    if mute:
-        rest = (
+    undecided_html = ""
+    if undecided:
+        undecided_html = (
             f'<details ontoggle="{fit}"><summary>Win rates that say '
-            f"nothing</summary>{folded}</details>"
+            f"nothing</summary>{undecided_plots}</details>"
         )
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    body = f"{words}{plotly_script()}{open_}{rest}"
-    return PAGE.format(title="Answers judged in pairs", body=body)
+    body = f"{words}{plotly_script()}{decisive_html}{undecided_html}"
+    return PAGE_TEMPLATE.format(title="Answers judged in pairs", body=body)
 
 
-def orders(tally: Tally, criterion: str) -> str:
+def order_agreement(tally: PairwiseTally, criterion: str) -> str:
     """Return how often both orders agree by a criterion, and which positions were preferred.
 
     The text is empty if no reply could be read.
@@ -44,26 +46,28 @@ def orders(tally: Tally, criterion: str) -> str:
     if agreement is None:
         return ""
     first, second, ties = tally.places(criterion)
-    same = (
+    agreement_text = (
         f"Both orders agree in {100 * agreement:.0f} %, by chance in "
         f"{100 * tally.by_chance(criterion):.0f} %"
     )
-    return f"{same} · first place {first:,}, second {second:,}, ties {ties:,}"
+    return f"{agreement_text} · first place {first:,}, second {second:,}, ties {ties:,}"
 
 
-def _drawn(tally: Tally, criteria: Sequence[str], names: Mapping[str, Called]) -> str:
+def _criterion_plots(
+    tally: PairwiseTally, criteria: Sequence[str], names: Mapping[str, MethodName]
+) -> str:
     """Return the plots of criteria, each with the agreement of the two orders."""
-    drawn = []
+    plot_cards = []
     for criterion in criteria:
-        picture = matrix(tally, criterion, names).to_html(
+        picture = win_rate_plot(tally, criterion, names).to_html(
             full_html=False,
             include_plotlyjs=False,
             include_mathjax=False,
             div_id=f"picture-{criterion}",
-            config=SETTINGS,
+            config=PLOT_SETTINGS,
         )
-        drawn.append(
+        plot_cards.append(
             f"<div class='card'>{picture}<p "
-            f"class='note'>{escape(orders(tally, criterion))}</p></div>"
+            f"class='note'>{escape(order_agreement(tally, criterion))}</p></div>"
         )
-    return f"<div class='plots'>{''.join(drawn)}</div>"
+    return f"<div class='plots'>{''.join(plot_cards)}</div>"

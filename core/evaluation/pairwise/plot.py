@@ -8,20 +8,20 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.pairwise.tally import Tally
-from core.evaluation.reports.naming import Called
-from core.evaluation.reports.plots import styled
+from core.evaluation.pairwise.tally import PairwiseTally
+from core.evaluation.reports.method_names import MethodName
+from core.evaluation.reports.plots import apply_style
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 # Colours of losses, ties and wins.
-SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))
+WIN_COLOUR_SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))
 # Letters per line of a name, pixels per row, and pixels above the rows.
-WIDE, CELL, ABOVE = (16, 86, 120)
+MATRIX_NAME_LETTERS, MATRIX_ROW_PIXELS, MATRIX_HEAD_PIXELS = (16, 86, 120)
 
 
-def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
+def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, MethodName]) -> Figure:
     """Plot how often the answer of each row was preferred to that of each column.
 
     `names` holds the names of the instances.
@@ -45,7 +45,7 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
             hovertemplate="%{y} over %{x}<br>%{customdata}<extra></extra>",
             zmin=0,
             zmax=1,
-            colorscale=[list(one) for one in SCALE],
+            colorscale=[list(one) for one in WIN_COLOUR_SCALE],
             showscale=False,
             xgap=3,
             ygap=3,
@@ -54,17 +54,18 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticks="")
     figure.update_xaxes(showgrid=False, side="top", automargin=True, ticks="", tickangle=0)
-    styled(figure, criterion.capitalize(), legend=False)
+    apply_style(figure, criterion.capitalize(), legend=False)
     figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(showgrid=False, zeroline=False)
     figure.update_layout(title={"yref": "container", "y": 0.98, "yanchor": "top"})
     return figure.update_layout(
-        height=ABOVE + CELL * len(order), margin={"l": 20, "r": 10, "t": ABOVE - 20, "b": 10}
+        height=MATRIX_HEAD_PIXELS + MATRIX_ROW_PIXELS * len(order),
+        margin={"l": 20, "r": 10, "t": MATRIX_HEAD_PIXELS - 20, "b": 10},
     )
 
 
 def _label(name: str) -> str:
-    return "<br>".join(map(escape, wrap(name, WIDE, break_on_hyphens=False)))
+    return "<br>".join(map(escape, wrap(name, MATRIX_NAME_LETTERS, break_on_hyphens=False)))
 
 
 def _cell(one: Estimate | None) -> str:

@@ -10,19 +10,19 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from core.evaluation.metrics.statistics import Estimate, of_shares
-from core.evaluation.pairwise.verdicts import CRITERIA, FIRST, SECOND, TIE, Match
+from core.evaluation.metrics.statistics import Estimate, share_estimate
+from core.evaluation.pairwise.verdicts import CRITERIA, FIRST_ANSWER, SECOND_ANSWER, TIE, Match
 
 # Shares of verdicts for one position: from the first one on, the verdicts are useless; from the
 # second one on, they need care.
-BLIND, LEANING = (0.8, 0.65)
-CHANCE = 0.01  # below this p-value a preference for a position is not chance
-SAME = 0.05  # below this p-value the two orders agree beyond chance
-FEW = 0.5  # below this share of readable replies, the verdicts say little
+BLIND_SHARE, LEANING_SHARE = (0.8, 0.65)
+POSITION_P_VALUE = 0.01  # below this p-value a preference for a position is not chance
+AGREEMENT_P_VALUE = 0.05  # below this p-value the two orders agree beyond chance
+MIN_READABLE_SHARE = 0.5  # below this share of readable replies, the verdicts say little
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class PairwiseTally:
     """Judged matches of a run.
 
     `of` is the number of pairs to be judged, `judge` the title of the judging model, and `short`
@@ -46,10 +46,10 @@ class Tally:
         The rate is the mean score over questions, with Wilson's 95 % interval, as there may be few
         questions. A tie is half a win. The keys are (winner, loser).
 
-        >>> from core.evaluation.pairwise.tally import Tally
-        >>> from core.evaluation.pairwise.verdicts import Match, Verdict
-        >>> won, lost = Verdict({"overall": "first"}), Verdict({"overall": "second"})
-        >>> tally = Tally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody")
+        >>> from core.evaluation.pairwise.tally import PairwiseTally
+        >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
+        >>> won, lost = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "second"})
+        >>> tally = PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody")
         >>> tally.wins("overall")["a", "b"].mean, tally.wins("overall")["b", "a"].mean
         (1.0, 0.0)
         """
@@ -59,7 +59,7 @@ class Tally:
             assert score is not None  # both replies were read
             scores.setdefault((match.a, match.b), []).append(score)
             scores.setdefault((match.b, match.a), []).append(1 - score)
-        return {pair: of_shares(found) for pair, found in sorted(scores.items())}
+        return {pair: share_estimate(found) for pair, found in sorted(scores.items())}
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
@@ -68,13 +68,13 @@ class Tally:
 
     def places(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""
-        said = [
+        winners = [
             verdict.winners[criterion]
             for match in self.read
             for verdict in (match.there, match.back)
             if verdict.winners
         ]
-        return said.count(FIRST), said.count(SECOND), said.count(TIE)
+        return winners.count(FIRST_ANSWER), winners.count(SECOND_ANSWER), winners.count(TIE)
 
     def by_chance(self, criterion: str) -> float:
         """Return the agreement of orders expected from a judge that ignores the answers.
@@ -82,23 +82,23 @@ class Tally:
         That judge chooses each position as often as this one does. The value is 0 if no reply could
         be read.
 
-        >>> from core.evaluation.pairwise.tally import Tally
-        >>> from core.evaluation.pairwise.verdicts import Match, Verdict
-        >>> won, lost = Verdict({"overall": "first"}), Verdict({"overall": "second"})
+        >>> from core.evaluation.pairwise.tally import PairwiseTally
+        >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
+        >>> won, lost = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "second"})
         >>> # 1/2 of each place: 2 x 1/4
-        >>> Tally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").by_chance("overall")
+        >>> PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").by_chance("overall")
         0.5
         """
         first, second, ties = self.places(criterion)
-        said = first + second + ties
-        return (2 * first * second + ties * ties) / said**2 if said else 0.0
+        total = first + second + ties
+        return (2 * first * second + ties * ties) / total**2 if total else 0.0
 
     def decides(self, criterion: str) -> bool:
         """Return whether the win rates of a criterion are informative.
 
         They are if the two orders agree beyond chance and no position is preferred throughout.
         """
-        return self._steady(criterion) and self._lean(criterion)[2] < BLIND
+        return self._steady(criterion) and self._lean(criterion)[2] < BLIND_SHARE
 
     def _steady(self, criterion: str) -> bool:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
@@ -106,7 +106,7 @@ class Tally:
 
         same, pairs = self._same(criterion), len(self.read)
         return pairs > 0 and bool(
-            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue < SAME
+            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue < AGREEMENT_P_VALUE
         )
 
     def _same(self, criterion: str) -> int:
@@ -122,21 +122,21 @@ class Tally:
         from scipy.stats import binomtest
 
         first, second, _ = self.places(criterion)
-        decided, more, place = (
+        decided, preferred_count, preferred = (
             first + second,
             max(first, second),
-            FIRST if first >= second else SECOND,
+            FIRST_ANSWER if first >= second else SECOND_ANSWER,
         )
-        beyond = bool(decided) and binomtest(more, decided).pvalue < CHANCE
-        return place, more, more / decided if beyond else 0.0
+        beyond = bool(decided) and binomtest(preferred_count, decided).pvalue < POSITION_P_VALUE
+        return preferred, preferred_count, preferred_count / decided if beyond else 0.0
 
     def doubts(self) -> tuple[str, ...]:
         """Return sentences on why the verdicts say little or nothing; empty if nothing is wrong."""
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
-        asked, read = len(self.matches), len(self.read)
-        if asked and read < FEW * asked:
+        asked_count, read_count = len(self.matches), len(self.read)
+        if asked_count and read_count < MIN_READABLE_SHARE * asked_count:
             why = next(
                 verdict.why
                 for match in self.matches
@@ -144,12 +144,12 @@ class Tally:
                 if verdict.winners is None
             )
             yield (
-                f"Of {asked:,} pairs the judge's replies could be read in {read:,}: its verdicts "
+                f"Of {asked_count:,} pairs the judge's replies could be read in {read_count:,}: its verdicts "
                 f"say little. {why}"
             )
-        elif read < asked:
-            yield f"{asked - read:,} of {asked:,} pairs are left out, as a reply could not be read."
-        if read:
+        elif read_count < asked_count:
+            yield f"{asked_count - read_count:,} of {asked_count:,} pairs are left out, as a reply could not be read."
+        if read_count:
             yield from self._said_of_places(*self.places("overall"))
         if self.short:
             yield (
@@ -160,26 +160,32 @@ class Tally:
 
     def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:
         """Yield sentences on what preferred positions and the two orders say against the judge."""
-        (place, more, lean), pairs, decided = self._lean("overall"), len(self.read), first + second
-        sentence = f"The judge preferred the {place} place in {more:,} of {decided:,}"
+        (preferred, preferred_count, lean), pairs, decided = (
+            self._lean("overall"),
+            len(self.read),
+            first + second,
+        )
+        sentence = (
+            f"The judge preferred the {preferred} place in {preferred_count:,} of {decided:,}"
+        )
         if not decided:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
-        elif lean >= BLIND:
+        elif lean >= BLIND_SHARE:
             yield f"{sentence}: its verdicts say nothing."
         elif self._steady("overall"):
-            if lean >= LEANING:
+            if lean >= LEANING_SHARE:
                 yield f"{sentence}: read its verdicts with care."
-        elif self.by_chance("overall") ** pairs >= SAME:
+        elif self.by_chance("overall") ** pairs >= AGREEMENT_P_VALUE:
             yield (
                 f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the "
                 "judge's verdicts from chance."
             )
         else:
-            same = (
+            agreement_text = (
                 "Asked in both orders, the judge gives the same verdict on "
                 f"{self._same('overall'):,} of {pairs:,} pairs"
             )
-            yield f"{same}, no more than by chance: its verdicts say nothing."
+            yield f"{agreement_text}, no more than by chance: its verdicts say nothing."
 
     def plain(self) -> dict[str, Any]:
         """Return everything as plain data."""

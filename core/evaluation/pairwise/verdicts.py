@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from core.errors import BadInput, ModelFailed, shorten
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
-from core.prompts import filled, prompts
+from core.prompts import fill_template, load_prompts
 from core.watch import NO_WATCH, Watch
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
-FIRST, SECOND, TIE = "first", "second", "tie"
-SCHEMA = {
+FIRST_ANSWER, SECOND_ANSWER, TIE = "first", "second", "tie"
+PAIR_SCHEMA = {
     "type": "object",
     "properties": {
         "why": {"type": "string", "maxLength": 240},
-        **{name: {"enum": [FIRST, SECOND, TIE]} for name in CRITERIA},
+        **{name: {"enum": [FIRST_ANSWER, SECOND_ANSWER, TIE]} for name in CRITERIA},
     },
     "required": ["why", *CRITERIA],
     "additionalProperties": False,
 }
-REPLY = 200  # tokens of a reply
-AROUND = 700  # tokens of the prompt without the answers, and of the reply
-LETTERS = 3  # characters per token, a lower bound
+PAIR_REPLY_TOKENS = 200  # tokens of a reply
+PROMPT_FRAME_TOKENS = 700  # tokens of the prompt without the answers, and of the reply
+MIN_CHARACTERS_PER_TOKEN = 3  # characters per token, a lower bound
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PairwiseVerdict:
     """Verdict of a reply: first, second or tie for each criterion, and the reason.
 
     `winners` is None if the reply could not be read; `why` then gives the reason.
@@ -55,8 +55,8 @@ class Match:
     question: str
     a: str
     b: str
-    there: Verdict
-    back: Verdict
+    there: PairwiseVerdict
+    back: PairwiseVerdict
 
     @property
     def read(self) -> bool:
@@ -68,85 +68,92 @@ class Match:
 
         It is the mean over both orders of 1 for a win, 1/2 for a tie and 0 for a loss.
 
-        >>> from core.evaluation.pairwise.verdicts import Match, Verdict
-        >>> there, back = Verdict({"overall": "first"}), Verdict({"overall": "tie"})
+        >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
+        >>> there, back = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "tie"})
         >>> Match("q", "a", "b", there, back).score("overall")  # won, then a tie
         0.75
         """
         if self.there.winners is None or self.back.winners is None:
             return None
-        worth = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
+        worth = {FIRST_ANSWER: 1.0, TIE: 0.5, SECOND_ANSWER: 0.0}
         return (worth[self.there.winners[criterion]] + 1 - worth[self.back.winners[criterion]]) / 2
 
     def agree(self, criterion: str) -> bool | None:
         """Return whether both orders have the same result, None unless both were read."""
         if self.there.winners is None or self.back.winners is None:
             return None
-        other = {FIRST: SECOND, SECOND: FIRST, TIE: TIE}
+        other = {FIRST_ANSWER: SECOND_ANSWER, SECOND_ANSWER: FIRST_ANSWER, TIE: TIE}
         return self.there.winners[criterion] == other[self.back.winners[criterion]]
 
 
-def messages(question: str, first: str, second: str, context: int) -> tuple[dict[str, str], ...]:
+def pair_messages(
+    question: str, first: str, second: str, context: int
+) -> tuple[dict[str, str], ...]:
     """Return the messages for the judge.
 
     Answers that do not fit into its context (in tokens) are cut, both to the same length.
     """
-    prompt, room = prompts("judge")["pair"], max(200, (context - AROUND) * LETTERS // 2)
-    given = {
+    prompt, room = (
+        load_prompts("judge")["pair"],
+        max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2),
+    )
+    fields = {
         "question": " ".join(question.split()),
         "first": _cut(first, room),
         "second": _cut(second, room),
     }
     return (
         {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": filled(prompt["user"], **given)},
+        {"role": "user", "content": fill_template(prompt["user"], **fields)},
     )
 
 
-def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_WATCH) -> Verdict:
+def ask_judge(
+    chat: Chat, question: str, first: str, second: str, watch: Watch = NO_WATCH
+) -> PairwiseVerdict:
     """Return the verdict on two answers in this order.
 
     If the model fails or its reply cannot be read, the verdict gives the reason.
 
-    >>> from core.evaluation.pairwise.verdicts import asked
+    >>> from core.evaluation.pairwise.verdicts import ask_judge
     >>> from tests.films import Parrot
     >>> judge = Parrot(
     ...     '{"why": "", "comprehensiveness": "tie", "diversity": "tie", '
     ...     '"empowerment": "tie", "overall": "second"}'
     ... )
-    >>> asked(
+    >>> ask_judge(
     ...     judge, "What is it about?", "A miser.", "A miser who learns to give."
     ... ).winners["overall"]
     'second'
     """
     try:
         reply = chat.reply(
-            messages(question, first, second, chat.context),
-            schema=SCHEMA,
-            max_tokens=REPLY,
+            pair_messages(question, first, second, chat.context),
+            schema=PAIR_SCHEMA,
+            max_tokens=PAIR_REPLY_TOKENS,
             watch=watch,
         )
     except (ModelFailed, BadInput) as error:
-        return Verdict(None, f"The judge could not be asked: {error}", failed=True)
+        return PairwiseVerdict(None, f"The judge could not be asked: {error}", failed=True)
     if reply.text.strip():
-        return read(reply.text)
-    return Verdict(None, f"The reply could not be read: {reply.fault()}")
+        return parse_pair_verdict(reply.text)
+    return PairwiseVerdict(None, f"The reply could not be read: {reply.fault()}")
 
 
-def read(reply: str) -> Verdict:
+def parse_pair_verdict(reply: str) -> PairwiseVerdict:
     """Return the verdict of a reply.
 
-    >>> from core.evaluation.pairwise.verdicts import read
-    >>> read("The first.").winners is None, read("The first.").why
+    >>> from core.evaluation.pairwise.verdicts import parse_pair_verdict
+    >>> parse_pair_verdict("The first.").winners is None, parse_pair_verdict("The first.").why
     (True, 'The reply could not be read: “The first.”.')
     """
-    found = json_reply(reply, CRITERIA)
-    parsed = found.value if found else {}
-    if all(parsed.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
-        return Verdict(
+    json_object = json_reply(reply, CRITERIA)
+    parsed = json_object.value if json_object else {}
+    if all(parsed.get(name) in (FIRST_ANSWER, SECOND_ANSWER, TIE) for name in CRITERIA):
+        return PairwiseVerdict(
             {name: parsed[name] for name in CRITERIA}, str(parsed.get("why", "")).strip()
         )
-    return Verdict(None, f"The reply could not be read: “{shorten(reply)}”.")
+    return PairwiseVerdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 
 def _cut(text: str, room: int) -> str:

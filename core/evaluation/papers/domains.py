@@ -11,41 +11,44 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from core.evaluation.papers.beside import Measured
+from core.evaluation.papers.paper_comparison import TextTable
 from core.evaluation.runs.plan import make_plan
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
-HOPS, PATHS = 4, 1000  # maximum length of a path, and paths per entity of a question
+MAX_PATH_HOPS, MAX_ENTITY_PATHS = (
+    4,
+    1000,
+)  # maximum length of a path, and paths per entity of a question
 # Domains that say nothing about the question if another one is on the path.
-WITHOUT = ("common", "type", "freebase", "kg", "base", "user")
-NONE, NOT_FOUND = "no domain", "no path found"
+GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
+NO_DOMAIN, NO_PATH_FOUND = "no domain", "no path found"
 
 
-def domains(
+def domain_tables(
     engine,
     sets: Mapping[str, str],
     rows: Mapping[str, str],
     size: int | None,
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
-) -> list[Measured]:
+) -> list[TextTable]:
     """Return one table of all sets with the share of questions by domain."""
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():
         plan = make_plan(
-            [published()["lego-1"]],
+            [published_instances()["lego-1"]],
             asked,
             size,
             lambda one: engine.graph(one, watch=watch),
             graph=graph(name),
         )
-        locals_: dict[str, Local] = {}
+        locals_: dict[str, LocalAdjacency] = {}
         total: Counter[str] = Counter()
         for place, drawn in enumerate(plan.drawn):
             watch.report(
@@ -54,30 +57,30 @@ def domains(
             )
             opened = drawn.open(engine).graph
             key = drawn.address.name
-            local = locals_.get(key) or Local(
+            local = locals_.get(key) or LocalAdjacency(
                 opened, Subgraph(np.arange(opened.n_nodes), np.arange(opened.n_edges)), "both"
             )
             if drawn.source.name:
                 locals_[key] = local
-            total.update(of_question(local, drawn.question))
+            total.update(domain_shares(local, drawn.question))
         shares[name] = total
         counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
     return [
-        Measured("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))
+        TextTable("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))
     ]
 
 
-def of_question(local: Local, question: Question) -> dict[str, float]:
+def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:
     """Return the share of each domain among a question's relations; the shares add up to 1.
 
     The relations are those on the shortest paths, in either direction, from the question's entities
     to its answers. Each relation of each path has the same weight.
 
-    >>> from core.evaluation.papers.domains import of_question
-    >>> from core.graph.algorithms.local import Local
+    >>> from core.evaluation.papers.domains import domain_shares
+    >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.types import Question, Subgraph
-    >>> of_question(
-    ...     Local(toy, Subgraph(np.arange(5), np.arange(7)), "both"),
+    >>> domain_shares(
+    ...     LocalAdjacency(toy, Subgraph(np.arange(5), np.arange(7)), "both"),
     ...     Question("Where is D?", "q", ("A",), ("D",)),
     ... )
     {'no domain': 1.0}
@@ -86,27 +89,29 @@ def of_question(local: Local, question: Question) -> dict[str, float]:
         local.graph,
         {node for name in question.answers for node in local.graph.nodes_named(name)},
     )
-    found = [
+    answer_paths = [
         path
         for name in question.entities
         for seed in graph.nodes_named(name)
-        for path in shortest_paths(local, seed, HOPS, every=True, cap=PATHS)[0]
+        for path in shortest_paths(local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS)[0]
         if path.end in ends
     ]
-    counts = Counter(_named(graph, [path for path in found if len(path) == min(map(len, found))]))
-    meant = {domain: count for domain, count in counts.items() if domain not in WITHOUT} or dict(
-        counts
+    counts = Counter(
+        _named(graph, [path for path in answer_paths if len(path) == min(map(len, answer_paths))])
     )
-    return {domain: count / sum(meant.values()) for domain, count in meant.items()} or {
-        NOT_FOUND: 1.0
-    }
+    domain_counts = {
+        domain: count for domain, count in counts.items() if domain not in GENERAL_DOMAINS
+    } or dict(counts)
+    return {
+        domain: count / sum(domain_counts.values()) for domain, count in domain_counts.items()
+    } or {NO_PATH_FOUND: 1.0}
 
 
 def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
     edges = [edge for path in paths for edge in path.edges]
     for relation in graph.triples(np.asarray(edges, np.int64))[1]:
         domain, dot, _ = graph.relation_names[int(relation)].partition(".")
-        yield domain if dot else NONE
+        yield domain if dot else NO_DOMAIN
 
 
 def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
@@ -118,7 +123,8 @@ def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
         for domain in one
     }
     for domain in sorted(
-        mean, key=lambda domain: (domain in (NONE, NOT_FOUND), -round(mean[domain], 9), domain)
+        mean,
+        key=lambda domain: (domain in (NO_DOMAIN, NO_PATH_FOUND), -round(mean[domain], 9), domain),
     ):
         yield (
             domain,

@@ -12,19 +12,19 @@ from typing import Any
 
 from core.errors import BadInput, nearest
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.graphs import on_builds
-from core.evaluation.papers.printed import PrintedTable, UpperBound, read_table
-from core.evaluation.reports.sensitivity import variant, varied
+from core.evaluation.papers.printed_values import PrintedTable, UpperBound, read_table
+from core.evaluation.reports.sensitivity import variant, vary_parameter
 from core.instances.catalogue import Instance
 from core.lines.text import split
 from core.operators.base import Line
 from core.operators.text import operator_class
-from core.operators.texts.built import BuiltGraph
+from core.operators.texts.built_graph import BuiltGraph
 
-FOLDER = Path(__file__).parent
-SHARES = ("share", "balance")  # units of metrics that a paper may print in per cent
-Values = Mapping[str, tuple[float | None, ...]]
+PAPERS_FOLDER = Path(__file__).parent
+PER_CENT_UNITS = ("share", "balance")  # units of metrics that a paper may print in per cent
+PrintedValues = Mapping[str, tuple[float | None, ...]]
 Duels = Mapping[str, Mapping[str, float]]
 """Win rates in [0, 1], by the winning instance, then by the other one."""
 
@@ -76,7 +76,7 @@ class Experiment:
         with their starting point (`core.evaluation.papers.gains`).
     against : instance whose answers a language model compares with those of each other one.
     wins : for each set, the printed win rates of the others over `against`
-        (`core.evaluation.papers.wins`).
+        (`core.evaluation.papers.win_rates`).
     duels : for each set and criterion, the printed win rates of one instance over another. For them
         the answers of all pairs are compared, or with `against` only those with it.
     vary : variations that turn a row into one row per value of an operator's parameter. A printed
@@ -100,7 +100,7 @@ class Experiment:
     place: str
     title: str
     rows: Mapping[str, str]
-    printed: Mapping[str, Values]
+    printed: Mapping[str, PrintedValues]
     sets: Mapping[str, PublishedSet]
     answers: str
     differs: tuple[str, ...]
@@ -111,7 +111,7 @@ class Experiment:
     small_rows: tuple[str, ...] = ()
     after: str = ""
     against: str = ""
-    wins: Values = field(default_factory=dict)
+    wins: PrintedValues = field(default_factory=dict)
     duels: Mapping[str, Mapping[str, Duels]] = field(default_factory=dict)
     vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -139,38 +139,48 @@ class Experiment:
         name of the set. `wanted` are builds and extractors that replace the paper's
         (`core.evaluation.papers.graphs.on_builds`).
         """
-        asked = self.sets[name]
+        published_set = self.sets[name]
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
-        there = {
-            id: on_builds(_on(known[asked.methods.get(id, id)], asked), graphs)
+        instances_by_row = {
+            id: on_builds(
+                _instance_on_set(known[published_set.methods.get(id, id)], published_set), graphs
+            )
             for id in (*filter(None, [self.after]), *self.rows)
         }
-        there = {id: _retrieving(one) for id, one in there.items()} if self.retrieval else there
-        chosen = [
+        instances_by_row = (
+            {id: _without_answer(one) for id, one in instances_by_row.items()}
+            if self.retrieval
+            else instances_by_row
+        )
+        row_ids = [
             id for id in self.rows if not small or not self.small_rows or id in self.small_rows
         ]
-        before = (there[self.after],) if self.after else ()
+        first_instances = (instances_by_row[self.after],) if self.after else ()
         if not self.vary:
-            names = {there[id].id: row for id, row in self.rows.items()}
-            after, against = (there[id].id if id else "" for id in (self.after, self.against))
-            duels = _renamed(self.duels, {id: one.id for id, one in there.items()})
+            names = {instances_by_row[id].id: row for id, row in self.rows.items()}
+            after, against = (
+                instances_by_row[id].id if id else "" for id in (self.after, self.against)
+            )
+            duels = _renamed(self.duels, {id: one.id for id, one in instances_by_row.items()})
             return replace(self, rows=names, after=after, against=against, duels=duels), (
-                *before,
-                *(there[id] for id in chosen),
+                *first_instances,
+                *(instances_by_row[id] for id in row_ids),
             )
         builds = self.small_builds if small and self.small_builds else self.builds
-        rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
-        ids = {id: one.id for id, one in there.items()}  # of each row's first value
-        for id in chosen:
-            one = there[id]
+        rows, instances, firsts = dict[str, str](), list(first_instances), dict[str, str]()
+        ids = {id: one.id for id, one in instances_by_row.items()}  # of each row's first value
+        for id in row_ids:
+            row_instance = instances_by_row[id]
             if builds:
-                one = on_builds(variant(one, BuiltGraph, "build", builds[id]), wanted)
+                row_instance = on_builds(
+                    variant(row_instance, BuiltGraph, "build", builds[id]), wanted
+                )
             for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
                 parameter, _, values = variation.partition("=")
-                found = varied((one,), variation)
-                ids[id] = found[0].id
-                firsts |= {instance.id: found[0].id for instance in found} if builds else {}
-                for instance, value in zip(found, split(values), strict=True):
+                variants = vary_parameter((row_instance,), variation)
+                ids[id] = variants[0].id
+                firsts |= {instance.id: variants[0].id for instance in variants} if builds else {}
+                for instance, value in zip(variants, split(values), strict=True):
                     if self.label:
                         label = self.label.format(int(value))
                     else:
@@ -180,8 +190,8 @@ class Experiment:
                     else:
                         rows[instance.id] = f"{self.rows[id]}, {label}"
                         instances.append(instance)
-        each = len(rows) // len(chosen)
-        places = [list(self.rows).index(id) * each + at for id in chosen for at in range(each)]
+        each = len(rows) // len(row_ids)
+        places = [list(self.rows).index(id) * each + at for id in row_ids for at in range(each)]
         none = (None,) * len(rows)
         printed = {
             name: {
@@ -200,11 +210,11 @@ class Experiment:
 
         If several sets share a shipped set, only the first one is included.
         """
-        found: dict[str, str] = {}
+        shipped_sets: dict[str, str] = {}
         for name in self.printed:
-            if self.sets[name].small not in ("", *found.values()):
-                found[name] = self.sets[name].small
-        return found
+            if self.sets[name].small not in ("", *shipped_sets.values()):
+                shipped_sets[name] = self.sets[name].small
+        return shipped_sets
 
 
 def _renamed(
@@ -224,19 +234,21 @@ def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str
     return {names[loser]: rate for loser, rate in row.items()}
 
 
-def _on(instance: Instance, asked: PublishedSet) -> Instance:
+def _instance_on_set(instance: Instance, asked: PublishedSet) -> Instance:
     """Return the instance with the build and the parameter value of a set.
 
     The value is applied only if the instance has the operator.
     """
-    found = variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
+    varied_instance = (
+        variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
+    )
     cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
-    if cls is not None and any(isinstance(part, cls) for part in found.line.everywhere()):
-        (found,) = varied((found,), asked.vary)
-    return found
+    if cls is not None and any(isinstance(part, cls) for part in varied_instance.line.everywhere()):
+        (varied_instance,) = vary_parameter((varied_instance,), asked.vary)
+    return varied_instance
 
 
-def _retrieving(instance: Instance) -> Instance:
+def _without_answer(instance: Instance) -> Instance:
     """Return the instance without the steps that make a prompt and an answer.
 
     The remaining steps may still ask language models.
@@ -269,25 +281,26 @@ class Paper:
 def papers() -> tuple[Paper, ...]:
     """Return the papers, each with its experiments."""
     return tuple(
-        _read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(FOLDER.glob("*.toml"))
+        _read_paper(tomllib.loads(file.read_text("utf-8")))
+        for file in sorted(PAPERS_FOLDER.glob("*.toml"))
     )
 
 
-def experiment(id: str) -> Experiment:
+def find_experiment(id: str) -> Experiment:
     """Return the experiment with an id.
 
     Raises BadInput, which names the nearest one.
     """
-    known = {one.id: one for paper in papers() for one in paper.experiments}
-    if id not in known:
-        every = (*known, *costs(), *printed_tables())
+    experiments_by_id = {one.id: one for paper in papers() for one in paper.experiments}
+    if id not in experiments_by_id:
+        every = (*experiments_by_id, *cost_figures(), *printed_tables())
         raise BadInput(
             f"There is no experiment “{id}”.{nearest(id, every)} “reproduce” lists them."
         )
-    return known[id]
+    return experiments_by_id[id]
 
 
-def costs() -> dict[str, BuildingCosts]:
+def cost_figures() -> dict[str, BuildingCosts]:
     """Return the figures of building costs, by id."""
     return {one.id: one for paper in papers() for one in paper.costs}
 
@@ -297,21 +310,21 @@ def printed_tables() -> dict[str, PrintedTable]:
     return {one.id: one for paper in papers() for one in paper.tables}
 
 
-def _read(file: dict[str, Any]) -> Paper:
+def _read_paper(file: dict[str, Any]) -> Paper:
     paper = file["paper"]
     sets = {
         name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))})
         for name, values in file.get("sets", {}).items()
     }
-    about = {
+    shared_fields = {
         "paper": paper["title"],
         "answers": paper["answers"],
         "extractor": paper.get("extractor", ""),
         "differs": tuple(paper.get("differs", ())),
     }
     scale = paper.get("scale", 1.0)
-    found = tuple(
-        _experiment(id, one, sets, one.get("scale", scale), about)
+    experiments = tuple(
+        _experiment(id, one, sets, one.get("scale", scale), shared_fields)
         for id, one in file.get("experiments", {}).items()
     )
     costs = tuple(
@@ -325,7 +338,7 @@ def _read(file: dict[str, Any]) -> Paper:
     tables = tuple(
         read_table(id, paper["title"], one) for id, one in file.get("tables", {}).items()
     )
-    return Paper(paper["title"], found, costs, file.get("elsewhere", {}), tables)
+    return Paper(paper["title"], experiments, costs, file.get("elsewhere", {}), tables)
 
 
 def _experiment(
@@ -344,9 +357,9 @@ def _experiment(
         },
     }
     scaled = lambda column, unit="share": tuple(
-        _number(value, scale if unit in SHARES else 1.0) for value in column or none
+        _number(value, scale if unit in PER_CENT_UNITS else 1.0) for value in column or none
     )
-    read = {
+    converted = {
         "printed": {
             name: {key: scaled(column, metric(key).unit) for key, column in columns.items()}
             for name, columns in values["printed"].items()
@@ -368,7 +381,7 @@ def _experiment(
         for key, value in values.items()
         if key not in ("scale", "small_sets")
     }
-    return Experiment(id, sets=sets, **about | values | read)
+    return Experiment(id, sets=sets, **about | values | converted)
 
 
 def _number(value: float | str, scale: float) -> float | None:
@@ -386,11 +399,13 @@ def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
 
     Each winner has one number per row, which may be the winner's own row.
     """
-    read = {}
+    rates_by_winner = {}
     for winner, values in rates.items():
-        known = zip(rows, values, strict=True)
-        read[winner] = {loser: rate / 100 for loser, rate in known if not math.isnan(rate)}
-    return read
+        rates_by_loser = zip(rows, values, strict=True)
+        rates_by_winner[winner] = {
+            loser: rate / 100 for loser, rate in rates_by_loser if not math.isnan(rate)
+        }
+    return rates_by_winner
 
 
 def _by_row(

@@ -9,18 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from core.evaluation.metrics.statistics import correlation
-from core.evaluation.papers.beside import Beside, Row
 from core.evaluation.papers.experiments import Experiment
-from core.evaluation.reports.summary import Summary
+from core.evaluation.papers.paper_comparison import MethodValues, MetricComparison
+from core.evaluation.reports.summary import RunSummary
 
-NEAR, RECALL, RECALL_AT_END = (
+START_NEARNESS_METRIC, START_RECALL_METRIC, END_RECALL_METRIC = (
     "topological_recall@10",
     "capped_node_recall@10",
     "capped_node_recall@100",
 )
 
 
-def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
+def gain_correlations(
+    experiment: Experiment, name: str, summary: RunSummary
+) -> list[MetricComparison]:
     """Return the correlation of each instance's gain with each metric of the starting point.
 
     The metrics are those that the paper prints for the set `name`, taken of the first ten results
@@ -29,25 +31,27 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     The paper's table has a column Recall; MissTR is the difference between Topological Recall and
     it (corollary 1), so that column is recall without a cap.
     """
-    columns = summary.values(experiment.after, [*experiment.printed[name], RECALL])
-    found = []
+    columns = summary.values(experiment.after, [*experiment.printed[name], START_RECALL_METRIC])
+    comparisons = []
     for column, (metric, printed) in enumerate(experiment.printed[name].items()):
         rows = []
         for instance, value in zip(experiment.rows, printed, strict=True):
-            gained = summary.values(instance, [RECALL_AT_END])[:, 0] - columns[:, -1]
+            gained = summary.values(instance, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
             rows.append(
-                Row(
+                MethodValues(
                     instance,
                     experiment.rows[instance],
                     value,
                     correlation(columns[:, column], gained),
                 )
             )
-        found.append(Beside.of(name, summary.run.spec["set"], f"gain with {metric}", rows))
-    return found
+        comparisons.append(
+            MetricComparison.of(name, summary.run.spec["set"], f"gain with {metric}", rows)
+        )
+    return comparisons
 
 
-def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, float, int]]:
+def quartiles(summary: RunSummary, first: str, instance: str) -> list[tuple[float, float, int]]:
     """Return figures of four parts of the questions by Topological Recall (Figure 5).
 
     The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
@@ -62,10 +66,10 @@ def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, 
     -------
     For each part: mean Topological Recall, mean recall at 10 of the instance, number of questions.
     """
-    near = summary.values(first, [NEAR])[:, 0]
-    recall = summary.values(instance, [RECALL])[:, 0]
-    there = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
-    parts = np.array_split(there[np.argsort(near[there], kind="stable")], 4)
+    near = summary.values(first, [START_NEARNESS_METRIC])[:, 0]
+    recall = summary.values(instance, [START_RECALL_METRIC])[:, 0]
+    known_rows = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
+    parts = np.array_split(known_rows[np.argsort(near[known_rows], kind="stable")], 4)
     return [
         (float(near[part].mean()), float(recall[part].mean()), len(part))
         for part in parts

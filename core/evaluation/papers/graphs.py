@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.builds import build_for, find
-from core.builds.catalogue import EXTRACTORS, KINDS, catalogue, of_kind
+from core.builds import build_for, find_build
+from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, catalogue, of_kind
 from core.corpus import Corpus
 from core.errors import BadInput, BadParameter
 from core.evaluation.reports.sensitivity import variant
 from core.instances.catalogue import Instance
-from core.operators.texts.built import BuiltGraph
+from core.operators.texts.built_graph import BuiltGraph
 
 
 def kind_of_graph(instance: Instance) -> str:
     """Return the kind of graph of an instance's line, or an empty text if it names none."""
     for operator in instance.line.parts():
         if isinstance(operator, BuiltGraph):
-            return operator.build if operator.build in KINDS else find(operator.build).graph
+            return (
+                operator.build
+                if operator.build in GRAPH_KIND_WORDS
+                else find_build(operator.build).graph
+            )
     return ""
 
 
@@ -35,10 +39,10 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
     Examples
     --------
     >>> from core.evaluation.papers.graphs import on_builds
-    >>> from core.instances.catalogue import published
+    >>> from core.instances.catalogue import published_instances
     >>> wanted = ("paper", "kg-names")
     >>> [
-    ...     repr(on_builds(published()[id], wanted).line.operators[0])
+    ...     repr(on_builds(published_instances()[id], wanted).line.operators[0])
     ...     for id in ("dalk", "vanilla-rag")
     ... ]
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
@@ -46,7 +50,7 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
     kind = kind_of_graph(instance)
     for one in reversed(wanted if kind else ()):
         build = _of_extractor(kind, one) if one in EXTRACTORS else one
-        if build and find(build).graph == kind:
+        if build and find_build(build).graph == kind:
             return variant(instance, BuiltGraph, "build", build)
     return instance
 
@@ -65,19 +69,19 @@ def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
 
     Raises BadInput if not.
     """
-    there = set(kinds)
-    for one in wanted:
-        if one in EXTRACTORS:
+    graph_kinds = set(kinds)
+    for name in wanted:
+        if name in EXTRACTORS:
             continue
-        if one in KINDS and one not in catalogue():
-            rows = ", ".join(row.id for row in of_kind(one))
-            raise BadInput(f"“{one}” is a kind of graph; name one of its builds: {rows}.")
+        if name in GRAPH_KIND_WORDS and name not in catalogue():
+            rows = ", ".join(row.id for row in of_kind(name))
+            raise BadInput(f"“{name}” is a kind of graph; name one of its builds: {rows}.")
         try:
-            kind = find(one).graph
+            kind = find_build(name).graph
         except BadParameter as error:
             raise BadInput(str(error)) from None
-        if kind not in there:
-            raise BadInput(f"No row stands on a graph of the kind of “{one}”.")
+        if kind not in graph_kinds:
+            raise BadInput(f"No row stands on a graph of the kind of “{name}”.")
 
 
 def graphs_of(corpus: Corpus, instances: Sequence[Instance], names: Mapping[str, str]) -> str:

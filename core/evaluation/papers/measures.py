@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.evaluation.papers.beside import Measured
-from core.evaluation.papers.domains import domains
-from core.evaluation.papers.walks import updates
+from core.evaluation.papers.domains import domain_tables
+from core.evaluation.papers.paper_comparison import TextTable
+from core.evaluation.papers.walk_updates import update_cost_tables
 
-Measure = Callable[..., list[Measured]]
+Measure = Callable[..., list[TextTable]]
 """Function that measures a figure of a paper and returns its tables.
 
 It takes the engine, the question sets by the paper's name, the rows, the number of questions of
 each set, a function that names the graph of a set, and a watch.
 """
-MEASURES: dict[str, Measure] = {"domains": domains, "updates": updates}
+MEASURES: dict[str, Measure] = {"domains": domain_tables, "updates": update_cost_tables}

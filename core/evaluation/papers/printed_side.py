@@ -4,45 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.evaluation.papers.beside import Measured
-from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.experiments import Duels, Experiment
-from core.evaluation.papers.printed import PrintedTable, UpperBound
+from core.evaluation.papers.paper_comparison import TextTable
+from core.evaluation.papers.printed_values import PrintedTable, UpperBound
 from core.instances.catalogue import catalogue
 
-NOT_PRINTED = "–"
-UNPRINTED = "The paper prints no values of it."
+NO_VALUE_CELL = "–"
+NO_VALUES_SENTENCE = "The paper prints no values of it."
 
 
 def printed_side(
     wanted: Experiment | BuildingCosts | PrintedTable,
-) -> tuple[list[Measured], list[str]]:
+) -> tuple[list[TextTable], list[str]]:
     """Return the printed values as tables, and sentences on what it takes to measure them here."""
     if isinstance(wanted, BuildingCosts):
-        return [], [UNPRINTED, *wanted.differs]
+        return [], [NO_VALUES_SENTENCE, *wanted.differs]
     if isinstance(wanted, PrintedTable):
-        return [Measured(wanted.title, wanted.head, wanted.rows)], [f"{wanted.source}."]
-    found = [table for name in wanted.printed for table in _tables(wanted, name)]
-    return found, ([] if found else [UNPRINTED]) + _needs(wanted)
+        return [TextTable(wanted.title, wanted.head, wanted.rows)], [f"{wanted.source}."]
+    tables = [table for name in wanted.printed for table in _tables(wanted, name)]
+    return tables, ([] if tables else [NO_VALUES_SENTENCE]) + _needs(wanted)
 
 
-def _tables(wanted: Experiment, name: str) -> Iterator[Measured]:
+def _tables(wanted: Experiment, name: str) -> Iterator[TextTable]:
     """Yield the tables of one question set."""
-    here = wanted if wanted.measures else wanted.asked(catalogue(), name)[0]
+    set_experiment = wanted if wanted.measures else wanted.asked(catalogue(), name)[0]
     columns = {
         metric: column
-        for metric, column in here.printed[name].items()
+        for metric, column in set_experiment.printed[name].items()
         if any(value is not None for value in column)
     }
     if columns:
-        rows = zip(here.rows.values(), *(map(_exact, column) for column in columns.values()))
-        yield Measured(name, ("method", *columns), tuple(rows))
-    if name in here.wins:
-        rows = zip(here.rows.values(), map(_exact, here.wins[name]))
-        head = ("method", f"win rate over {here.rows[here.against]}")
-        yield Measured(name, head, tuple(rows))
-    for criterion, rates in here.duels.get(name, {}).items():
-        yield Measured(f"{name}, {criterion}: win rates", *_matrix(here, rates))
+        rows = zip(
+            set_experiment.rows.values(), *(map(_exact, column) for column in columns.values())
+        )
+        yield TextTable(name, ("method", *columns), tuple(rows))
+    if name in set_experiment.wins:
+        rows = zip(set_experiment.rows.values(), map(_exact, set_experiment.wins[name]))
+        head = ("method", f"win rate over {set_experiment.rows[set_experiment.against]}")
+        yield TextTable(name, head, tuple(rows))
+    for criterion, rates in set_experiment.duels.get(name, {}).items():
+        yield TextTable(f"{name}, {criterion}: win rates", *_matrix(set_experiment, rates))
 
 
 def _matrix(here: Experiment, rates: Duels) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -71,5 +73,5 @@ def _needs(wanted: Experiment) -> list[str]:
 def _exact(value: float | None) -> str:
     """Return a value with all digits that are printed."""
     if value is None:
-        return NOT_PRINTED
+        return NO_VALUE_CELL
     return str(value) if isinstance(value, UpperBound) else f"{value:.6g}"

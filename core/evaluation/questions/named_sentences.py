@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from core.builds.extract.noun_phrases import TYPES
+from core.builds.extract.noun_phrases import TYPE_OF_LABEL
 from core.builds.facts import Facts
 from core.corpus import Corpus
-from core.corpus.quoted import passage_name, squeezed
-from core.corpus.sentences import sentences
+from core.corpus.quotations import passage_name, single_line
+from core.corpus.sentences import sentence_spans
 from core.graph.columns import Table
-from core.languages.spelling import fold, fold_with_places, place_behind
+from core.languages.spelling import end_place, fold, fold_with_places
 from core.watch import NO_WATCH, Watch
 
 # Entity types that are names. Groups and languages (such as “English”) apply to many things.
-NAMED = frozenset(TYPES.values()) - {"group", "language"}
-WORD, EMPTY = re.compile(r"\w+"), list[int]()
-EVERY = 200  # documents between two checks for cancellation
+NAME_TYPES = frozenset(TYPE_OF_LABEL.values()) - {"group", "language"}
+WORD_IN_TEXT, NO_SENTENCE_ROWS = re.compile(r"\w+"), list[int]()
+CHECK_EVERY_DOCUMENTS = 200  # documents between two checks for cancellation
 NEXT_CHUNKS = 3  # chunks in which the next sentence is searched
 
 
@@ -85,40 +85,45 @@ class SentenceTable:
         for row, id in enumerate(chunks.texts("document")):
             rows.setdefault(id, []).append(row)
         for number in range(len(corpus)):
-            if number % EVERY == 0:
+            if number % CHECK_EVERY_DOCUMENTS == 0:
                 watch.check()
             document = corpus.at(number)
             table._add(number, document.text, rows.get(document.id, []), facts)
         return table
 
     def _add(self, document: int, text: str, rows: list[int], facts: Sequence[Facts]) -> None:
-        held = [squeezed(self.chunks.text("text", row)) for row in rows]
-        at = 0
-        for start, end in sentences(text):
-            said = squeezed(text[start:end])
+        chunk_texts = [single_line(self.chunks.text("text", row)) for row in rows]
+        first_chunk = 0
+        for start, end in sentence_spans(text):
+            sentence = single_line(text[start:end])
             number = len(self.texts)
-            self.texts.append(said)
+            self.texts.append(sentence)
             self.documents.append(document)
-            here = [
+            containing_chunks = [
                 place
-                for place in range(at, min(at + NEXT_CHUNKS, len(rows)))
-                if said in held[place]
+                for place in range(first_chunk, min(first_chunk + NEXT_CHUNKS, len(rows)))
+                if sentence in chunk_texts[place]
             ]
-            if here:
-                at = here[0]
-                found = names_in(
-                    said,
+            if containing_chunks:
+                first_chunk = containing_chunks[0]
+                name_counts = names_in(
+                    sentence,
                     [
                         entity.name
-                        for place in here
+                        for place in containing_chunks
                         for entity in facts[rows[place]].entities
-                        if entity.type in NAMED
+                        if entity.type in NAME_TYPES
                     ],
                 )
-                if found:
-                    chunks = tuple(rows[place] for place in here)
+                if name_counts:
+                    chunks = tuple(rows[place] for place in containing_chunks)
                     self.named[number] = NamedSentence(
-                        number, said, document, chunks, tuple(found), tuple(found.values())
+                        number,
+                        sentence,
+                        document,
+                        chunks,
+                        tuple(name_counts),
+                        tuple(name_counts.values()),
                     )
 
     def passage(self, sentence: NamedSentence) -> str:
@@ -134,29 +139,36 @@ class SentenceTable:
 
     def around(self, sentence: NamedSentence) -> str:
         """Return the texts of all chunks that contain a sentence, without case and typography."""
-        return fold("\n".join(squeezed(self.chunks.text("text", row)) for row in sentence.chunks))
+        return fold(
+            "\n".join(single_line(self.chunks.text("text", row)) for row in sentence.chunks)
+        )
 
     def where(self, name: str) -> frozenset[int]:
         """Return the rows of all sentences that contain a name as whole words, ignoring case."""
-        known = fold(name)
-        if known not in self._found:
+        folded_name = fold(name)
+        if folded_name not in self._found:
             # Search only the sentences with the name's rarest word.
             rows = min(
-                (self._by_word.get(word, EMPTY) for word in WORD.findall(known)),
+                (
+                    self._by_word.get(word, NO_SENTENCE_ROWS)
+                    for word in WORD_IN_TEXT.findall(folded_name)
+                ),
                 key=len,
-                default=EMPTY,
+                default=NO_SENTENCE_ROWS,
             )
-            self._found[known] = frozenset(row for row in rows if spans_of(self.texts[row], name))
-        return self._found[known]
+            self._found[folded_name] = frozenset(
+                row for row in rows if spans_of(self.texts[row], name)
+            )
+        return self._found[folded_name]
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
         """Rows of the sentences that contain each word, in lower case."""
-        found: dict[str, list[int]] = {}
+        rows_by_word: dict[str, list[int]] = {}
         for row, text in enumerate(self.texts):
-            for word in set(WORD.findall(fold(text))):
-                found.setdefault(word, []).append(row)
-        return found
+            for word in set(WORD_IN_TEXT.findall(fold(text))):
+                rows_by_word.setdefault(word, []).append(row)
+        return rows_by_word
 
 
 def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
@@ -170,20 +182,20 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
     ... )
     {'Tom Reid': 2, 'Ayr': 1}
     """
-    found: dict[str, list[tuple[int, int]]] = {}
-    taken: list[tuple[int, int]] = []
+    spans_by_name: dict[str, list[tuple[int, int]]] = {}
+    taken_spans: list[tuple[int, int]] = []
     for name in sorted(
-        {squeezed(fold(name)) for name in names}, key=lambda name: (-len(name), name)
+        {single_line(fold(name)) for name in names}, key=lambda name: (-len(name), name)
     ):
         spans = [
             span
             for span in spans_of(text, name)
-            if not any(span[0] < end and start < span[1] for start, end in taken)
+            if not any(span[0] < end and start < span[1] for start, end in taken_spans)
         ]
         if spans:
-            found[name] = spans
-            taken += spans
-    ordered = sorted(found.values(), key=lambda spans: spans[0])
+            spans_by_name[name] = spans
+            taken_spans += spans
+    ordered = sorted(spans_by_name.values(), key=lambda spans: spans[0])
     return {text[spans[0][0] : spans[0][1]]: len(spans) for spans in ordered}
 
 
@@ -194,18 +206,18 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]
     """
-    whole, places = fold_with_places(text)
-    wanted, found = fold(name), list[tuple[int, int]]()
-    at = whole.find(wanted) if wanted else -1
-    while at >= 0:
-        end = at + len(wanted)
-        if not (_goes_on(whole, at) or _goes_on(whole, end)):
-            found.append((places[at], place_behind(places, end)))
-        at = whole.find(wanted, end)
-    return found
+    folded_text, places = fold_with_places(text)
+    folded_name, spans = fold(name), list[tuple[int, int]]()
+    position = folded_text.find(folded_name) if folded_name else -1
+    while position >= 0:
+        end = position + len(folded_name)
+        if not (_is_inside_word(folded_text, position) or _is_inside_word(folded_text, end)):
+            spans.append((places[position], end_place(places, end)))
+        position = folded_text.find(folded_name, end)
+    return spans
 
 
-def _goes_on(text: str, at: int) -> bool:
+def _is_inside_word(text: str, at: int) -> bool:
     """Return whether a word continues across a position."""
     return 0 < at < len(text) and _in_word(text[at - 1]) and _in_word(text[at])
 

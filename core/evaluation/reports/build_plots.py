@@ -10,25 +10,25 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from core.builds.report import GRAPH, INDEX, StepCost
-from core.evaluation.reports.html import PAGE, cards, plotly_script
-from core.evaluation.reports.plots import COLOURS, styled
+from core.builds.report import GRAPH_STEPS, INDEX_STEPS, StepCost
+from core.evaluation.reports.html import PAGE_TEMPLATE, cards, plotly_script
+from core.evaluation.reports.plots import COLOURS, apply_style
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-WIDE = 18  # letters per line of a name
-LIGHT = 0.45  # opacity of completion tokens, next to prompt tokens at 1
+BAR_NAME_LETTERS = 18  # letters per line of a name
+COMPLETION_OPACITY = 0.45  # opacity of completion tokens, next to prompt tokens at 1
 Costs = Mapping[str, Sequence[StepCost]]
 
 
-def tokens(costs: Costs) -> Figure:
+def token_plot(costs: Costs) -> Figure:
     """Plot language-model tokens by graph: prompt and completion, for the graph and its index."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
-        for kind, opacity in (("prompt", 1.0), ("completion", LIGHT)):
+    for part_number, (part, words) in enumerate(((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))):
+        for kind, opacity in (("prompt", 1.0), ("completion", COMPLETION_OPACITY)):
             name = "tokens_in" if kind == "prompt" else "tokens_out"
             values = [
                 sum(getattr(step.usage, name) for step in steps if step.part == part)
@@ -38,11 +38,11 @@ def tokens(costs: Costs) -> Figure:
                 x=_names(costs),
                 y=values,
                 name=f"{words}, {kind}",
-                marker={"color": COLOURS[at], "opacity": opacity},
+                marker={"color": COLOURS[part_number], "opacity": opacity},
                 hovertemplate=f"<b>%{{x}}</b><br>{words}, {kind}: %{{y:,}} tokens<extra></extra>",
             )
     figure.update_yaxes(title="Tokens", rangemode="tozero")
-    styled(figure, "Tokens of building, by graph").update_layout(barmode="stack")
+    apply_style(figure, "Tokens of building, by graph").update_layout(barmode="stack")
     if not any(step.usage.calls for steps in costs.values() for step in steps):
         figure.update_layout(
             title_subtitle={"text": "No language model was asked: 0 tokens", "font": {"size": 11}},
@@ -52,33 +52,36 @@ def tokens(costs: Costs) -> Figure:
     return figure
 
 
-def seconds(costs: Costs) -> Figure:
+def seconds_plot(costs: Costs) -> Figure:
     """Plot building seconds by graph, for the graph and its index."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
+    for part_number, (part, words) in enumerate(((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))):
         figure.add_bar(
             x=_names(costs),
             y=[
                 sum(step.seconds for step in steps if step.part == part) for steps in costs.values()
             ],
             name=words,
-            marker={"color": COLOURS[at]},
+            marker={"color": COLOURS[part_number]},
             hovertemplate=f"<b>%{{x}}</b><br>{words}: %{{y:,.1f}} s<extra></extra>",
         )
     figure.update_yaxes(title="Seconds", rangemode="tozero")
-    return styled(figure, "Seconds of building, by graph").update_layout(barmode="stack")
+    return apply_style(figure, "Seconds of building, by graph").update_layout(barmode="stack")
 
 
-def page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
+def cost_page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
     """Return both plots and some sentences as one HTML file that needs no network."""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    drawn = cards([tokens(costs), seconds(costs)])
-    return PAGE.format(
+    drawn = cards([token_plot(costs), seconds_plot(costs)])
+    return PAGE_TEMPLATE.format(
         title=escape(title), body=f"{plotly_script()}<div class='plots'>{drawn}</div>{words}"
     )
 
 
 def _names(costs: Costs) -> list[str]:
-    return ["<br>".join(map(escape, wrap(name, WIDE, break_on_hyphens=False))) for name in costs]
+    return [
+        "<br>".join(map(escape, wrap(name, BAR_NAME_LETTERS, break_on_hyphens=False)))
+        for name in costs
+    ]

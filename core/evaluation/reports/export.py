@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.naming import Called, called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.method_names import MethodName, method_names
+from core.evaluation.reports.summary import RunSummary
 
 # Columns: the id, the method's name, and the paper's own name.
-METHOD = ("instance", "method", "number")
-_LATEX = {
+METHOD_COLUMNS = ("instance", "method", "number")
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -27,19 +27,27 @@ _LATEX = {
 }
 
 
-def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
+def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per question and instance.
 
     A row has the question, its known answers, the answer given, every metric and the error.
     """
     names = names or summary.reported
-    asked = ["question_id", "hops", "question", "entities", "known_answers"]
-    head = [*METHOD, *asked, "answer", "answered_by", "answer_fault", *names, "error"]
-    rows, methods = [], called(summary.run)
+    question_columns = ["question_id", "hops", "question", "entities", "known_answers"]
+    head = [
+        *METHOD_COLUMNS,
+        *question_columns,
+        "answer",
+        "answered_by",
+        "answer_fault",
+        *names,
+        "error",
+    ]
+    rows, methods = [], method_names(summary.run)
     for row in summary.rows:
         question, outcome = row.question, row.outcome
         answer = outcome.answer if outcome else None
-        about = [
+        question_cells = [
             question.id,
             question.hops,
             question.text,
@@ -53,25 +61,33 @@ def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
             for name in names
         ]
         method = methods[row.instance]
-        said = (
+        answer_cells = (
             [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
         )
         rows.append(
-            [row.instance, method.plain, method.number, *about, *said, *values, row.error or ""]
+            [
+                row.instance,
+                method.plain,
+                method.number,
+                *question_cells,
+                *answer_cells,
+                *values,
+                row.error or "",
+            ]
         )
     return _csv([head, *rows])
 
 
-def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
+def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per instance, hop count and metric.
 
     All hop counts together come first. A row has the mean, its interval, the number of questions in
     it, and the numbers of answered, failed and asked questions.
     """
-    parts, methods = [("all", summary)], called(summary.run)
-    hops, of = summary.by_hops(), summary.run.spec["sample"]
+    summaries, methods = [("all", summary)], method_names(summary.run)
+    hops, question_count = summary.by_hops(), summary.run.spec["sample"]
     if len(hops) > 1:
-        parts += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
+        summaries += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
     rows = [
         [instance, method.plain, method.number, hop, name]
         + [
@@ -79,40 +95,51 @@ def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
             estimate.n,
             counts["scored"],
             counts["failed"],
-            of if hop == "all" else "",
+            question_count if hop == "all" else "",
         ]
-        for hop, part in parts
+        for hop, part in summaries
         for instance, figures in part.table(names).items()
         for counts, method in [(part.counts(instance), methods[instance])]
         for name, estimate in figures.items()
     ]
     return _csv(
         [
-            [*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed", "asked"],
+            [
+                *METHOD_COLUMNS,
+                "hops",
+                "metric",
+                "mean",
+                "low",
+                "high",
+                "n",
+                "answered",
+                "failed",
+                "asked",
+            ],
             *rows,
         ]
     )
 
 
-def latex(summary: Summary, names: Sequence[str] = ()) -> str:
+def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return a LaTeX table (package booktabs) with one row per instance.
 
     The best value of each column is bold.
     """
     names = names or summary.defaults.table
     table = summary.table(names)
-    titles = {key: _named(one) for key, one in called(summary.run).items()}
+    titles = {key: _latex_name(one) for key, one in method_names(summary.run).items()}
     n = ["Questions"] if summary.unfinished else []
     best = {name: _best(name, [figures[name].mean for figures in table.values()]) for name in names}
     lines = [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{escaped(_caption(summary, names))}}}",
+        rf"  \caption{{{escape_latex(_caption(summary, names))}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(names) + len(n))}}}",
         r"    \toprule",
         "    "
         + " & ".join(
-            ["Method", *n, *(escaped(metric(name).described()["title"]) for name in names)]
+            ["Method", *n, *(escape_latex(metric(name).described()["title"]) for name in names)]
         )
         + r" \\",
         r"    \midrule",
@@ -124,12 +151,12 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 
 
-def escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return a text as LaTeX prints it, on one line."""
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    return "".join(_LATEX_ESCAPES.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def shown(name: str, value: float | None) -> str:
+def format_figure(name: str, value: float | None) -> str:
     """Return a figure with the digits that suit its unit, or a dash if there is none."""
     if value is None:
         return "–"
@@ -143,16 +170,16 @@ def shown(name: str, value: float | None) -> str:
 
 def with_interval(name: str, estimate: Estimate) -> str:
     """Return a figure with its interval, such as `0.500 [0.250, 0.750]`, or a dash."""
-    return estimate.text(lambda value: shown(name, value))
+    return estimate.text(lambda value: format_figure(name, value))
 
 
-def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Return the rows of a table as lines of text.
 
     All columns but the first `left` are right-aligned.
 
-    >>> from core.evaluation.reports.export import aligned
-    >>> aligned([["", "f1"], ["bm25", "0.5"]])
+    >>> from core.evaluation.reports.export import align_columns
+    >>> align_columns([["", "f1"], ["bm25", "0.5"]])
     ['       f1', 'bm25  0.5']
     """
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -164,9 +191,9 @@ def _filled(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[st
         yield cell.ljust(width) if place < left else cell.rjust(width)
 
 
-def _caption(summary: Summary, names: Sequence[str]) -> str:
+def _caption(summary: RunSummary, names: Sequence[str]) -> str:
     spec = summary.run.spec
-    drawn = (
+    sample_text = (
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; "
         "mean with half the 95 % bootstrap interval"
     )
@@ -180,7 +207,7 @@ def _caption(summary: Summary, names: Sequence[str]) -> str:
     ]
     return "; ".join(
         [
-            drawn,
+            sample_text,
             *filter(None, [summary.so_far()]),
             *reader,
             *(sentence.rstrip(".") for sentence in failed),
@@ -188,28 +215,28 @@ def _caption(summary: Summary, names: Sequence[str]) -> str:
     )
 
 
-def _named(one: Called) -> str:
+def _latex_name(one: MethodName) -> str:
     """Return a method's name in LaTeX, followed by the paper's own in small print."""
-    return escaped(one.plain) + (
-        rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else ""
+    return escape_latex(one.plain) + (
+        rf" {{\footnotesize ({escape_latex(one.number)})}}" if one.number else ""
     )
 
 
 def _cell(name: str, estimate: Estimate, best: float | None) -> str:
     if estimate.mean is None:
         return "--"
-    text = shown(name, estimate.mean)
+    text = format_figure(name, estimate.mean)
     text = rf"\textbf{{{text}}}" if estimate.mean == best else text
     _, low, high = estimate.numbers()
-    return rf"{text} {{\tiny $\pm$ {shown(name, (high - low) / 2)}}}"
+    return rf"{text} {{\tiny $\pm$ {format_figure(name, (high - low) / 2)}}}"
 
 
 def _best(name: str, means: Sequence[float | None]) -> float | None:
-    known = [mean for mean in means if mean is not None]
+    known_means = [mean for mean in means if mean is not None]
     better = metric(name).better
-    if len(known) < 2 or better == "neither" or len(set(known)) == 1:
+    if len(known_means) < 2 or better == "neither" or len(set(known_means)) == 1:
         return None
-    return max(known) if better == "higher" else min(known)
+    return max(known_means) if better == "higher" else min(known_means)
 
 
 def _number(value: float | None) -> str:
@@ -222,11 +249,13 @@ def _csv(rows: Sequence[Sequence]) -> str:
     A text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([[_plain(cell) for cell in row] for row in rows])
+    csv.writer(out, lineterminator="\n").writerows(
+        [[_safe_cell(cell) for cell in row] for row in rows]
+    )
     return out.getvalue()
 
 
-def _plain(cell):
+def _safe_cell(cell):
     if (
         isinstance(cell, str)
         and cell[:1] in ("=", "+", "-", "@", "\t", "\r")

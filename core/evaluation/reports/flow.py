@@ -11,15 +11,25 @@ from typing import Any, Literal
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import StoredRow
 
-RIGHT, FAILED = "right", "failed"
+END_RIGHT, END_FAILED = "right", "failed"
 # Stages from top to bottom.
-ORDER = (RIGHT, "answer", "prompt", "paths", "retrieved", "subgraph", "graph", "corpus", FAILED)
-READER, PASSAGES = "reader_hit@1", "passages"
-WORDS = {
-    RIGHT: "right",
+END_STAGES = (
+    END_RIGHT,
+    "answer",
+    "prompt",
+    "paths",
+    "retrieved",
+    "subgraph",
+    "graph",
+    "corpus",
+    END_FAILED,
+)
+READER_MEASURE, PASSAGE_MEASURE = "reader_hit@1", "passages"
+STAGE_LABELS = {
+    END_RIGHT: "right",
     "answer": "not in the answer",
     "prompt": "not in the prompt",
     "paths": "not on a path",
@@ -27,12 +37,15 @@ WORDS = {
     "subgraph": "outside the subgraph",
     "graph": "not in the graph",
     "corpus": "not in the documents",
-    FAILED: "failed",
+    END_FAILED: "failed",
 }
 # Labels of stages where the usual ones do not fit.
-SAID_OF = {PASSAGES: {RIGHT: "all gold passages"}, READER: {"answer": "not named first"}}
+LABELS_BY_MEASURE = {
+    PASSAGE_MEASURE: {END_RIGHT: "all gold passages"},
+    READER_MEASURE: {"answer": "not named first"},
+}
 # Pixels: height of all questions, gap between two stages, height of a label on a band.
-TALL, GAP, ROW = (280.0, 34.0, 22.0)
+FLOW_HEIGHT_PIXELS, STAGE_GAP_PIXELS, LABEL_HEIGHT_PIXELS = (280.0, 34.0, 22.0)
 
 
 @dataclass(frozen=True)
@@ -49,9 +62,9 @@ class Band:
     @property
     def kind(self) -> Literal["won", "lost", "right", "wrong"]:
         """Effect of the second instance: questions won, lost, right in both or wrong in both."""
-        if self.before == RIGHT:
-            return "right" if self.after == RIGHT else "lost"
-        return "won" if self.after == RIGHT else "wrong"
+        if self.before == END_RIGHT:
+            return "right" if self.after == END_RIGHT else "lost"
+        return "won" if self.after == END_RIGHT else "wrong"
 
 
 @dataclass(frozen=True)
@@ -77,37 +90,45 @@ class Flow:
         """Return how many questions end at each stage, in the first or second instance."""
         counts = {
             stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
-            for stage in ORDER
+            for stage in END_STAGES
         }
         return {stage: count for stage, count in counts.items() if count}
 
     def words(self, stage: str) -> str:
         """Return the label of a stage."""
-        return SAID_OF.get(self.by, {}).get(stage) or WORDS[stage]
+        return LABELS_BY_MEASURE.get(self.by, {}).get(stage) or STAGE_LABELS[stage]
 
 
-def flow(summary: Summary, a: str, b: str) -> Flow | None:
+def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
     """Return the flow of a run's questions from one instance to another.
 
     It is None if no correct answers are known.
     """
-    by = measure(summary, (a, b))
-    if not by:
+    measure_name = correctness_measure(summary, (a, b))
+    if not measure_name:
         return None
-    ends = {instance: endings(summary, instance, by) for instance in (a, b)}
-    found: dict[tuple[str, str], list[str]] = {}
+    ends = {instance: end_stages(summary, instance, measure_name) for instance in (a, b)}
+    questions_by_ends: dict[tuple[str, str], list[str]] = {}
     for question in summary.questions:
         before, after = ends[a].get(question), ends[b].get(question)
         if before is not None and after is not None:
-            found.setdefault((before, after), []).append(question)
-    order = sorted(found, key=lambda pair: (ORDER.index(pair[0]), ORDER.index(pair[1])))
-    bands = tuple(Band(*pair, tuple(found[pair])) for pair in order)
+            questions_by_ends.setdefault((before, after), []).append(question)
+    order = sorted(
+        questions_by_ends, key=lambda pair: (END_STAGES.index(pair[0]), END_STAGES.index(pair[1]))
+    )
+    bands = tuple(Band(*pair, tuple(questions_by_ends[pair])) for pair in order)
     if bands:
-        return Flow(a, b, by, bands, len(summary.questions) - sum(map(len, found.values())))
+        return Flow(
+            a,
+            b,
+            measure_name,
+            bands,
+            len(summary.questions) - sum(map(len, questions_by_ends.values())),
+        )
     return None
 
 
-def measure(summary: Summary, instances: Sequence[str]) -> str:
+def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
     """Return the measure that decides whether a question is correct, the same for these instances.
 
     It is the metric of answers if a language model gave them. Else it is the hit of the graph
@@ -118,57 +139,63 @@ def measure(summary: Summary, instances: Sequence[str]) -> str:
         one: [row.outcome for row in summary.of(one) if row.outcome is not None]
         for one in instances
     }
-    known = lambda by: all(
-        not of or any(ending_of(outcome, by) is not None for outcome in of)
+    is_known = lambda by: all(
+        not of or any(outcome_end_stage(outcome, by) is not None for outcome in of)
         for of in outcomes.values()
     )
     by_model = summary.defaults.answers[:1] if summary.run.spec["model"] else ()
     return next(
         (
             by
-            for by in (*by_model, READER, PASSAGES, "accuracy")
-            if any(outcomes.values()) and known(by)
+            for by in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy")
+            if any(outcomes.values()) and is_known(by)
         ),
         "",
     )
 
 
-def endings(summary: Summary, instance: str, by: str) -> dict[str, str]:
+def end_stages(summary: RunSummary, instance: str, by: str) -> dict[str, str]:
     """Return where each question of an instance ends, without the unknown ones."""
-    ends = {row.question.id: ending(row, by) for row in summary.of(instance)}
+    ends = {row.question.id: row_end_stage(row, by) for row in summary.of(instance)}
     return {question: end for question, end in ends.items() if end is not None}
 
 
-def ending(row: StoredRow, by: str) -> str | None:
+def row_end_stage(row: StoredRow, by: str) -> str | None:
     """Return where a question ends: right, at the stage that lost it, or failed.
 
     It is None if no correct answer is known.
     """
     if row.outcome is not None:
-        return ending_of(row.outcome, by)
-    return FAILED if (row.question.gold if by == PASSAGES else row.question.answers) else None
+        return outcome_end_stage(row.outcome, by)
+    return (
+        END_FAILED
+        if (row.question.gold if by == PASSAGE_MEASURE else row.question.answers)
+        else None
+    )
 
 
-def ending_of(outcome: Outcome, by: str) -> str | None:
+def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
     """Return where an answered question ends.
 
-    >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> from core.evaluation.metrics.passages import Passages
-    >>> from core.evaluation.reports.flow import ending_of
-    >>> found = Passages(golds=2, alive={"corpus": 2, "graph": 2, "retrieved": 2, "prompt": 1})
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> from core.evaluation.metrics.passages import PassageSurvival
+    >>> from core.evaluation.reports.flow import outcome_end_stage
+    >>> found = PassageSurvival(golds=2, alive={"corpus": 2, "graph": 2, "retrieved": 2, "prompt": 1})
     >>> (
-    ...     ending_of(Outcome(1, fates=found), "passages"),
-    ...     ending_of(Outcome(1, answer=Answered("Ann", "m", 1, 1), fates=found), "accuracy"),
+    ...     outcome_end_stage(Outcome(1, fates=found), "passages"),
+    ...     outcome_end_stage(Outcome(1, answer=ScoredAnswer("Ann", "m", 1, 1), fates=found), "accuracy"),
     ... )
     ('prompt', 'right')
     """
-    if by == PASSAGES:
-        return None if outcome.fates is None else lost_at(outcome, by) or RIGHT
+    if by == PASSAGE_MEASURE:
+        return None if outcome.fates is None else lost_stage(outcome, by) or END_RIGHT
     value = metric(by)(outcome)
-    return None if value is None else RIGHT if value == 1 else lost_at(outcome, by) or "answer"
+    return (
+        None if value is None else END_RIGHT if value == 1 else lost_stage(outcome, by) or "answer"
+    )
 
 
-def lost_at(outcome: Outcome, by: str) -> str:
+def lost_stage(outcome: Outcome, by: str) -> str:
     """Return the first stage before the answer that lost a gold passage.
 
     If no gold passages are known, it is the first stage that lost all known answers. It is empty if
@@ -180,20 +207,20 @@ def lost_at(outcome: Outcome, by: str) -> str:
         if fates is not None
         else (outcome.alive or {}, min(1, outcome.golds))
     )
-    passed = ("answer", "prompt") if by == READER else ("answer",)
+    passed = ("answer", "prompt") if by == READER_MEASURE else ("answer",)
     lost = next(
         (stage for stage, count in alive.items() if stage not in passed and count < needed), ""
     )
     return lost or ("retrieved" if fates is not None and "retrieved" not in alive else "")
 
 
-def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """Return the positions of stages, bands and labels in pixels from the top.
 
     `labels` holds texts by (before, after).
 
-    >>> from core.evaluation.reports.flow import Band, Flow, laid_out
-    >>> drawn = laid_out(
+    >>> from core.evaluation.reports.flow import Band, Flow, flow_layout
+    >>> drawn = flow_layout(
     ...     Flow(
     ...         "a",
     ...         "b",
@@ -210,7 +237,7 @@ def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, An
     >>> drawn["bands"][1]["left"], drawn["bands"][1]["right"], drawn["height"]
     ([174.0, 314.0], [140.0, 280.0], 314.0)
     """
-    scale, starts = TALL / found.n, {}
+    scale, starts = FLOW_HEIGHT_PIXELS / found.n, {}
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
     for side, ends in (("left", found.ends("before")), ("right", found.ends("after"))):
         top = 0.0
@@ -225,7 +252,7 @@ def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, An
                 }
             )
             starts[side, stage] = top
-            top += count * scale + GAP
+            top += count * scale + STAGE_GAP_PIXELS
     bands = []
     for band in found.bands:
         size, edges = len(band.questions) * scale, []
@@ -253,11 +280,13 @@ def _place_labels(bands: Sequence[dict[str, Any]], height: float) -> None:
     A label is at the height of its band's right end, but at least one row below the previous label.
     Labels that would be below the plot are moved up together.
     """
-    named = sorted((band for band in bands if band["label"]), key=lambda band: sum(band["right"]))
-    at = -ROW
-    for band in named:
-        at = band["at"] = max(at + ROW, sum(band["right"]) / 2)
-    least = height - ROW / 2
-    for band in reversed(named):
+    labelled_bands = sorted(
+        (band for band in bands if band["label"]), key=lambda band: sum(band["right"])
+    )
+    at = -LABEL_HEIGHT_PIXELS
+    for band in labelled_bands:
+        at = band["at"] = max(at + LABEL_HEIGHT_PIXELS, sum(band["right"]) / 2)
+    least = height - LABEL_HEIGHT_PIXELS / 2
+    for band in reversed(labelled_bands):
         band["at"] = min(band["at"], least)
-        least = band["at"] - ROW
+        least = band["at"] - LABEL_HEIGHT_PIXELS

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.naming import called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.method_names import method_names
+from core.evaluation.reports.summary import RunSummary
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class Gate:
     least: float
 
 
-def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
+def parse_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     """Return the gates in texts such as `accuracy=.7,hits@1=.5`.
 
     Raises BadParameter for an unknown metric, and BadInput for a value that is no number or a
     metric of which more is not better.
 
-    >>> from core.evaluation.reports.gate import gates
-    >>> gates(["accuracy=.7, hits@1=0.5"])
+    >>> from core.evaluation.reports.gate import parse_gates
+    >>> parse_gates(["accuracy=.7, hits@1=0.5"])
     (Gate(metric='accuracy', least=0.7), Gate(metric='hits@1', least=0.5))
     """
-    found = []
+    parsed_gates = []
     for text in filter(None, (part.strip() for one in texts for part in one.split(","))):
         name, _, number = text.partition("=")
         try:
@@ -40,16 +40,16 @@ def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
             least = math.nan
         if not math.isfinite(least):
             raise BadInput(f"“{text}” names no least value; write it as in accuracy=.7.")
-        known = metric(name.strip())
-        if known.better != "higher":
+        gate_metric = metric(name.strip())
+        if gate_metric.better != "higher":
             raise BadInput(
-                f"Of {known.name} more is not better, so that falling below a value is no failure."
+                f"Of {gate_metric.name} more is not better, so that falling below a value is no failure."
             )
-        found.append(Gate(known.name, least))
-    return tuple(found)
+        parsed_gates.append(Gate(gate_metric.name, least))
+    return tuple(parsed_gates)
 
 
-def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
+def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str]:
     """Yield a sentence for each gate that an instance does not pass.
 
     If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
@@ -63,7 +63,7 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
             f"{summary.so_far() or 'no question is done'}."
         )
     names, table = (
-        called(summary.run),
+        method_names(summary.run),
         summary.table([gate.metric for gate in required]) if summary.rows else {},
     )
     for instance, figures in table.items():
@@ -76,8 +76,8 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
                     f"{gate.least:g} or more."
                 )
             elif mean < gate.least:
-                if shown(gate.metric, mean) != shown(gate.metric, gate.least):
-                    value = shown(gate.metric, mean)
+                if format_figure(gate.metric, mean) != format_figure(gate.metric, gate.least):
+                    value = format_figure(gate.metric, mean)
                 else:
                     value = f"{mean:.6g}"
                 yield (

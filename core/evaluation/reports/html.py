@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
-from core.evaluation.reports.by_budget import FIGURES, by_budget
-from core.evaluation.reports.export import shown
+from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
+from core.evaluation.reports.export import format_figure
 from core.evaluation.reports.flow import flow
-from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.steps_table import worth_html
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.steps_table import step_effects_html
+from core.evaluation.reports.summary import RunSummary
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-PAGE = """<!doctype html>
+PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -81,7 +81,7 @@ def plotly_script() -> str:
 def cards(figures: Iterable[Figure]) -> str:
     """Return plots as HTML elements for a page with `plotly_script`."""
     settings = {"displaylogo": False, "responsive": True}
-    drawn = (
+    plot_htmls = (
         figure.to_html(
             full_html=False,
             include_plotlyjs=False,
@@ -91,10 +91,10 @@ def cards(figures: Iterable[Figure]) -> str:
         )
         for i, figure in enumerate(figures)
     )
-    return "".join(f"<div class='card'>{one}</div>" for one in drawn)
+    return "".join(f"<div class='card'>{one}</div>" for one in plot_htmls)
 
 
-def report_html(summary: Summary) -> str:
+def report_html(summary: RunSummary) -> str:
     """Return the whole report of a run as HTML.
 
     It has figures, plots, operators, paired tests, failures, and the definitions of the metrics.
@@ -107,7 +107,7 @@ def report_html(summary: Summary) -> str:
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
     body = [
         _facts(summary),
-        _recommended(summary),
+        _recommendation_html(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of "
         "questions that gave a number; a failed one scores 0.</p>"
         f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
@@ -116,17 +116,17 @@ def report_html(summary: Summary) -> str:
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
         _tests(summary),
-        _changed(summary),
+        _flow_tables(summary),
         f"<h2>What each step is worth</h2><div class='card'>{bars}</div>"
-        if (bars := worth_html(summary))
+        if (bars := step_effects_html(summary))
         else "",
         _failures(summary),
-        f"<h2>What the metrics mean</h2>{''.join(map(_meaning, names))}",
+        f"<h2>What the metrics mean</h2>{''.join(map(_metric_html, names))}",
     ]
-    return PAGE.format(title=escape(title), body="\n".join(filter(None, body)))
+    return PAGE_TEMPLATE.format(title=escape(title), body="\n".join(filter(None, body)))
 
 
-def _facts(summary: Summary) -> str:
+def _facts(summary: RunSummary) -> str:
     run, spec = summary.run, summary.run.spec
     facts = [
         f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
@@ -142,7 +142,7 @@ def _facts(summary: Summary) -> str:
     return f"<p class='facts'>{escape('; '.join(facts))}</p>"
 
 
-def _recommended(summary: Summary) -> str:
+def _recommendation_html(summary: RunSummary) -> str:
     advice = recommendation(summary)
     if advice is None:
         return ""
@@ -152,15 +152,15 @@ def _recommended(summary: Summary) -> str:
     )
 
 
-def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
-    titles = map(_named, called(summary.run).values())
+def _figures(summary: RunSummary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
+    titles = map(_name_html, method_names(summary.run).values())
     rows = []
     for name in names:
         described = metric(name).described()
         cells = []
         for figures in table.values():
             one = figures[name]
-            cells.append(_small(name, one, f" n {one.n:,}") if one.n else "–")
+            cells.append(_figure_html(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
                 f"<span title='{escape(described['definition'], quote=True)}'>"
@@ -171,28 +171,28 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
     return _table(["", *titles], rows)
 
 
-def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
+def _pictures(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str:
     pairs = [pair for pair in summary.fronts if all(_says_something(table, name) for name in pair)]
-    figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
+    figures = [plots.front_plot(summary, table, cost, quality) for cost, quality in pairs]
     figures += plots.funnels(summary).values()
     figures += [
-        plots.by_budget(summary, found, name)
-        for name in FIGURES
-        if (found := by_budget(summary, name))
+        plots.budget_plot(summary, found, name)
+        for name in BUDGET_METRICS
+        if (found := budget_curves(summary, name))
     ]
     if len(summary.by_hops()) > 1:
         figures += [
-            plots.by_hops(summary, name)
+            plots.hops_plot(summary, name)
             for name in ("hits@1", "path_recall@32")
             if _says_something(table, name)
         ]
     return cards(figures)
 
 
-def _small(name: str, one: Estimate, rest: str = "") -> str:
+def _figure_html(name: str, one: Estimate, rest: str = "") -> str:
     """Return a figure with its interval in small print, and what follows it."""
-    interval = one.interval(lambda value: shown(name, value))
-    return f"{shown(name, one.mean)} <small>{interval}{rest}</small>"
+    interval = one.interval(lambda value: format_figure(name, value))
+    return f"{format_figure(name, one.mean)} <small>{interval}{rest}</small>"
 
 
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
@@ -200,12 +200,14 @@ def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
     return any(figures[name].mean for figures in table.values())
 
 
-def _operators(summary: Summary) -> str:
+def _operators(summary: RunSummary) -> str:
     rows = []
-    for instance, name in called(summary.run).items():
+    for instance, name in method_names(summary.run).items():
         for step in summary.operators(instance):
             costs = [f"{step[name]:,.1f}" for name in ("calls", "tokens_in", "tokens_out", "texts")]
-            rows.append([_named(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs])
+            rows.append(
+                [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs]
+            )
     return _table(
         ["Method", "Operator", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"],
         rows,
@@ -213,13 +215,13 @@ def _operators(summary: Summary) -> str:
     )
 
 
-def _tests(summary: Summary) -> str:
-    names = called(summary.run)
+def _tests(summary: RunSummary) -> str:
+    names = method_names(summary.run)
     rows = [
         [
-            f"{_named(names[test.a])} − {_named(names[test.b])}",
+            f"{_name_html(names[test.a])} − {_name_html(names[test.b])}",
             escape(metric(test.metric).described()["title"]),
-            _small(test.metric, test.estimate),
+            _figure_html(test.metric, test.estimate),
             f"{test.p:.3g}",
             f"{test.p_holm:.3g}",
             f"{test.n:,}",
@@ -237,57 +239,57 @@ def _tests(summary: Summary) -> str:
     return f"<h2>Paired tests</h2><p class='note'>{note} {untested}</p>{_table(head, rows, 2)}"
 
 
-def _changed(summary: Summary) -> str:
+def _flow_tables(summary: RunSummary) -> str:
     """Return tables of where questions end with the first method and with each other one.
 
     The result is empty if no correct answers are known.
     """
-    names, parts = called(summary.run), []
+    names, tables = method_names(summary.run), []
     for other in summary.instances[1:]:
-        if (found := flow(summary, summary.instances[0], other)) is not None:
+        if (question_flow := flow(summary, summary.instances[0], other)) is not None:
             rows = [
                 [
-                    escape(found.words(band.before)),
-                    escape(found.words(band.after)),
+                    escape(question_flow.words(band.before)),
+                    escape(question_flow.words(band.after)),
                     band.kind,
                     f"{len(band.questions):,}",
                 ]
-                for band in found.bands
+                for band in question_flow.bands
             ]
             head = [
-                *(f"With {_named(names[one])}" for one in (found.a, found.b)),
+                *(f"With {_name_html(names[one])}" for one in (question_flow.a, question_flow.b)),
                 "",
-                f"Questions, n = {found.n:,}",
+                f"Questions, n = {question_flow.n:,}",
             ]
-            parts.append(_table(head, rows, 3))
-    return f"<h2>What changed from one method to another</h2>{''.join(parts)}" if parts else ""
+            tables.append(_table(head, rows, 3))
+    return f"<h2>What changed from one method to another</h2>{''.join(tables)}" if tables else ""
 
 
-def _failures(summary: Summary) -> str:
-    names = called(summary.run)
+def _failures(summary: RunSummary) -> str:
+    names = method_names(summary.run)
     rows = [
-        [_named(names[instance]), escape(error), f"{times:,}"]
+        [_name_html(names[instance]), escape(error), f"{times:,}"]
         for instance in summary.instances
         for error, times in summary.errors(instance).items()
     ]
     return f"<h2>Failed questions</h2>{_table(['Method', 'Why', 'Times'], rows, 2)}" if rows else ""
 
 
-def _named(one: Called) -> str:
+def _name_html(one: MethodName) -> str:
     """Return a method's name, followed by the paper's own in small print."""
     return escape(one.plain) + (f" <small>{escape(one.number)}</small>" if one.number else "")
 
 
-def _meaning(name: str) -> str:
-    one = {key: escape(text) for key, text in metric(name).described().items()}
+def _metric_html(name: str) -> str:
+    described = {key: escape(text) for key, text in metric(name).described().items()}
     source = (
-        f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is "
+        f"<p class='note'>Source: {described['source']}. Unit: {described['unit']}; {described['better']} is "
         "better.</p>"
     )
-    words = f"<p>{one['definition']} {one['convention']}</p>"
+    words = f"<p>{described['definition']} {described['convention']}</p>"
     return (
-        f"<details><summary>{one['title']} "
-        f"<code>{one['name']}</code></summary>{words}{source}</details>"
+        f"<details><summary>{described['title']} "
+        f"<code>{described['name']}</code></summary>{words}{source}</details>"
     )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-Point = tuple[float, float]
-NEAR = (0.28, 0.2)  # assumed width and height of a label, as shares of the plot
-CLEAR = 0.55  # distance from a point to the middle of its label, as a share of the label's size
-ROWS = ("top", "bottom", "middle")
+PlotPoint = tuple[float, float]
+LABEL_SIZE = (0.28, 0.2)  # assumed width and height of a label, as shares of the plot
+LABEL_DISTANCE = (
+    0.55  # distance from a point to the middle of its label, as a share of the label's size
+)
+LABEL_ROWS = ("top", "bottom", "middle")
 
 
-def positions(
-    points: Mapping[str, Point], ratios: bool, ends: Point | None = None
+def label_positions(
+    points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None = None
 ) -> dict[str, str]:
     """Return plotly's `textposition` of each point's label.
 
@@ -21,48 +23,60 @@ def positions(
     logarithmic from its least to its greatest value, else from 0 on, as y is. `ends` are the ends
     of the axes.
 
-    >>> from core.evaluation.reports.labels import positions
-    >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
+    >>> from core.evaluation.reports.labels import label_positions
+    >>> label_positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
     {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}
     """
     if not points:
         return {}
     costs = [math.log(x) if ratios else x for x, _ in points.values()]
-    far, tall = ends or (
+    max_x, max_y = ends or (
         max(x for x, _ in points.values()),
         max(y for _, y in points.values()) or 1.0,
     )
-    low, high = (min(costs), max(costs)) if ratios else (0.0, far)
-    wide = (high - low) or 1.0
-    placed: dict[str, Point] = {}
-    found: dict[str, str] = {}
+    low, high = (min(costs), max(costs)) if ratios else (0.0, max_x)
+    x_range = (high - low) or 1.0
+    placed: dict[str, PlotPoint] = {}
+    position_by_name: dict[str, str] = {}
     for (name, (_, y)), cost in zip(points.items(), costs):
-        at = ((cost - low) / wide, y / tall)
-        side = "left" if at[0] > 0.5 else "right"
-        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]  # room on the other side
+        share = ((cost - low) / x_range, y / max_y)
+        side = "left" if share[0] > 0.5 else "right"
+        has_other_side = {"left": 1 - share[0], "right": share[0]}[side] >= LABEL_SIZE[
+            0
+        ]  # room on the other side
         options = [
             (row, way)
-            for way in (side, *(["right" if side == "left" else "left"] if other else []))
-            for row in ROWS
+            for way in (side, *(["right" if side == "left" else "left"] if has_other_side else []))
+            for row in LABEL_ROWS
         ]
-        options += [(row, "center") for row in ROWS[:2] if NEAR[0] / 2 <= at[0] <= 1 - NEAR[0] / 2]
+        options += [
+            (row, "center")
+            for row in LABEL_ROWS[:2]
+            if LABEL_SIZE[0] / 2 <= share[0] <= 1 - LABEL_SIZE[0] / 2
+        ]
         row, way = next(
-            (option for option in options if not _taken(_centre(at, *option), placed)), options[0]
+            (option for option in options if not _is_taken(_centre(share, *option), placed)),
+            options[0],
         )
-        placed[name], found[name] = _centre(at, row, way), f"{row} {way}"
-    return found
+        placed[name], position_by_name[name] = _centre(share, row, way), f"{row} {way}"
+    return position_by_name
 
 
-def _centre(at: Point, row: str, side: str) -> Point:
+def _centre(at: PlotPoint, row: str, side: str) -> PlotPoint:
     """Return the approximate middle of a label."""
     across, up = (
-        NEAR[0] * CLEAR,
-        {"top": NEAR[1] * CLEAR, "bottom": -NEAR[1] * CLEAR, "middle": 0.0}[row],
+        LABEL_SIZE[0] * LABEL_DISTANCE,
+        {
+            "top": LABEL_SIZE[1] * LABEL_DISTANCE,
+            "bottom": -LABEL_SIZE[1] * LABEL_DISTANCE,
+            "middle": 0.0,
+        }[row],
     )
     return at[0] + {"left": -across, "center": 0.0, "right": across}[side], at[1] + up
 
 
-def _taken(centre: Point, placed: Mapping[str, Point]) -> bool:
+def _is_taken(centre: PlotPoint, placed: Mapping[str, PlotPoint]) -> bool:
     return any(
-        abs(centre[0] - x) < NEAR[0] and abs(centre[1] - y) < NEAR[1] for x, y in placed.values()
+        abs(centre[0] - x) < LABEL_SIZE[0] and abs(centre[1] - y) < LABEL_SIZE[1]
+        for x, y in placed.values()
     )

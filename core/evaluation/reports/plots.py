@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import with_interval
-from core.evaluation.reports.labels import positions
-from core.evaluation.reports.naming import Called, called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.labels import label_positions
+from core.evaluation.reports.method_names import MethodName, method_names
+from core.evaluation.reports.summary import RunSummary
 from core.sources import CorpusSource, GraphSource
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-Table = Mapping[str, Mapping[str, Estimate]]
+EstimateTable = Mapping[str, Mapping[str, Estimate]]
 Drawn = TypeVar("Drawn")
-EQUAL = " =<br>"  # separator of the names of instances that are drawn as one
+NAME_SEPARATOR = " =<br>"  # separator of the names of instances that are drawn as one
 COLOURS = (
     "#2f6f9f",
     "#d9822b",
@@ -50,15 +50,18 @@ SYMBOLS = (
     "triangle-down",
 )
 DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly overlap
-LINE = "#6b7785"
+LINE_COLOUR = "#6b7785"
 NOTE_WIDTH = 62  # letters in the line below a title
-WIDE = 20  # letters per line of a name next to a point
-ROW, ROWS = 20, 3  # pixels per row of the legend, and rows that fit without enlarging the plot
-BELOW_TITLE = -0.3  # position of a legend below an axis that has a title
-ABOVE = 0.25  # room above the best point, as a share of the axis
+POINT_NAME_LETTERS = 20  # letters per line of a name next to a point
+LEGEND_ROW_PIXELS, LEGEND_ROWS = (
+    20,
+    3,
+)  # pixels per row of the legend, and rows that fit without enlarging the plot
+LEGEND_BELOW_TITLE = -0.3  # position of a legend below an axis that has a title
+HEAD_ROOM_SHARE = 0.25  # room above the best point, as a share of the axis
 
 
-def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
+def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: str) -> Figure:
     """Plot quality against cost: one point per instance with intervals, and the Pareto front."""
     import plotly.graph_objects as go
 
@@ -66,22 +69,22 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
     best = [name for name in summary.front(table, cost, quality)]
     if len(best) > 1:
         x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
-        line = {"color": LINE, "width": 1.5, "dash": "dot", "shape": "hv"}
+        line = {"color": LINE_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
-    known = {
+    complete_points = {
         i: (row[cost], row[quality])
         for i, row in table.items()
         if row[cost].mean is not None and row[quality].mean is not None
     }
-    costs = [c.numbers()[0] for c, _ in known.values()]
+    costs = [c.numbers()[0] for c, _ in complete_points.values()]
     spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
-    room = _roomy([q for _, q in known.values()])
-    ends = (max(c.numbers()[2] for c, _ in known.values()), room[1]) if room else None
-    beside_point = positions(
-        {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread, ends
+    room = _axis_range([q for _, q in complete_points.values()])
+    ends = (max(c.numbers()[2] for c, _ in complete_points.values()), room[1]) if room else None
+    beside_point = label_positions(
+        {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in complete_points.items()}, spread, ends
     )
-    names, order = called(summary.run), list(summary.instances)
-    for equal, (c, q) in alike(known).items():
+    names, order = method_names(summary.run), list(summary.instances)
+    for equal, (c, q) in group_equal(complete_points).items():
         instance, i = equal[0], order.index(equal[0])
         figure.add_scatter(
             x=[c.mean],
@@ -90,13 +93,13 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             error_y=_bar(q, i),
             mode="markers+text",
             marker={**_marker(i), "size": 12 if instance in best else 9},
-            text=[EQUAL.join(beside(names[one]) for one in equal)],
+            text=[NAME_SEPARATOR.join(point_label(names[one]) for one in equal)],
             textfont={"size": 12},
             textposition=beside_point[instance],
             cliponaxis=False,
-            name=_together(names, equal),
+            name=_legend_names(names, equal),
             hovertemplate=(
-                f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>"
+                f"{_hover_names(names, equal)}<br>{_figure_text(quality, q)}<br>"
                 f"{_figure_text(cost, c)}<extra></extra>"
             ),
         )
@@ -107,12 +110,13 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
         minorloglabels="complete",
     )
     figure.update_yaxes(title=_title(quality), range=room)
-    return noted(
-        styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False), summary
+    return add_note(
+        apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False),
+        summary,
     )
 
 
-def funnels(summary: Summary) -> dict[str, Figure]:
+def funnels(summary: RunSummary) -> dict[str, Figure]:
     """Return the plots of where answers (`funnel`) and passages (`passages`) are lost.
 
     A plot is left out if no answers or passages are known.
@@ -121,41 +125,43 @@ def funnels(summary: Summary) -> dict[str, Figure]:
     return {name: figure for name, figure in drawn.items() if figure.data}
 
 
-def funnel(summary: Summary) -> Figure:
+def funnel(summary: RunSummary) -> Figure:
     """Plot the share of known answers left at each stage, one line per instance."""
     shares = {instance: summary.funnel(instance) for instance in summary.instances}
-    return _lost(summary, shares, "known answers", "Where the answers are lost")
+    return _survival_plot(summary, shares, "known answers", "Where the answers are lost")
 
 
-def passage_funnel(summary: Summary) -> Figure:
+def passage_funnel(summary: RunSummary) -> Figure:
     """Plot the share of gold passages left at each stage, one line per instance."""
     shares = {instance: summary.passage_funnel(instance) for instance in summary.instances}
-    return _lost(summary, shares, "gold passages", "Where the passages are lost")
+    return _survival_plot(summary, shares, "gold passages", "Where the passages are lost")
 
 
-def _lost(
-    summary: Summary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str
+def _survival_plot(
+    summary: RunSummary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str
 ) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = called(summary.run), list(summary.instances)
-    known = {
+    names, order = method_names(summary.run), list(summary.instances)
+    known_shares = {
         one: {stage: share for stage, share in alive.items() if share is not None}
         for one, alive in shares.items()
     }
-    for equal, alive in alike({one: alive for one, alive in known.items() if alive}).items():
+    for equal, alive in group_equal(
+        {one: alive for one, alive in known_shares.items() if alive}
+    ).items():
         n = summary.counts(equal[0])["scored"]
         figure.add_scatter(
             x=[stage.capitalize() for stage in alive],
             y=list(alive.values()),
-            name=_together(names, equal),
+            name=_legend_names(names, equal),
             hovertemplate=(
-                f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>"
+                f"{_hover_names(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>"
             ),
-            **_drawn(order.index(equal[0])),
+            **_line_style(order.index(equal[0])),
         )
-    there = {
+    known_stages = {
         stage for alive in shares.values() for stage, share in alive.items() if share is not None
     }
     stages = [
@@ -163,26 +169,26 @@ def _lost(
         for stage in dict.fromkeys(
             (*CorpusSource.stages[:1], *GraphSource.stages[:-2], *CorpusSource.stages)
         )
-        if stage in there
+        if stage in known_stages
     ]
     figure.update_xaxes(
         categoryorder="array", categoryarray=[stage.capitalize() for stage in stages]
     )
     figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
-    return noted(styled(figure, title), summary)
+    return add_note(apply_style(figure, title), summary)
 
 
-def by_hops(summary: Summary, name: str) -> Figure:
+def hops_plot(summary: RunSummary, name: str) -> Figure:
     """Plot one metric by the hop count of the question, one bar per instance."""
     import plotly.graph_objects as go
 
-    parts = {
+    summaries = {
         ("hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part
         for hop, part in summary.by_hops().items()
     }
-    tables = {label: part.table([name]) for label, part in parts.items()}
+    tables = {label: part.table([name]) for label, part in summaries.items()}
     figure = go.Figure()
-    for i, (instance, title) in enumerate(called(summary.run).items()):
+    for i, (instance, title) in enumerate(method_names(summary.run).items()):
         estimates = {
             label: table[instance][name]
             for label, table in tables.items()
@@ -196,17 +202,17 @@ def by_hops(summary: Summary, name: str) -> Figure:
                 "color": COLOURS[i % len(COLOURS)],
                 "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]},
             },
-            name=_small(title),
+            name=_legend_name(title),
             customdata=[[_figure_text(name, one)] for one in estimates.values()],
             hovertemplate=(
                 f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>"
             ),
         )
     figure.update_yaxes(title=_title(name))
-    return noted(styled(figure, f"{_title(name)} by hop count"), summary)
+    return add_note(apply_style(figure, f"{_title(name)} by hop count"), summary)
 
 
-def sensitivity(
+def sensitivity_plot(
     points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str
 ) -> Figure:
     """Plot one metric by the values of one parameter.
@@ -217,9 +223,9 @@ def sensitivity(
 
     figure = go.Figure()
     order = list(points)
-    for equal, curve in alike(points).items():
+    for equal, curve in group_equal(points).items():
         group = " = ".join(equal)
-        number, known = (
+        number, known_points = (
             order.index(equal[0]),
             [(value, estimate) for value, estimate in curve if estimate.mean is not None],
         )
@@ -227,86 +233,88 @@ def sensitivity(
             value
             if isinstance(value, int | float) and not isinstance(value, bool)
             else escape(str(value))
-            for value, _ in known
+            for value, _ in known_points
         ]
-        bars = _bars([estimate for _, estimate in known])
-        said = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
+        bars = _bars([estimate for _, estimate in known_points])
+        hover_text = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
         figure.add_scatter(
             x=values,
             error_y=bars,
             name=escape(group),
-            **_curve(number, name, [one for _, one in known], said),
+            **_curve(number, name, [one for _, one in known_points], hover_text),
         )
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
-    return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(
-        legend={"y": BELOW_TITLE}
+    return apply_style(figure, f"{_title(name)} by {escape(parameter)}").update_layout(
+        legend={"y": LEGEND_BELOW_TITLE}
     )
 
 
-def by_budget(
-    summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
+def budget_plot(
+    summary: RunSummary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
 ) -> Figure:
     """Plot a figure by the number of documents read, one line per instance.
 
-    The figure is one of `core.evaluation.reports.by_budget`. Intervals are in the hover text.
+    The figure is one of `core.evaluation.reports.budget_curves`. Intervals are in the hover text.
     """
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = called(summary.run), list(summary.instances)
-    for equal, curve in alike(
+    names, order = method_names(summary.run), list(summary.instances)
+    for equal, curve in group_equal(
         {one: tuple(curves[one]) for one in order if curves.get(one)}
     ).items():
         budgets, estimates = zip(*curve)
-        said = f"{_hovered(names, equal)}<br>%{{x}} documents read"
+        hover_text = f"{_hover_names(names, equal)}<br>%{{x}} documents read"
         figure.add_scatter(
             x=budgets,
-            name=_together(names, equal),
-            **_curve(order.index(equal[0]), name, estimates, said),
+            name=_legend_names(names, equal),
+            **_curve(order.index(equal[0]), name, estimates, hover_text),
         )
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
-    return noted(styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE}), summary)
+    return add_note(
+        apply_style(figure, _title(name)).update_layout(legend={"y": LEGEND_BELOW_TITLE}), summary
+    )
 
 
 def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
     """Return the drawing arguments of a line of estimates, with its hover text."""
     return {
         "y": [estimate.mean for estimate in estimates],
-        **_drawn(number),
+        **_line_style(number),
         "customdata": [[_figure_text(name, estimate)] for estimate in estimates],
         "hovertemplate": f"{said}<br>%{{customdata[0]}}<extra></extra>",
     }
 
 
-def alike(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
+def group_equal(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
     """Group instances that are drawn identically, because only the last of them would be visible.
 
-    >>> from core.evaluation.reports.plots import alike
-    >>> alike({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
+    >>> from core.evaluation.reports.plots import group_equal
+    >>> group_equal({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
     {('a', 'c'): [1.0, 0.5], ('b',): [1.0, 0.7]}
     """
     groups: list[tuple[list[str], Drawn]] = []
-    for instance, one in drawn.items():
-        same = next((names for names, other in groups if other == one), None)
-        if same is None:
-            groups.append(([instance], one))
+    for instance, data in drawn.items():
+        equal_names = next((names for names, other in groups if other == data), None)
+        if equal_names is None:
+            groups.append(([instance], data))
         else:
-            same.append(instance)
+            equal_names.append(instance)
     return {tuple(names): one for names, one in groups}
 
 
-def _together(names: Mapping[str, Called], equal: Sequence[str]) -> str:
+def _legend_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
     """Return `A = B` for the legend."""
-    return EQUAL.join(_small(names[one]) for one in equal)
+    return NAME_SEPARATOR.join(_legend_name(names[one]) for one in equal)
 
 
-def _hovered(names: Mapping[str, Called], equal: Sequence[str]) -> str:
-    return EQUAL.join(f"<b>{escape(str(names[one]))}</b>" for one in equal)
+def _hover_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
+    return NAME_SEPARATOR.join(f"<b>{escape(str(names[one]))}</b>" for one in equal)
 
 
-def _drawn(number: int) -> dict[str, Any]:
+def _line_style(number: int) -> dict[str, Any]:
     """Return the drawing arguments of an instance's line.
 
     Lines may partly overlap, so they differ in colour, dashes and markers.
@@ -319,26 +327,26 @@ def _drawn(number: int) -> dict[str, Any]:
     return {"mode": "lines+markers", "marker": {**_marker(number), "size": 9}, "line": line}
 
 
-def _small(name: Called) -> str:
+def _legend_name(name: MethodName) -> str:
     """Return a method's name on one line, followed by the paper's own in small print."""
     return " ".join(filter(None, (escape(name.plain), _number(name))))
 
 
-def beside(name: Called) -> str:
+def point_label(name: MethodName) -> str:
     """Return a method's name in short lines for a point, with the paper's own name below."""
     return "<br>".join(
         [
-            *map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)),
+            *map(escape, wrap(name.plain, POINT_NAME_LETTERS, break_on_hyphens=False)),
             *filter(None, [_number(name)]),
         ]
     )
 
 
-def _number(name: Called) -> str:
+def _number(name: MethodName) -> str:
     return f"<span style='font-size:10px'>{escape(name.number)}</span>" if name.number else ""
 
 
-def inwards(cost: float, costs: Sequence[float], ratios: bool) -> str:
+def roomier_side(cost: float, costs: Sequence[float], ratios: bool) -> str:
     """Return the side of a point, left or right, with more room in the plot.
 
     The axis of costs is logarithmic with `ratios`, and else begins at 0.
@@ -347,13 +355,13 @@ def inwards(cost: float, costs: Sequence[float], ratios: bool) -> str:
     return "left" if cost > middle else "right"
 
 
-def _roomy(estimates: Sequence[Estimate]) -> list[float] | None:
+def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
     """Return the range of an axis from 0 with room for names above the highest interval.
 
     It is None without estimates.
     """
     high = max((one.numbers()[2] for one in estimates), default=0.0)
-    return [-0.03 * high, (1 + ABOVE) * high] if high > 0 else None
+    return [-0.03 * high, (1 + HEAD_ROOM_SHARE) * high] if high > 0 else None
 
 
 def _title(name: str) -> str:
@@ -392,7 +400,7 @@ def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
     }
 
 
-def noted(figure: Figure, summary: Summary) -> Figure:
+def add_note(figure: Figure, summary: RunSummary) -> Figure:
     """Return the figure with a note below its title if the run is unfinished."""
     if so_far := summary.so_far():
         lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
@@ -403,7 +411,7 @@ def noted(figure: Figure, summary: Summary) -> Figure:
     return figure
 
 
-def styled(figure: Figure, title: str, legend: bool = True) -> Figure:
+def apply_style(figure: Figure, title: str, legend: bool = True) -> Figure:
     grid = {
         "gridcolor": "rgba(128,140,152,0.25)",
         "zerolinecolor": "rgba(128,140,152,0.4)",
@@ -421,6 +429,6 @@ def styled(figure: Figure, title: str, legend: bool = True) -> Figure:
         showlegend=legend,
         legend={"orientation": "h", "y": -0.18},
         hoverlabel={"align": "left"},
-        height=420 + ROW * max(0, len(figure.data) - ROWS) * legend,
+        height=420 + LEGEND_ROW_PIXELS * max(0, len(figure.data) - LEGEND_ROWS) * legend,
         barmode="group",
     )

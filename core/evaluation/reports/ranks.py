@@ -14,27 +14,40 @@ from itertools import combinations
 
 import numpy as np
 
-from core.evaluation.metrics.statistics import WIDE, Paired, corrected, paired
-from core.evaluation.reports.naming import called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.statistics import (
+    NORMAL_QUANTILE,
+    PairedTest,
+    holm_corrected,
+    paired_test,
+)
+from core.evaluation.reports.method_names import method_names
+from core.evaluation.reports.summary import RunSummary
 
-FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
+RETRIEVAL_METRICS = (
+    "reader_hit@1",
+    "passage_recall@4",
+    "context_recall",
+    "path_hit@32",
+    "token_recall",
+)
 # Difference, in standard errors, that is significant at the level of .05 in 80 of 100 samples.
-POWER = WIDE + 0.841621
-DEARER = 1.2  # ratio of costs from which a method counts as more expensive
+DETECTABLE_STANDARD_ERRORS = NORMAL_QUANTILE + 0.841621
+DEARER_COST_RATIO = 1.2  # ratio of costs from which a method counts as more expensive
 # Costs below these count as equal to them, because they are too small to matter.
-NOTICED = {"tokens": 1.0, "seconds": 0.1}
-FEW = 8  # minimum number of questions for a statement
+NOTICEABLE_COSTS = {"tokens": 1.0, "seconds": 0.1}
+MIN_RANKED_QUESTIONS = 8  # minimum number of questions for a statement
 
 
-def quality(summary: Summary) -> str:
+def ranking_metric(summary: RunSummary) -> str:
     """Return the metric of quality to rank by, empty if there is none.
 
     It is the first metric for which two instances have values that are not all 0. Metrics of
     answers come first if a language model gave the answers.
     """
-    found = tuple(map(summary.fitting, FOUND))
-    names = summary.defaults.answers + found if summary.run.spec["model"] else found
+    retrieval_names = tuple(map(summary.fitting, RETRIEVAL_METRICS))
+    names = (
+        summary.defaults.answers + retrieval_names if summary.run.spec["model"] else retrieval_names
+    )
     # Shape [instances, questions, names].
     values = np.array([summary.values(instance, names) for instance in summary.instances])
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
@@ -46,18 +59,20 @@ def quality(summary: Summary) -> str:
 class Ranks:
     """Ranking of a run's instances by one metric of quality, without adaptations."""
 
-    summary: Summary
+    summary: RunSummary
     metric: str
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
         """Values of each compared instance, one per question, NaN where there is none."""
-        found = {
+        values_by_instance = {
             one: self.summary.values(one, (self.metric,))[:, 0]
             for one in self.summary.instances
             if one not in self.summary.adapted
         }
-        return {one: values for one, values in found.items() if not np.isnan(values).all()}
+        return {
+            one: values for one, values in values_by_instance.items() if not np.isnan(values).all()
+        }
 
     @cached_property
     def common(self) -> np.ndarray:
@@ -95,7 +110,7 @@ class Ranks:
 
     def price(self, instance: str) -> float:
         """Return the mean cost, at least the noticeable minimum; infinite if unknown."""
-        return max(NOTICED[self.cost], self.costs.get(instance, math.inf))
+        return max(NOTICEABLE_COSTS[self.cost], self.costs.get(instance, math.inf))
 
     @cached_property
     def cost(self) -> str:
@@ -108,17 +123,17 @@ class Ranks:
     @cached_property
     def names(self) -> dict[str, str]:
         """Name of each instance."""
-        return {key: one.plain for key, one in called(self.summary.run).items()}
+        return {key: one.plain for key, one in method_names(self.summary.run).items()}
 
     @cached_property
-    def tests(self) -> dict[tuple[str, str], Paired]:
+    def tests(self) -> dict[tuple[str, str], PairedTest]:
         """Test of every pair, with Holm's correction over all pairs."""
         return {
             (one.a, one.b): one
             for one in self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
         }
 
-    def test(self, a: str, b: str) -> Paired:
+    def test(self, a: str, b: str) -> PairedTest:
         """Return the test of a pair, with the difference a - b."""
         return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].turned
 
@@ -139,7 +154,11 @@ class Ranks:
         least = min(map(self.price, tied))
         return sorted(
             tied,
-            key=lambda one: (self.price(one) >= DEARER * least, -self.means[one], self.price(one)),
+            key=lambda one: (
+                self.price(one) >= DEARER_COST_RATIO * least,
+                -self.means[one],
+                self.price(one),
+            ),
         )
 
     @cached_property
@@ -163,28 +182,32 @@ class Ranks:
             return tuple(map(repr, found))
         return ()
 
-    def pays(self, take: str) -> Iterator[tuple[int, Paired]]:
+    def pays(self, take: str) -> Iterator[tuple[int, PairedTest]]:
         """Yield the hop counts at which another instance of rank 1 is ahead of `take`.
 
         Each comes with the test on the questions of that hop count, with Holm's correction over all
-        tests made here. Hop counts with fewer than `FEW` questions are left out.
+        tests made here. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
         """
         hops = {row.question.id: row.question.hops for row in self.summary.rows}
-        of = np.array([hops[question] or 0 for question in self.summary.questions])
-        tried = [
+        hops_per_question = np.array([hops[question] or 0 for question in self.summary.questions])
+        hop_tests = [
             (part, test)
-            for part in sorted(set(of.tolist()) - {0})
-            if FEW <= (chosen := (of == part) & self.common).sum() < self.n
+            for part in sorted(set(hops_per_question.tolist()) - {0})
+            if MIN_RANKED_QUESTIONS
+            <= (chosen := (hops_per_question == part) & self.common).sum()
+            < self.n
             for one in self.first
             if one != take
             and (
-                test := paired(
+                test := paired_test(
                     self.metric, one, take, self.values[one][chosen], self.values[take][chosen]
                 )
             )
             is not None
         ]
-        for (part, _), test in zip(tried, corrected(test for _, test in tried), strict=True):
+        for (part, _), test in zip(
+            hop_tests, holm_corrected(test for _, test in hop_tests), strict=True
+        ):
             if test.ahead:
                 yield part, test
 
@@ -213,4 +236,4 @@ class Ranks:
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)
         if self.n == 1 or not gap or self.test(first, second).beyond_chance:
             return 0
-        return math.ceil((POWER * spread / gap) ** 2)
+        return math.ceil((DETECTABLE_STANDARD_ERRORS * spread / gap) ** 2)

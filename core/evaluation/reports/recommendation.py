@@ -11,15 +11,26 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.diagnosis.wording import number
-from core.evaluation.metrics.statistics import Paired
-from core.evaluation.questions.from_names import KIND_WORDS, MADE_SET, NOT_YOURS, kind_of
-from core.evaluation.reports.flow import PASSAGES, RIGHT, endings
-from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
-from core.evaluation.reports.summary import Summary
+from core.diagnosis.wording import number_words
+from core.evaluation.metrics.statistics import PairedTest
+from core.evaluation.questions.name_questions import (
+    KIND_WORDS,
+    MADE_QUESTIONS_NOTE,
+    MADE_SET_SUFFIX,
+    kind_of,
+)
+from core.evaluation.reports.flow import END_RIGHT, PASSAGE_MEASURE, end_stages
+from core.evaluation.reports.ranks import (
+    DEARER_COST_RATIO,
+    DETECTABLE_STANDARD_ERRORS,
+    MIN_RANKED_QUESTIONS,
+    Ranks,
+    ranking_metric,
+)
+from core.evaluation.reports.summary import RunSummary
 
 # Meaning of a metric's share in words, by the metric's name with or without its cut-off.
-COUNTED = {
+SHARE_MEANINGS = {
     "hits@1": "of the questions answered right",
     "accuracy": "of the questions answered right",
     "token_recall": "of the known answers' words",
@@ -28,7 +39,7 @@ COUNTED = {
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
 }
-MANY = 10_000  # maximum number of questions to ask for
+MAX_REQUESTED_QUESTIONS = 10_000  # maximum number of questions to ask for
 
 
 @dataclass(frozen=True)
@@ -50,17 +61,17 @@ class Recommendation:
     more: int = 0
 
 
-def recommendation(summary: Summary) -> Recommendation | None:
+def recommendation(summary: RunSummary) -> Recommendation | None:
     """Return the recommendation of a run, based on the rows so far.
 
     It is None if no instance has a figure of quality.
     """
-    name = quality(summary)
-    return _Words(Ranks(summary, name)).recommendation() if name else None
+    name = ranking_metric(summary)
+    return _RecommendationText(Ranks(summary, name)).recommendation() if name else None
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
+class _RecommendationText:
     """Sentences about ranked instances."""
 
     of: Ranks
@@ -69,26 +80,31 @@ class _Words:
         if not self.of.n:
             return None
         if len(self.of.values) == 1:
-            (one,) = self.of.values
+            (only_instance,) = self.of.values
             return Recommendation(
                 self.of.metric,
                 "",
-                {one: 1},
-                f"{self.of.names[one]}: {self._share(one)}. There is no other method to compare.",
+                {only_instance: 1},
+                f"{self.of.names[only_instance]}: {self._share(only_instance)}. There is no other method to compare.",
             )
-        more, power = self._more(), self._power()
-        if self.of.n < FEW:
+        further_questions, power = self._more(), self._power()
+        if self.of.n < MIN_RANKED_QUESTIONS:
             few = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
             headline = f"{few} too little to recommend a method."
             return Recommendation(
-                self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more
+                self.of.metric,
+                "",
+                self.of.ranks,
+                headline,
+                tuple(filter(None, [power])),
+                further_questions,
             )
         take = self.of.first[0]
-        same, pays = self._same(take), self._pays(take)
+        same_results, pays = self._same(take), self._pays(take)
         details = (
             self._why(take),
             self._highest(take),
-            *same,
+            *same_results,
             *pays,
             self._deeper(take),
             power,
@@ -100,7 +116,7 @@ class _Words:
             self.of.ranks,
             self._headline(take),
             tuple(filter(None, details)),
-            more,
+            further_questions,
         )
 
     def _headline(self, take: str) -> str:
@@ -111,7 +127,7 @@ class _Words:
                 f"{'the other' if len(self.of.values) == 2 else 'each other method'} beyond "
                 "chance."
             )
-        cheaper = all(self.of.times(one, take) >= DEARER for one in self.of.first[1:])
+        cheaper = all(self.of.times(one, take) >= DEARER_COST_RATIO for one in self.of.first[1:])
         why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
         why = why if take in self.of.costs else "has the highest mean"
         if tied == len(self.of.values):
@@ -126,21 +142,23 @@ class _Words:
         """Return figure and cost of the recommended method and of the most expensive other one."""
         words = f"{self._share(take)}{self._at(take)}."
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
-        if self.of.times(dearest, take) >= DEARER:
-            costs = _costs(self.of.ratio(dearest, take), "")
+        if self.of.times(dearest, take) >= DEARER_COST_RATIO:
+            costs = _cost_words(self.of.ratio(dearest, take), "")
             words += (
                 f" {self.of.names[dearest]} {costs}{self._at(dearest)}, for "
-                f"{figure(self.of.means[dearest])}."
+                f"{format_share(self.of.means[dearest])}."
             )
-        behind = [
+        tests_ahead = [
             self.of.test(take, one)
             for one in self.of.values
             if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance
         ]
         gaps = [
-            f"{self.of.names[test.b]} by {interval(test)}" for test in behind if test.difference > 0
+            f"{self.of.names[test.b]} by {format_interval(test)}"
+            for test in tests_ahead
+            if test.difference > 0
         ]
-        return words + (f" It is ahead of {_listed(gaps)}." if gaps else "")
+        return words + (f" It is ahead of {_join_names(gaps)}." if gaps else "")
 
     def _highest(self, take: str) -> str:
         """Return a sentence on the method with the highest mean, if it is another one."""
@@ -148,33 +166,33 @@ class _Words:
         if self.of.means[best] <= self.of.means[take]:
             return ""
         return (
-            f"{self.of.names[best]} has the highest mean, {interval(self.of.test(best, take))} "
+            f"{self.of.names[best]} has the highest mean, {format_interval(self.of.test(best, take))} "
             "more, within chance."
         )
 
     def _same(self, take: str) -> Iterator[str]:
         """Yield sentences on methods that agree on every question in all that was measured."""
         groups: dict[tuple, list[str]] = {}
-        for one in self.of.values:
-            if facts := self.of.retrieved(one):
-                groups.setdefault(facts, []).append(one)
+        for instance in self.of.values:
+            if facts := self.of.retrieved(instance):
+                groups.setdefault(facts, []).append(instance)
         for group in groups.values():
             if len(group) > 1:
                 dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
-                more = ""
-                if self.of.times(dear, cheap) >= DEARER:
-                    costs = _costs(self.of.ratio(dear, cheap), self.of.names[cheap])
-                    more = f", and {self.of.names[dear]} {costs}"
-                names = _listed([self.of.names[one] for one in group])
+                cost_text = ""
+                if self.of.times(dear, cheap) >= DEARER_COST_RATIO:
+                    costs = _cost_words(self.of.ratio(dear, cheap), self.of.names[cheap])
+                    cost_text = f", and {self.of.names[dear]} {costs}"
+                names = _join_names([self.of.names[one] for one in group])
                 yield (
-                    f"{names} agree in every figure of what they retrieved, on each question{more}."
+                    f"{names} agree in every figure of what they retrieved, on each question{cost_text}."
                 )
 
     def _pays(self, take: str) -> Iterator[str]:
         """Yield sentences on the hop counts at which another method is ahead."""
         for hops, test in self.of.pays(take):
             part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
-            yield f"{part} {self.of.names[test.a]} is ahead by {interval(test)}{self._at(test.a)}."
+            yield f"{part} {self.of.names[test.a]} is ahead by {format_interval(test)}{self._at(test.a)}."
 
     def _deeper(self, take: str) -> str:
         """Return a sentence on a method that finds all gold passages more often at its full depth.
@@ -187,18 +205,20 @@ class _Words:
             or len({handed_on.get(one) for one in self.of.values}) == 1
         ):
             return ""
-        ends = {one: list(endings(summary, one, PASSAGES).values()) for one in self.of.values}
-        best = max(ends, key=lambda one: ends[one].count(RIGHT))
-        most, own = ends[best].count(RIGHT), ends[take].count(RIGHT)
-        if most <= own or best not in handed_on:
+        ends = {
+            one: list(end_stages(summary, one, PASSAGE_MEASURE).values()) for one in self.of.values
+        }
+        best = max(ends, key=lambda one: ends[one].count(END_RIGHT))
+        best_count, own_count = ends[best].count(END_RIGHT), ends[take].count(END_RIGHT)
+        if best_count <= own_count or best not in handed_on:
             return ""
-        rest = (
-            f"{most:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own:,} of "
+        counts_text = (
+            f"{best_count:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own_count:,} of "
             f"{len(ends[take]):,}"
         )
         return (
             f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has "
-            f"all gold passages of {rest}."
+            f"all gold passages of {counts_text}."
         )
 
     def _power(self) -> str:
@@ -209,22 +229,26 @@ class _Words:
         first, second = self.of.top
         spread = self.of.spread(first, second)
         if not spread:
-            same = (
+            equality_text = (
                 f"{self.of.names[first]} and {self.of.names[second]} have the same on each of "
                 f"{self.of.n:,} questions."
             )
-            return same if self.of.n > 1 and self.of.means[first] == self.of.means[second] else ""
+            return (
+                equality_text
+                if self.of.n > 1 and self.of.means[first] == self.of.means[second]
+                else ""
+            )
         least = (
             f"{self.of.n:,} questions can distinguish differences of "
-            f"{figure(POWER * spread / math.sqrt(self.of.n))} and more"
+            f"{format_share(DETECTABLE_STANDARD_ERRORS * spread / math.sqrt(self.of.n))} and more"
         )
         if self.of.needed <= self.of.n:
             return f"{least}."
         gap = (
-            f"{figure(self.of.means[first] - self.of.means[second])} between "
+            f"{format_share(self.of.means[first] - self.of.means[second])} between "
             f"{self.of.names[first]} and {self.of.names[second]}"
         )
-        if self.of.needed > MANY:
+        if self.of.needed > MAX_REQUESTED_QUESTIONS:
             more = "is too small to be settled by asking more"
         else:
             more = f"would take about {_rounded(self.of.needed):,}"
@@ -234,22 +258,24 @@ class _Words:
         """Return a sentence that the questions were made from the texts, if they were."""
         sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
         kinds = {kind_of(row.question) for row in self.of.summary.rows}
-        if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys():
-            return NOT_YOURS
+        if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
+            return MADE_QUESTIONS_NOTE
         return ""
 
     def _more(self) -> int:
         """Return how many further questions to ask, 0 if that does not help or there are none."""
-        left = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
-        wanted = 0
-        if self.of.n < self.of.needed <= MANY:
-            wanted = _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
-        return max(0, min(wanted, left)) if "," not in self.of.summary.run.spec["set"] else 0
+        unasked = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
+        helpful = 0
+        if self.of.n < self.of.needed <= MAX_REQUESTED_QUESTIONS:
+            helpful = _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
+        return max(0, min(helpful, unasked)) if "," not in self.of.summary.run.spec["set"] else 0
 
     def _share(self, instance: str) -> str:
         base, _, k = self.of.metric.partition("@")
-        counted = COUNTED.get(self.of.metric) or COUNTED[base].format(k=number(int(k)))
-        return f"{figure(self.of.means[instance])} {counted}, n = {self.of.n:,}"
+        counted = SHARE_MEANINGS.get(self.of.metric) or SHARE_MEANINGS[base].format(
+            k=number_words(int(k))
+        )
+        return f"{format_share(self.of.means[instance])} {counted}, n = {self.of.n:,}"
 
     def _at(self, instance: str) -> str:
         """Return the cost in brackets."""
@@ -261,17 +287,17 @@ class _Words:
         return f" ({cost:.2g} s a question)"
 
 
-def figure(value: float) -> str:
+def format_share(value: float) -> str:
     """Return a share with two digits, such as `.72`."""
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
-def interval(test: Paired) -> str:
+def format_interval(test: PairedTest) -> str:
     """Return a difference with its interval, such as `.21 [.04, .37]`."""
-    return test.estimate.text(figure)
+    return test.estimate.text(format_share)
 
 
-def _costs(ratio: float, other: str) -> str:
+def _cost_words(ratio: float, other: str) -> str:
     """Return a ratio of costs in words, such as `costs 1.5 times as much as A`.
 
     It is `costs more` if the ratio is infinite.
@@ -287,5 +313,5 @@ def _rounded(questions: int) -> int:
     return math.ceil(questions / 10) * 10
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -9,20 +9,20 @@ from typing import Any
 
 from core import builds
 from core.builds.base import BuildLine
-from core.builds.registry import OPERATORS as BUILDING
+from core.builds.registry import BUILD_OPERATORS_BY_NAME as BUILDING
 from core.errors import BadParameter
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.naming import called, of
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.method_names import instance_name, method_names
+from core.evaluation.reports.summary import RunSummary
 from core.instances.catalogue import Instance
 from core.lines.text import split
 from core.operators.base import Line
 from core.operators.text import operator_class, parse_line
-from core.operators.texts.built import BuiltGraph
-from core.parameters import Declared, check_names, parameters, values
+from core.operators.texts.built_graph import BuiltGraph
+from core.parameters import OperatorBase, check_names, parameter_values, parameters
 
 
-def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
+def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
     """Return a variant of each instance for every value of `Operator.parameter=value,value,...`.
 
     Instances without the operator stay as they are. The parameter is changed wherever the operator
@@ -35,23 +35,23 @@ def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...
     if not (equals and dot and right.strip()):
         raise BadParameter(f"“{variation}” is not of the form Operator.parameter=value,value.")
     cls = BUILDING[name] if name in BUILDING else operator_class(name)
-    found: dict[str, Instance] = {}
-    held = False
+    instances_by_line: dict[str, Instance] = {}
+    has_operator = False
     for instance in instances:
-        here = any(isinstance(operator, cls) for operator in _operators(instance.line, cls))
-        held = held or here
-        for one in (
+        is_here = any(isinstance(operator, cls) for operator in _operators(instance.line, cls))
+        has_operator = has_operator or is_here
+        for varied_instance in (
             [variant(instance, cls, parameter, _value(text)) for text in split(right)]
-            if here
+            if is_here
             else [instance]
         ):
-            found.setdefault(repr(one.line), one)
-    if not held:
+            instances_by_line.setdefault(repr(varied_instance.line), varied_instance)
+    if not has_operator:
         raise BadParameter(f"None of the instances has the operator {name}.")
-    return tuple(found.values())
+    return tuple(instances_by_line.values())
 
 
-def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any) -> Instance:
+def variant(instance: Instance, cls: type[OperatorBase], parameter: str, value: Any) -> Instance:
     """Return the instance with one parameter changed in every operator of a class.
 
     The instance itself is returned if all of them have that value already. The name of the variant
@@ -59,7 +59,7 @@ def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any)
     Raises BadParameter.
     """
     places = sum(isinstance(operator, cls) for operator in _operators(instance.line, cls))
-    line = _with(instance.line, cls, parameter, value)
+    line = _line_with(instance.line, cls, parameter, value)
     if repr(line) == repr(instance.line):
         return instance
     label = next(p.label for p in parameters(cls) if p.name == parameter)
@@ -68,13 +68,13 @@ def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any)
         repr(line),
         instance.title,
         line,
-        short=f"{of(instance)}, {label.lower()} {value}{where}",
+        short=f"{instance_name(instance)}, {label.lower()} {value}{where}",
         notes=instance.notes,
     )
 
 
 def curves(
-    summary: Summary,
+    summary: RunSummary,
     operator: str,
     parameter: str,
     table: Mapping[str, Mapping[str, Estimate]],
@@ -93,20 +93,20 @@ def curves(
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
-    names, cls = called(summary.run), operator_class(operator)
+    names, cls = method_names(summary.run), operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        found = {
-            getattr(one, _known(cls, parameter))
+        parameter_values = {
+            getattr(one, _checked_parameter(cls, parameter))
             for one in line.everywhere()
             if isinstance(one, cls)
         }
-        if len(found) != 1:
+        if len(parameter_values) != 1:
             continue
         default = next(p.default for p in parameters(cls) if p.name == parameter)
-        key = repr(_with(line, cls, parameter, default))
+        key = repr(_line_with(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
-        groups.setdefault(key, []).append((found.pop(), table[spec["id"]][name]))
+        groups.setdefault(key, []).append((parameter_values.pop(), table[spec["id"]][name]))
     return {
         titles[key]: sorted(points, key=lambda point: point[0])
         for key, points in groups.items()
@@ -114,24 +114,24 @@ def curves(
     }
 
 
-def differing(summary: Summary) -> list[tuple[str, str]]:
+def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
     """Return (operator, parameter) for each number that varies over the instances of the run.
 
     A parameter varies if not all operators of that name have the same value.
     """
-    found: dict[tuple[str, str], set[Any]] = {}
+    values_by_parameter: dict[tuple[str, str], set[Any]] = {}
     for spec in summary.run.spec["instances"]:
         for operator in parse_line(spec["line"]).everywhere():
-            for name, value in values(operator).items():
-                found.setdefault((type(operator).__name__, name), set()).add(value)
+            for name, value in parameter_values(operator).items():
+                values_by_parameter.setdefault((type(operator).__name__, name), set()).add(value)
     return [
         key
-        for key, seen in found.items()
+        for key, seen in values_by_parameter.items()
         if len(seen) > 1 and all(isinstance(value, int | float) for value in seen)
     ]
 
 
-def _operators(line: Line, cls: type[Declared]) -> list[Any]:
+def _operators(line: Line, cls: type[OperatorBase]) -> list[Any]:
     """Return the operators of a line.
 
     For a class of building operators, return those of the builds that the line names.
@@ -157,31 +157,31 @@ def _build(spec: str) -> BuildLine:
             f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with "
             f"BuiltGraph.build={kind[0]}."
         )
-    return builds.find(spec).line
+    return builds.find_build(spec).line
 
 
-def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
+def _line_with(line: Line, cls: type[OperatorBase], parameter: str, value: Any) -> Line:
     """Return the line with a parameter of every operator of a class set to a value.
 
     Raises BadParameter.
     """
-    given = {_known(cls, parameter): value}
+    given = {_checked_parameter(cls, parameter): value}
 
     def change(operator: Any) -> Any:
         if isinstance(operator, BuiltGraph) and cls.__name__ in BUILDING:
             built = BuildLine(tuple(set_there(one) for one in _build(operator.build)))
-            return replace(operator, build=builds.find(repr(built)).id)
+            return replace(operator, build=builds.find_build(repr(built)).id)
         return set_there(operator)
 
     def set_there(operator: Any) -> Any:
         return replace(operator, **given) if isinstance(operator, cls) else operator
 
     if cls is BuiltGraph and parameter == "build":
-        builds.find(str(value))
+        builds.find_build(str(value))
     return line.changed(change)
 
 
-def _known(cls: type[Declared], parameter: str) -> str:
+def _checked_parameter(cls: type[OperatorBase], parameter: str) -> str:
     """Return a parameter's name after checking that the class has it.
 
     Raises BadParameter, which names the nearest valid name.

@@ -13,24 +13,30 @@ import numpy as np
 
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import Paired, corrected, paired
-from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, endings, measure
-from core.evaluation.reports.summary import Summary
-from core.lines.difference import changed_values, differing
+from core.evaluation.metrics.statistics import PairedTest, holm_corrected, paired_test
+from core.evaluation.reports.flow import (
+    END_FAILED,
+    END_RIGHT,
+    PASSAGE_MEASURE,
+    correctness_measure,
+    end_stages,
+)
+from core.evaluation.reports.summary import RunSummary
+from core.lines.difference import changed_values, differing_parts
 from core.operators import EmbedQuery
 from core.operators.base import Line, Operator
 from core.operators.combinator import Arm, Combinator
-from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
+from core.operators.retrieve.file_runs import FileAnswer, FileDocuments, FilePaths
+from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.text import parse_line
-from core.parameters import parameters, values
+from core.parameters import parameter_values, parameters
 
 # An operator and its replacement; None on one side if the operator was added or removed.
-Step = tuple[Operator | None, Operator | None]
+StepChange = tuple[Operator | None, Operator | None]
 
 
 @dataclass(frozen=True)
-class StepWorth:
+class StepEffect:
     """Effect of a step.
 
     `test` is the difference in the share of correct questions with and without the step. It is
@@ -40,11 +46,11 @@ class StepWorth:
 
     words: str
     pairs: tuple[tuple[str, str], ...]
-    test: Paired
+    test: PairedTest
     cost: float | None = None
 
 
-def worth(summary: Summary) -> list[StepWorth]:
+def step_effects(summary: RunSummary) -> list[StepEffect]:
     """Return the effect of each step in which any two lines differ, largest first.
 
     Holm's correction covers all steps. The result is empty if no two lines differ in one step or if
@@ -56,45 +62,47 @@ def worth(summary: Summary) -> list[StepWorth]:
         for one in summary.run.spec["instances"]
         if (line := line_of(one["line"])) is not None
     }
-    chosen = [
+    compared_ids = [
         one
         for one, line in lines.items()
-        if one not in summary.adapted and not any(map(brought, line))
+        if one not in summary.adapted and not any(map(is_external, line))
     ]
-    found: dict[tuple[str, str], tuple[Step, list[tuple[str, str]]]] = {}
-    for a, b in combinations(chosen, 2):
+    pairs_by_step: dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]] = {}
+    for a, b in combinations(compared_ids, 2):
         step = one_step(lines[a], lines[b])
         if step is not None:
             turned, pair = (
-                ((step[1], step[0]), (b, a)) if _backwards(step, found) else (step, (a, b))
+                ((step[1], step[0]), (b, a))
+                if _is_backwards(step, pairs_by_step)
+                else (step, (a, b))
             )
-            found.setdefault(_key(turned), (turned, []))[1].append(pair)
-    by = measure(summary, chosen) if found else ""
+            pairs_by_step.setdefault(_key(turned), (turned, []))[1].append(pair)
+    by = correctness_measure(summary, compared_ids) if pairs_by_step else ""
     if not by:
         return []
-    values = {one: _shares(summary, one, by) for one in chosen}
-    name = cost_of(summary)
-    costs = {one: summary.values(one, (name,))[:, 0] for one in chosen}
-    worths = []
-    for step, pairs in found.values():
+    values = {one: _shares(summary, one, by) for one in compared_ids}
+    name = cost_metric(summary)
+    costs = {one: summary.values(one, (name,))[:, 0] for one in compared_ids}
+    effects = []
+    for step, pairs in pairs_by_step.values():
         without, added = _averaged(values, pairs)
-        if (test := paired(by, "with", "without", added, without)) is not None:
+        if (test := paired_test(by, "with", "without", added, without)) is not None:
             cheap, dear = _averaged(costs, pairs)
             gap = dear - cheap
-            worths.append(
-                StepWorth(
-                    words(step),
+            effects.append(
+                StepEffect(
+                    step_words(step),
                     tuple(pairs),
                     test,
                     None if np.isnan(gap).all() else float(np.nanmean(gap)),
                 )
             )
-    tests = corrected(one.test for one in worths)
-    worths = [replace(one, test=test) for one, test in zip(worths, tests, strict=True)]
-    return sorted(worths, key=lambda one: (-one.test.difference, one.words))
+    tests = holm_corrected(one.test for one in effects)
+    effects = [replace(one, test=test) for one, test in zip(effects, tests, strict=True)]
+    return sorted(effects, key=lambda one: (-one.test.difference, one.words))
 
 
-def brought(operator: Operator) -> bool:
+def is_external(operator: Operator) -> bool:
     """Return whether an operator passes on results of a user's program or file.
 
     Nothing is known about the inner steps of such an operator.
@@ -104,19 +112,19 @@ def brought(operator: Operator) -> bool:
     )
 
 
-def cost_of(summary: Summary) -> str:
+def cost_metric(summary: RunSummary) -> str:
     """Return the metric of cost: tokens if a language model answers, else seconds."""
     return "tokens" if summary.run.spec["model"] else "seconds"
 
 
-def counted(by: str) -> str:
+def counted_questions(by: str) -> str:
     """Return a description of the questions that the shares count."""
-    if by == PASSAGES:
+    if by == PASSAGE_MEASURE:
         return "questions of which all gold passages come through"
     return f"questions that are right ({metric(by).name})"
 
 
-def one_step(line: Line, other: Line) -> Step | None:
+def one_step(line: Line, other: Line) -> StepChange | None:
     """Return the one step in which two lines differ, None if they differ in none or several.
 
     The step is replaced, added or removed, possibly inside unions and loops. Embedding the question
@@ -132,18 +140,20 @@ def one_step(line: Line, other: Line) -> Step | None:
     bare = lambda one: tuple(
         operator for operator in one.operators if not isinstance(operator, EmbedQuery)
     )
-    return _differing(line.operators, other.operators) or _differing(bare(line), bare(other))
+    return _single_difference(line.operators, other.operators) or _single_difference(
+        bare(line), bare(other)
+    )
 
 
-def _differing(a: Arm, b: Arm) -> Step | None:
-    _, left, right = differing(a, b)
+def _single_difference(a: Arm, b: Arm) -> StepChange | None:
+    _, left, right = differing_parts(a, b)
     if max(len(left), len(right)) != 1:
         return None
     step = (left[0] if left else None, right[0] if right else None)
-    return _inside(*step) or step
+    return _inner_step(*step) or step
 
 
-def _inside(one: Operator | None, other: Operator | None) -> Step | None:
+def _inner_step(one: Operator | None, other: Operator | None) -> StepChange | None:
     """Return the one step in which two combinators of the same type differ.
 
     All else of them must be equal.
@@ -151,38 +161,44 @@ def _inside(one: Operator | None, other: Operator | None) -> Step | None:
     if not isinstance(one, Combinator) or type(one) is not type(other):
         return None
     arms = [(a, b) for a, b in zip(one.every_arm(), other.every_arm()) if repr(a) != repr(b)]
-    return _differing(*arms[0]) if values(one) == values(other) and len(arms) == 1 else None
+    return (
+        _single_difference(*arms[0])
+        if parameter_values(one) == parameter_values(other) and len(arms) == 1
+        else None
+    )
 
 
-def words(step: Step) -> str:
+def step_words(step: StepChange) -> str:
     """Return a step as a text.
 
     Examples are `8 chunks by BM25 in place of 4 chunks by BM25` and `with best 5 by BM25`.
 
-    >>> from core.evaluation.reports.steps import words
+    >>> from core.evaluation.reports.steps import step_words
     >>> from core.operators import Rank, SparseChunks
-    >>> words((SparseChunks(), SparseChunks(keep=8))), words((None, Rank(keep=5, model="bm25")))
+    >>> step_words((SparseChunks(), SparseChunks(keep=8))), step_words((None, Rank(keep=5, model="bm25")))
     ('8 chunks by BM25 in place of 4', 'with best 5 by BM25')
     """
-    before, after = step
-    if before is None or after is None:
-        return f"with {_words(after or before)}"
-    old, new = _words(before), _words(after)
-    if old == new:  # the operators differ only in parameters that the words omit
-        labels = {p.name: p.label.lower() for p in parameters(type(after))}
+    old_operator, new_operator = step
+    if old_operator is None or new_operator is None:
+        return f"with {_operator_words(new_operator or old_operator)}"
+    old_words, new_words = _operator_words(old_operator), _operator_words(new_operator)
+    if old_words == new_words:  # the operators differ only in parameters that the words omit
+        labels = {p.name: p.label.lower() for p in parameters(type(new_operator))}
         settings = [
             f"{labels[name]} {value} in place of {past}"
-            for name, (past, value) in changed_values(before, after).items()
+            for name, (past, value) in changed_values(old_operator, new_operator).items()
         ]
         return (
-            f"{new}, {' and '.join(settings)}" if settings else f"{after!r} in place of {before!r}"
+            f"{new_words}, {' and '.join(settings)}"
+            if settings
+            else f"{new_operator!r} in place of {old_operator!r}"
         )
-    first, _, rest = old.partition(" ")
-    number, _, same = new.partition(" ")
-    return f"{new} in place of {first if rest == same and first != number else old}"
+    first, _, rest = old_words.partition(" ")
+    number, _, same = new_words.partition(" ")
+    return f"{new_words} in place of {first if rest == same and first != number else old_words}"
 
 
-def _words(operator: Operator | None) -> str:
+def _operator_words(operator: Operator | None) -> str:
     assert operator is not None  # a step has at least one operator
     return operator.words()
 
@@ -195,38 +211,38 @@ def line_of(text: str) -> Line | None:
         return None
 
 
-def _key(step: Step) -> tuple[str, str]:
+def _key(step: StepChange) -> tuple[str, str]:
     return repr(step[0]), repr(step[1])
 
 
-def _backwards(step: Step, found: dict) -> bool:
+def _is_backwards(step: StepChange, found: dict) -> bool:
     """Return whether a step must be reversed.
 
     Steps go from without to with an operator, and from the smaller to the larger number. Else they
     go in the direction found first.
     """
-    before, after = step
-    if after is None or _key((after, before)) in found:
+    old_operator, new_operator = step
+    if new_operator is None or _key((new_operator, old_operator)) in found:
         return True
-    if before is None or type(before) is not type(after):
+    if old_operator is None or type(old_operator) is not type(new_operator):
         return False
-    changed = list(changed_values(before, after).values())
+    changed = list(changed_values(old_operator, new_operator).values())
     numbers = all(isinstance(one, int | float) for pair in changed for one in pair)
     return len(changed) == 1 and numbers and changed[0][0] > changed[0][1]
 
 
-def _shares(summary: Summary, instance: str, by: str) -> np.ndarray:
+def _shares(summary: RunSummary, instance: str, by: str) -> np.ndarray:
     """Return 1 for each correct question, 0 for each other one and NaN if unknown.
 
     The result is float64 [questions].
     """
-    ends = endings(summary, instance, by)
-    if not set(ends.values()) - {FAILED}:
+    ends = end_stages(summary, instance, by)
+    if not set(ends.values()) - {END_FAILED}:
         # An instance that answered no question has no figures.
         return np.full(len(summary.questions), np.nan)
     return np.array(
         [
-            np.nan if question not in ends else float(ends[question] == RIGHT)
+            np.nan if question not in ends else float(ends[question] == END_RIGHT)
             for question in summary.questions
         ]
     )
@@ -240,9 +256,13 @@ def _averaged(
     Each result has one value per question. A pair counts at a question if both members have a
     value.
     """
-    both = np.array([[values[a], values[b]] for a, b in pairs])  # shape [pairs, 2, questions]
-    there = ~np.isnan(both).any(1)
-    counts = there.sum(0)
+    pair_values = np.array(
+        [[values[a], values[b]] for a, b in pairs]
+    )  # shape [pairs, 2, questions]
+    has_both = ~np.isnan(pair_values).any(1)
+    counts = has_both.sum(0)
     with np.errstate(invalid="ignore"):
-        first, second = (np.where(there, both[:, side], 0.0).sum(0) / counts for side in (0, 1))
+        first, second = (
+            np.where(has_both, pair_values[:, side], 0.0).sum(0) / counts for side in (0, 1)
+        )
     return first, second

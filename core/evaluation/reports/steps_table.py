@@ -7,32 +7,39 @@ from __future__ import annotations
 
 from html import escape
 
-from core.evaluation.metrics.statistics import Paired
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.steps import StepWorth, cost_of, counted, worth
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.statistics import PairedTest
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.steps import StepEffect, cost_metric, counted_questions, step_effects
+from core.evaluation.reports.summary import RunSummary
 
 GREEN, RED = "#3f9168", "#c2574b"
-CELL = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
-WORDS, NUMBER = (
-    f"{CELL};text-align:left;white-space:normal",
-    f"{CELL};text-align:right;white-space:nowrap",
+CELL_STYLE = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
+TEXT_CELL_STYLE, NUMBER_CELL_STYLE = (
+    f"{CELL_STYLE};text-align:left;white-space:normal",
+    f"{CELL_STYLE};text-align:right;white-space:nowrap",
 )
 # Styles of the columns.
-STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)
+COLUMN_STYLES = (
+    f"{TEXT_CELL_STYLE};min-width:11rem",
+    TEXT_CELL_STYLE,
+    f"{TEXT_CELL_STYLE};white-space:nowrap",
+    NUMBER_CELL_STYLE,
+    NUMBER_CELL_STYLE,
+    NUMBER_CELL_STYLE,
+)
 
 
-def worth_html(summary: Summary) -> str:
+def step_effects_html(summary: RunSummary) -> str:
     """Return the table and its explanation; empty if no two lines differ in one step."""
-    found = worth(summary)
-    if not found:
+    effects = step_effects(summary)
+    if not effects:
         return ""
     ends = [
         0.0,
-        *(end for one in found for end in (one.test.low, one.test.high, one.test.difference)),
+        *(end for one in effects for end in (one.test.low, one.test.high, one.test.difference)),
     ]
     scale = (min(ends), max(ends)) if any(ends) else (-1.0, 1.0)
-    name = cost_of(summary)
+    name = cost_metric(summary)
     head = _row(
         "th scope=col",
         (
@@ -44,9 +51,9 @@ def worth_html(summary: Summary) -> str:
             "Questions",
         ),
     )
-    body = "".join(_row("td", _cells(one, scale, name)) for one in found)
+    body = "".join(_row("td", _cells(one, scale, name)) for one in effects)
     note = (
-        f"The share of {counted(found[0].test.metric)}, with a step and without it: the mean over "
+        f"The share of {counted_questions(effects[0].test.metric)}, with a step and without it: the mean over "
         "all pairs of lines of this run that differ in that step alone, on the same questions. "
         "Within chance is what a paired test does not show, with Holm's correction over all "
         "steps."
@@ -62,27 +69,33 @@ def worth_html(summary: Summary) -> str:
     )
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a difference of shares with two digits and its sign.
 
-    >>> from core.evaluation.reports.steps_table import signed
-    >>> signed(0.07), signed(-0.125), signed(0.0), signed(1.0)
+    >>> from core.evaluation.reports.steps_table import format_signed
+    >>> format_signed(0.07), format_signed(-0.125), format_signed(0.0), format_signed(1.0)
     ('+.07', '−.12', '.00', '+1.00')
     """
     text = f"{abs(value):.2f}".removeprefix("0")
     return text if not float(text) else f"{'+' if value > 0 else '−'}{text}"
 
 
-def interval(test: Paired) -> str:
+def signed_interval(test: PairedTest) -> str:
     """Return a difference with its interval, such as `+.07 [+.02, +.12]`."""
-    return test.estimate.text(signed)
+    return test.estimate.text(format_signed)
 
 
-def _cells(one: StepWorth, scale: tuple[float, float], name: str) -> tuple[str, ...]:
-    cost = "–" if one.cost is None else f"{'−' if one.cost < 0 else ''}{shown(name, abs(one.cost))}"
+def _cells(one: StepEffect, scale: tuple[float, float], name: str) -> tuple[str, ...]:
+    cost = (
+        "–"
+        if one.cost is None
+        else f"{'−' if one.cost < 0 else ''}{format_figure(name, abs(one.cost))}"
+    )
     chance = " <span style='opacity:.8'>within chance</span>"
     difference = (
-        f"<b>{interval(one.test)}</b>" if one.test.beyond_chance else interval(one.test) + chance
+        f"<b>{signed_interval(one.test)}</b>"
+        if one.test.beyond_chance
+        else signed_interval(one.test) + chance
     )
     return (
         escape(one.words),
@@ -96,27 +109,30 @@ def _cells(one: StepWorth, scale: tuple[float, float], name: str) -> tuple[str, 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:
     drawn = (
-        f"<{tag} style='{style}'>{cell}</{tag.split(' ')[0]}>" for style, cell in zip(STYLES, cells)
+        f"<{tag} style='{style}'>{cell}</{tag.split(' ')[0]}>"
+        for style, cell in zip(COLUMN_STYLES, cells)
     )
     return f"<tr>{''.join(drawn)}</tr>"
 
 
-def _bar(test: Paired, scale: tuple[float, float]) -> str:
+def _bar(test: PairedTest, scale: tuple[float, float]) -> str:
     """Return the difference as a bar from 0 and its interval as a thin line.
 
     The bar is paler if the difference is not significant.
     """
-    at = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
-    left, right = sorted((at(0.0), at(test.difference)))
+    per_cent = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
+    left, right = sorted((per_cent(0.0), per_cent(test.difference)))
     colour, strength = GREEN if test.difference > 0 else RED, 1 if test.beyond_chance else 0.45
     bar = (
         f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};"
         f"opacity:{strength}"
     )
     line = (
-        f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;"
+        f"left:{per_cent(test.low):.1f}%;width:{per_cent(test.high) - per_cent(test.low):.1f}%;top:7px;height:2px;"
         "background:currentColor;opacity:.6"
     )
-    zero = f"left:{at(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
+    zero = (
+        f"left:{per_cent(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
+    )
     parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, zero))
     return f"<div aria-hidden=true style='position:relative;height:16px;width:130px'>{parts}</div>"

@@ -2,7 +2,7 @@
 
 A failed question counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does,
 so that no method gains by failing. Costs and sizes are means over the answered questions. An
-instance that answered no question has no figures. `Summary.answered` says how many failed, and
+instance that answered no question has no figures. `RunSummary.answered` says how many failed, and
 why. An instance that never hands on k passages has no figure at cut-off k (see `lacks`), because
 its figure would not be comparable.
 """
@@ -18,29 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnosis.wording import counted, joined
-from core.evaluation.metrics.answering import OWN
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.diagnosis.wording import count_noun, join_words
+from core.evaluation.metrics.answer_scores import ANSWER_BY_METHOD
+from core.evaluation.metrics.catalogue import REPORTED_METRICS, metric
 from core.evaluation.metrics.defaults import Defaults, defaults
-from core.evaluation.metrics.failures import answered, patterns, reasons
+from core.evaluation.metrics.failures import answered_text, failure_patterns, join_reasons
 from core.evaluation.metrics.formulas import f1
-from core.evaluation.metrics.outcome import Cost, Outcome
+from core.evaluation.metrics.outcome import OperatorCost, Outcome
 from core.evaluation.metrics.statistics import (
     Estimate,
-    Paired,
-    corrected,
+    PairedTest,
     estimates,
-    paired,
+    holm_corrected,
+    paired_test,
     pareto,
 )
-from core.evaluation.reports.naming import called
+from core.evaluation.reports.method_names import method_names
+from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run, StoredRow
-from core.evaluation.runs.written import sources_of
-from core.instances.catalogue import ADAPTED
+from core.instances.catalogue import ADAPTED_SUFFIX
 from core.sources import CorpusSource, GraphSource
 
-SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
-FIRST_PASSAGES = 4  # cut-off of gold passages if every instance hands on that many
+COST_FIELDS = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
+PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every instance hands on that many
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -49,12 +49,12 @@ F1_OF_MEANS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class RunSummary:
     """Figures of the rows of a run, or of a part of its questions."""
 
     run: Run
     rows: Sequence[StoredRow]
-    whole: Summary | None = None  # summary of all questions, if this is a part of them
+    whole: RunSummary | None = None  # summary of all questions, if this is a part of them
 
     @cached_property
     def instances(self) -> tuple[str, ...]:
@@ -85,7 +85,9 @@ class Summary:
     def reported(self) -> tuple[str, ...]:
         """Metrics to choose from, including those of `defaults`."""
         return tuple(
-            dict.fromkeys(chosen for name in REPORTED for chosen in (self.fitting(name), name))
+            dict.fromkeys(
+                chosen for name in REPORTED_METRICS for chosen in (self.fitting(name), name)
+            )
         )
 
     @cached_property
@@ -109,9 +111,9 @@ class Summary:
 
         `passage_recall@4` becomes @3 if an instance hands on at most 3. Other names stay the same.
         """
-        least = min(self.handed_on.values(), default=FIRST_PASSAGES)
-        if name == f"passage_recall@{FIRST_PASSAGES}":
-            return f"passage_recall@{min(least, FIRST_PASSAGES)}"
+        least = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
+        if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
+            return f"passage_recall@{min(least, PASSAGE_RECALL_CUTOFF)}"
         return name
 
     def lacks(self, instance: str, name: str) -> int:
@@ -132,7 +134,7 @@ class Summary:
 
         These instances never hand on as many passages as the metric's cut-off.
         """
-        called_by, alike = called(self.run), dict[tuple[int, str], list[str]]()
+        called_by, alike = method_names(self.run), dict[tuple[int, str], list[str]]()
         for instance in self.instances:
             cuts = sorted(
                 {
@@ -145,8 +147,8 @@ class Summary:
                 key = self.handed_on[instance], ", ".join(f"@{k}" for k in cuts)
                 alike.setdefault(key, []).append(str(called_by[instance]))
         return [
-            f"{joined(who)} {'hands' if len(who) == 1 else 'hand'} on at most "
-            f"{counted(most, 'passage')}: no figures {cuts}."
+            f"{join_words(who)} {'hands' if len(who) == 1 else 'hand'} on at most "
+            f"{count_noun(most, 'passage')}: no figures {cuts}."
             for (most, cuts), who in alike.items()
         ]
 
@@ -180,28 +182,28 @@ class Summary:
         failures and an answered question has one. `with_context` leaves out failed questions and
         questions without a triple.
         """
-        place = {question: i for i, question in enumerate(self.questions)}
-        chosen = [metric(name) for name in names]
-        found = np.full((len(place), len(chosen)), np.nan)
+        row_by_question = {question: i for i, question in enumerate(self.questions)}
+        chosen_metrics = [metric(name) for name in names]
+        matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
         for row in self.of(instance):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
-                values = [one(row.outcome) for one in chosen]
-                found[place[row.question.id]] = [
+                values = [one(row.outcome) for one in chosen_metrics]
+                matrix[row_by_question[row.question.id]] = [
                     np.nan if value is None else value for value in values
                 ]
         if not with_context:
-            given = ~np.isnan(found).all(0)
+            has_values = ~np.isnan(matrix).all(0)
             for row in self.of(instance):
                 if row.error is not None:
                     values = [
                         one.when_failed(row.question) if there else None
-                        for one, there in zip(chosen, given, strict=True)
+                        for one, there in zip(chosen_metrics, has_values, strict=True)
                     ]
-                    found[place[row.question.id]] = [
+                    matrix[row_by_question[row.question.id]] = [
                         np.nan if value is None else value for value in values
                     ]
-        found[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
-        return found
+        matrix[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
+        return matrix
 
     def table(
         self, names: Sequence[str] = (), with_context: bool = False
@@ -219,7 +221,7 @@ class Summary:
             for i, instance in enumerate(self.instances)
         }
 
-    def by_hops(self) -> dict[int | None, Summary]:
+    def by_hops(self) -> dict[int | None, RunSummary]:
         """Return the summaries of the questions of each hop count, fewest hops first.
 
         The key is None for questions without a hop count.
@@ -228,7 +230,7 @@ class Summary:
             {row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0)
         )
         of = lambda hop: [row for row in self.rows if row.question.hops == hop]
-        return {hop: Summary(self.run, of(hop), self.whole or self) for hop in hops}
+        return {hop: RunSummary(self.run, of(hop), self.whole or self) for hop in hops}
 
     def funnel(self, instance: str) -> dict[str, float | None]:
         """Return the mean share of known answers left at each stage, over the answered questions.
@@ -251,13 +253,13 @@ class Summary:
 
         The mean is over the answered questions that have gold passages.
         """
-        known = [
+        survivals = [
             row.outcome.fates
             for row in self.of(instance)
             if row.outcome is not None and row.outcome.fates is not None
         ]
         shares = {
-            stage: [one.alive[stage] / one.golds for one in known if stage in one.alive]
+            stage: [one.alive[stage] / one.golds for one in survivals if stage in one.alive]
             for stage in CorpusSource.stages
         }
         return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
@@ -269,12 +271,14 @@ class Summary:
         operator ran, below 1 in a branch.
         """
         outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
-        found: dict[tuple[str, str, int], list[Cost]] = {}
+        costs_by_operator: dict[tuple[str, str, int], list[OperatorCost]] = {}
         for outcome in outcomes:
-            seen: Counter[str] = Counter()
+            operator_counts: Counter[str] = Counter()
             for cost in outcome.costs:
-                found.setdefault((cost.operator, cost.stage, seen[cost.operator]), []).append(cost)
-                seen[cost.operator] += 1
+                costs_by_operator.setdefault(
+                    (cost.operator, cost.stage, operator_counts[cost.operator]), []
+                ).append(cost)
+                operator_counts[cost.operator] += 1
         return [
             {
                 "operator": operator,
@@ -282,10 +286,10 @@ class Summary:
                 "share": len(costs) / len(outcomes),
                 **{
                     name: sum(getattr(cost, name) for cost in costs) / len(outcomes)
-                    for name in SPENT
+                    for name in COST_FIELDS
                 },
             }
-            for (operator, stage, _), costs in found.items()
+            for (operator, stage, _), costs in costs_by_operator.items()
         ]
 
     def counts(self, instance: str) -> dict[str, int]:
@@ -329,19 +333,22 @@ class Summary:
 
         An example is `not finished: 13 of 40 questions of A, 12 of 40 of B`.
         """
-        names, of = called(self.run), self.run.spec["sample"]
-        known = self.unfinished
-        if len(set(known.values())) == 1:
-            return f"not finished: {next(iter(known.values())):,} of {of:,} questions"
-        if known:
+        names, question_count = method_names(self.run), self.run.spec["sample"]
+        row_counts = self.unfinished
+        if len(set(row_counts.values())) == 1:
+            return (
+                f"not finished: {next(iter(row_counts.values())):,} of {question_count:,} questions"
+            )
+        if row_counts:
             return "not finished: " + ", ".join(
-                f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items()
+                f"{n:,} of {question_count:,} questions of {names[i].plain}"
+                for i, n in row_counts.items()
             )
         return ""
 
     def errors(self, instance: str) -> dict[str, int]:
         """Return the reasons of failures by pattern with their counts, most frequent first."""
-        return patterns(row.error for row in self.of(instance) if row.error is not None)
+        return failure_patterns(row.error for row in self.of(instance) if row.error is not None)
 
     def answered(self, instance: str) -> str:
         """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
@@ -349,11 +356,13 @@ class Summary:
         It is empty if no question failed.
         """
         counts = self.counts(instance)
-        return answered(counts["scored"], counts["failed"], reasons(self.errors(instance)))
+        return answered_text(
+            counts["scored"], counts["failed"], join_reasons(self.errors(instance))
+        )
 
     def failed(self) -> list[str]:
-        """Return the text of `Summary.answered` for each instance with failures, after its name."""
-        names = called(self.run)
+        """Return the text of `RunSummary.answered` for each instance with failures, after its name."""
+        names = method_names(self.run)
         return [
             f"{names[instance]}: {sentence}"
             for instance in self.instances
@@ -365,16 +374,16 @@ class Summary:
 
         It says how many there are, and why.
         """
-        names, found = called(self.run), []
+        names, sentences = method_names(self.run), []
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
-            said = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
-            if said:
-                found.append(
-                    f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: "
-                    f"{reasons(patterns(said))}"
+            fault_texts = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
+            if fault_texts:
+                sentences.append(
+                    f"{names[instance]}: {len(fault_texts):,} of {len(outcomes):,} answers blank or cut: "
+                    f"{join_reasons(failure_patterns(fault_texts))}"
                 )
-        return found
+        return sentences
 
     def brought(self) -> list[str]:
         """Return sentences on instances that use documents of a user's program or file.
@@ -382,35 +391,44 @@ class Summary:
         They say how many of these documents are not in the corpus, and which methods brought their
         own answers.
         """
-        names, found, answering, filed = called(self.run), list[str](), list[str](), list[str]()
+        names, sentences, answering, filed = (
+            method_names(self.run),
+            list[str](),
+            list[str](),
+            list[str](),
+        )
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
-            given = [outcome.given for outcome in outcomes if outcome.given is not None]
-            lacking = [one for one in given if one.unplaced]
+            document_counts = [outcome.given for outcome in outcomes if outcome.given is not None]
+            lacking = [one for one in document_counts if one.unplaced]
             if lacking:
-                missing, of = (
-                    sum(getattr(one, name) for one in given) for name in ("unplaced", "documents")
+                unplaced_total, document_total = (
+                    sum(getattr(one, name) for one in document_counts)
+                    for name in ("unplaced", "documents")
                 )
-                of_questions = f"in {len(lacking):,} of {len(given):,} questions"
-                found.append(
-                    f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, "
+                of_questions = f"in {len(lacking):,} of {len(document_counts):,} questions"
+                sentences.append(
+                    f"{names[instance]}: {unplaced_total:,} of {document_total:,} documents not in the corpus, "
                     f"{of_questions}."
                 )
-            if any(outcome.answer is not None and outcome.answer.by == OWN for outcome in outcomes):
+            if any(
+                outcome.answer is not None and outcome.answer.by == ANSWER_BY_METHOD
+                for outcome in outcomes
+            ):
                 answering.append(str(names[instance]))
             if any(outcome.looked_up for outcome in outcomes):
                 filed.append(str(names[instance]))
         if answering:
-            found.append(
-                f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
+            sentences.append(
+                f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
                 "answers, which are scored."
             )
         if filed:
-            found.append(
-                f"What {joined(filed)} took in seconds and tokens is not known, as it comes from "
+            sentences.append(
+                f"What {join_words(filed)} took in seconds and tokens is not known, as it comes from "
                 "a file."
             )
-        return found
+        return sentences
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """Return the F1 of mean precision and mean recall.
@@ -433,7 +451,7 @@ class Summary:
         return {
             one["id"]: one["name"]
             for one in self.run.spec["instances"]
-            if one["name"].endswith(ADAPTED)
+            if one["name"].endswith(ADAPTED_SUFFIX)
         }
 
     def untested(self) -> str:
@@ -448,7 +466,7 @@ class Summary:
 
     def compared(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
-    ) -> list[Paired]:
+    ) -> list[PairedTest]:
         """Return paired tests of metrics, by default every instance against the first.
 
         Adaptations are left out. Holm's correction covers the pairs of one metric.
@@ -459,12 +477,13 @@ class Summary:
         )
         pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
-        found: list[Paired] = []
+        tests: list[PairedTest] = []
         for column, name in enumerate(names):
-            found += corrected(
-                paired(name, a, b, values[a][:, column], values[b][:, column]) for a, b in pairs
+            tests += holm_corrected(
+                paired_test(name, a, b, values[a][:, column], values[b][:, column])
+                for a, b in pairs
             )
-        return found
+        return tests
 
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
@@ -478,7 +497,7 @@ class Summary:
         )
 
 
-def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
+def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, Any]:
     """Return a summary as plain data.
 
     It holds the run, each instance's figures, paired tests, fronts, and the metrics' conventions.
@@ -486,7 +505,7 @@ def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
     names = names or summary.reported
     run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
     hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
-    instances, methods = {}, called(run)
+    instances, methods = {}, method_names(run)
     for instance, spec in zip(summary.instances, run.spec["instances"], strict=True):
         instances[instance] = {
             "name": spec["name"],

@@ -11,24 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import full_name, graph_for, owner, question_set
-from core.datasets.fit import fit, own_fit
+from core.datasets import dataset_of_set, full_set_name, graph_for, question_set
+from core.datasets.question_fit import measure_fit, own_graphs_fit
 from core.errors import BadInput
-from core.instances.catalogue import RUN, Instance
-from core.models.combine import names
+from core.instances.catalogue import RUN_PREFIX, Instance
 from core.operators.base import Operator
-from core.parameters import parameters, values
-from core.retrievers.runs.saved import run_of
-from core.sources import GraphSource, Source, corpus_with
+from core.parameters import parameter_values, parameters
+from core.retrievers.runs.saved_runs import find_run
+from core.sources import AnswerSource, GraphSource, corpus_of_set
 from core.types import Question
 
-OWN = "a graph for each question"
-Opened = tuple[tuple[str, Sequence[Question]], Source, str, str]
-BY_ENCODER, BY_MODEL = "encoder", "model"  # judges of whether an answer is supported
+OWN_GRAPHS = "a graph for each question"
+OpenedSet = tuple[tuple[str, Sequence[Question]], AnswerSource, str, str]
+SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL = (
+    "encoder",
+    "model",
+)  # judges of whether an answer is supported
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnQuestion:
     """A drawn question, its question set (name or file), and its source.
 
     A source without a name is the graph of the question's own row.
@@ -36,14 +38,14 @@ class Drawn:
 
     question: Question
     set: str
-    source: Source
+    source: AnswerSource
 
     @property
-    def address(self) -> Source:
+    def address(self) -> AnswerSource:
         """The source as an address (URL) names it."""
         return self.source if self.source.name else GraphSource(f"{self.set}:{self.question.id}")
 
-    def open(self, engine: Any) -> Source:
+    def open(self, engine: Any) -> AnswerSource:
         """Return the opened source.
 
         Raises BadInput and StoreError.
@@ -71,7 +73,7 @@ class Plan:
     """
 
     instances: tuple[Instance, ...]
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnQuestion, ...]
     set: str = ""
     of: int = 0
     graphs: tuple[tuple[str, str], ...] = ()
@@ -95,9 +97,11 @@ class Plan:
         if self.second_judge and not self.judge:
             raise BadInput("A second judge needs a first one; add --judge.")
         if unknown := next(
-            (who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None
+            (who for who in self.support if who not in (SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL)), None
         ):
-            raise BadInput(f"Support is judged by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
+            raise BadInput(
+                f"Support is judged by {SUPPORT_BY_ENCODER} or {SUPPORT_BY_MODEL}, not by “{unknown}”."
+            )
         if len({instance.id for instance in self.instances}) < len(self.instances):
             raise BadInput("An instance was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
@@ -114,21 +118,21 @@ class Plan:
     @property
     def models(self) -> tuple[str, ...]:
         """Models and roles that operators use, that answer if requested, and that judge."""
-        asked = [
+        operator_models = [
             name
             for instance in self.instances
             for operator in instance.line.parts()
-            for name in used(operator)
+            for name in models_used(operator)
             if self.model or operator.stage != "generate"
         ]
-        judges = ["judge"] if BY_MODEL in self.support else []
+        judges = ["judge"] if SUPPORT_BY_MODEL in self.support else []
         return tuple(
             dict.fromkeys(
                 [
-                    *asked,
+                    *operator_models,
                     *self.judges,
                     *judges,
-                    *(["encoder"] if BY_ENCODER in self.support else []),
+                    *(["encoder"] if SUPPORT_BY_ENCODER in self.support else []),
                 ]
             )
         )
@@ -141,9 +145,14 @@ class Plan:
         """
         parts = [operator for instance in self.instances for operator in instance.line.parts()]
         named = {
-            values(part)[one.name] for part in parts for one in parameters(type(part)) if one.chat
+            parameter_values(part)[one.name]
+            for part in parts
+            for one in parameters(type(part))
+            if one.chat
         }
-        return frozenset((*named, *self.judges, *(["judge"] if BY_MODEL in self.support else [])))
+        return frozenset(
+            (*named, *self.judges, *(["judge"] if SUPPORT_BY_MODEL in self.support else []))
+        )
 
     @property
     def judges(self) -> list[str]:
@@ -153,10 +162,10 @@ class Plan:
     def spec(self, models: str) -> dict[str, Any]:
         """Return everything that the results depend on, as values for JSON.
 
-        `models` is the text of `core.evaluation.runs.starting.depends`: the signatures of the
+        `models` is the text of `core.evaluation.runs.evaluation_jobs.dependency_text`: the signatures of the
         models and all else that the operators depend on.
         """
-        asked = [_asked(one.question) for one in self.drawn]
+        question_keys = [_question_key(one.question) for one in self.drawn]
         return {
             "instances": [
                 {"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)}
@@ -166,7 +175,7 @@ class Plan:
             "set": self.set,
             "of": self.of,
             "sample": len(self.drawn),
-            "questions": _digest(asked),
+            "questions": _digest(question_keys),
             "seed": self.seed,
             "model": self.model,
             "judge": self.judge,
@@ -177,7 +186,7 @@ class Plan:
         }
 
 
-def _asked(question: Question) -> list[Any]:
+def _question_key(question: Question) -> list[Any]:
     """Return the part of a run's key that depends on a question.
 
     Gold passages, options and aliases are included if the question has any.
@@ -189,7 +198,7 @@ def _asked(question: Question) -> list[Any]:
     ]
 
 
-def key(spec: dict[str, Any]) -> str:
+def evaluation_key(spec: dict[str, Any]) -> str:
     """Return the key of a run.
 
     It is the same for the same instances, questions, graphs, models and settings.
@@ -229,28 +238,30 @@ def make_plan(
     only : a field that must be true in a row of the file.
     options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
     """
-    drawn: list[Drawn] = []
-    set_names, graphs, of, notes = [], {}, 0, []
+    drawn_questions: list[DrawnQuestion] = []
+    set_names, graphs, question_count, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest, note = (
+        named_questions, asked_on, digest, note = (
             _of_run(name, by_name)
             or _of_corpus(name, by_name)
-            or _opened(name, graph, by_name, columns, only)
+            or _open_set(name, graph, by_name, columns, only)
         )
-        chosen = sample(known[1], size, seed)
-        drawn += [
-            Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on)
-            for one in chosen
+        sampled = draw_sample(named_questions[1], size, seed)
+        drawn_questions += [
+            DrawnQuestion(
+                replace(one, abstract=one.abstract or abstract), named_questions[0], asked_on
+            )
+            for one in sampled
         ]
-        graphs[asked_on.saved_as or f"{known[0]}: {OWN}"] = digest
-        set_names.append(known[0])
+        graphs[asked_on.saved_as or f"{named_questions[0]}: {OWN_GRAPHS}"] = digest
+        set_names.append(named_questions[0])
         notes.append(note)
-        of += len(known[1])
+        question_count += len(named_questions[1])
     return Plan(
         tuple(instances),
-        tuple(drawn),
+        tuple(drawn_questions),
         ", ".join(set_names),
-        of,
+        question_count,
         tuple(graphs.items()),
         seed,
         notes=tuple(filter(None, notes)),
@@ -258,32 +269,34 @@ def make_plan(
     )
 
 
-def source_of(sets: str) -> Source:
+def source_of(sets: str) -> AnswerSource:
     """Return the source of the first of these comma-separated sets: its corpus, or a graph."""
     first = sets.split(",")[0].strip()
-    if first.startswith(RUN):
-        return run_of(first.removeprefix(RUN)).source
-    return corpus_with(first) or GraphSource("")
+    if first.startswith(RUN_PREFIX):
+        return find_run(first.removeprefix(RUN_PREFIX)).source
+    return corpus_of_set(first) or GraphSource("")
 
 
-def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
+def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> list[str]:
     """Return a sentence for each set that does not fit its graph.
 
     It names entities or answers that the graph lacks, and answers that are not given.
     """
-    together: dict[tuple[str, str], list[Question]] = {}
+    questions_by_source: dict[tuple[str, str], list[Question]] = {}
     for one in (one for one in drawn if not one.source.is_corpus):
-        together.setdefault((one.set, one.source.name), []).append(one.question)
+        questions_by_source.setdefault((one.set, one.source.name), []).append(one.question)
     sentences = [
-        (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(
-            graph or "graphs of their own"
-        )
-        for (name, graph), found in together.items()
+        (
+            measure_fit(by_name(graph), found)
+            if graph
+            else own_graphs_fit(question_set(name), found)
+        ).words(graph or "graphs of their own")
+        for (name, graph), found in questions_by_source.items()
     ]
     return list(filter(None, sentences))
 
 
-def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
+def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
     """Return `size` of the questions without repeats, or all of them.
 
     The order depends on the seed alone, so a smaller sample is the beginning of a larger one.
@@ -295,62 +308,64 @@ def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[
     return tuple(questions[int(i)] for i in order[:size])
 
 
-def used(operator: Operator) -> list[str]:
+def models_used(operator: Operator) -> list[str]:
     """Return the models and roles that an operator names."""
-    found: list[str] = []
-    for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True):
+    model_names: list[str] = []
+    for parameter, value in zip(
+        parameters(type(operator)), parameter_values(operator).values(), strict=True
+    ):
         if value in parameter.also:
             continue
         if parameter.chat:
-            found.append(value)
+            model_names.append(value)
         elif parameter.model:
-            found += names(value)
-    return found
+            model_names += model_names(value)
+    return model_names
 
 
-def _of_run(name: str, by_name: Callable[[str], Any]) -> Opened | None:
-    """Return the same as `_opened` for the questions of a finished run, None for another name."""
-    if not name.startswith(RUN):
+def _of_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
+    """Return the same as `_open_set` for the questions of a finished run, None for another name."""
+    if not name.startswith(RUN_PREFIX):
         return None
-    run = run_of(name.removeprefix(RUN))
-    asked = run.asked()
-    if not asked:
+    run = find_run(name.removeprefix(RUN_PREFIX))
+    run_questions = run.asked()
+    if not run_questions:
         raise BadInput(
             f"The finished run “{run.title}” has no question whose text is known; bring its "
             f"questions to “{run.source_name}”."
         )
-    return (name, asked), run.source, run.source.digest(by_name), ""
+    return (name, run_questions), run.source, run.source.digest(by_name), ""
 
 
-def _of_corpus(name: str, by_name: Callable[[str], Any]) -> Opened | None:
-    """Return the same as `_opened` for a set of a corpus, None if no corpus has that set."""
-    found = corpus_with(name)
-    if found is None:
+def _of_corpus(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
+    """Return the same as `_open_set` for a set of a corpus, None if no corpus has that set."""
+    corpus_source = corpus_of_set(name)
+    if corpus_source is None:
         return None
-    return (name, found.questions(name)), found, found.digest(by_name), ""
+    return (name, corpus_source.questions(name)), corpus_source, corpus_source.digest(by_name), ""
 
 
-def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
+def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> OpenedSet:
     """Return a set's full name and questions, its source, the source's digest and the set's note.
 
     The source has no name if each question has its own graph.
     """
-    known = question_set(name, columns)
-    note = known.note()
-    is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
-    known = replace(known, only=only) if only and is_file else known
-    full = str(known.file) if is_file else full_name(name)
-    if not graph and (known.graphs == "question" or (is_file and known.brings_graphs())):
-        with known.file.open("rb") as stream:
+    opened_set = question_set(name, columns)
+    note = opened_set.note()
+    is_file = FilePath(name).is_file() and opened_set.file == FilePath(name).absolute()
+    opened_set = replace(opened_set, only=only) if only and is_file else opened_set
+    full = str(opened_set.file) if is_file else full_set_name(name)
+    if not graph and (opened_set.graphs == "question" or (is_file and opened_set.brings_graphs())):
+        with opened_set.file.open("rb") as stream:
             return (
-                (full, known.questions()),
+                (full, opened_set.questions()),
                 GraphSource(""),
                 hashlib.file_digest(stream, "sha256").hexdigest(),
                 note,
             )
-    asked_on = graph or ("metaqa" if is_file else owner(name).name)
+    asked_on = graph or ("metaqa" if is_file else dataset_of_set(name).name)
     source = GraphSource(asked_on)
-    return (full, known.questions()), source, source.digest(by_name), note
+    return (full, opened_set.questions()), source, source.digest(by_name), note
 
 
 def _digest(value: Any) -> str:

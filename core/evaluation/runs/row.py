@@ -10,20 +10,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.comparison import traces
-from core.comparison.run import LaneRun, NoPrefixes, Prefixes, Progress
-from core.diagnosis.changes.trying import until
+from core.comparison import lane_traces
+from core.comparison.lane_run import LaneListener, LaneRun, NoPrefixCache, PrefixCache
+from core.diagnosis.changes.trials import watch_until
 from core.environment import Environment
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.evaluation.metrics.outcome import Outcome, observe
-from core.evaluation.runs.judging import building, judged, supported
-from core.evaluation.runs.plan import Drawn, Plan, used
+from core.evaluation.runs.answer_judgements import judge_lane, lane_build_cost, measure_support
+from core.evaluation.runs.plan import DrawnQuestion, Plan, models_used
 from core.instances.catalogue import Instance
 from core.models.base import Task
-from core.operators.base import GIVEN, Context, Operator
-from core.runtime.jobs import sentence
+from core.operators.base import INITIAL_FIELDS, Context, Operator
+from core.runtime.jobs import error_sentence
 from core.snapshot import freeze_all
-from core.sources import Ask
+from core.sources import SourceQuestion
 from core.types import State
 from core.watch import NO_WATCH, Watch
 
@@ -45,7 +45,7 @@ class FinishedRow:
     seconds: float = 0.0
 
 
-def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
+def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
     """Return a function that prepares a drawn question for the instances of a plan.
 
     It opens the question's source, links its entities and applies the settings of the plan.
@@ -53,10 +53,10 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
 
-def vary(
+def run_instances(
     plan: Plan,
     environment: Environment,
-    ask: Callable[[Drawn], Ask],
+    ask: Callable[[DrawnQuestion], SourceQuestion],
     place: int,
     instances: Sequence[Instance] | None = None,
     watch: Watch = NO_WATCH,
@@ -71,33 +71,33 @@ def vary(
     ----------
     plan : the questions, and how they are asked.
     environment : the models and the other resources of a run.
-    ask : makes an `Ask` of a drawn question; its error becomes the error of the row.
+    ask : makes an `SourceQuestion` of a drawn question; its error becomes the error of the row.
     place : index of the question among the drawn ones.
     instances : the instances; by default all of the plan, in an order that rotates with the
         question.
     watch : checked before each instance, and by what runs.
     seconds : time limit for one instance; one that exceeds it has no outcome.
-    with_states : whether the rows have states and are sent as spans (`core.comparison.traces`).
+    with_states : whether the rows have states and are sent as spans (`core.comparison.lane_traces`).
 
     Yields
     ------
     A row for each instance, as soon as it has run.
     """
-    asked = plan.turned(place) if instances is None else instances
-    prefixes = Prefixes() if len(asked) > 1 else NoPrefixes()
-    for instance in asked:
+    turn_instances = plan.turned(place) if instances is None else instances
+    prefixes = PrefixCache() if len(turn_instances) > 1 else NoPrefixCache()
+    for instance in turn_instances:
         watch.check()
-        limited = watch if seconds is None else until(watch, time.monotonic() + seconds)
-        yield one(plan, environment, ask, place, instance, prefixes, limited, with_states)
+        limited = watch if seconds is None else watch_until(watch, time.monotonic() + seconds)
+        yield run_instance(plan, environment, ask, place, instance, prefixes, limited, with_states)
 
 
-def one(
+def run_instance(
     plan: Plan,
     environment: Environment,
-    ask: Callable[[Drawn], Ask],
+    ask: Callable[[DrawnQuestion], SourceQuestion],
     place: int,
     instance: Instance,
-    prefixes: Prefixes,
+    prefixes: PrefixCache,
     watch: Watch = NO_WATCH,
     with_states: bool = True,
 ) -> FinishedRow:
@@ -105,33 +105,35 @@ def one(
 
     Raises Cancelled if `watch` does. Any other failure becomes the error of the row.
     """
-    drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
+    drawn_question, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
     outcome, states, error, lane = None, None, None, None
     try:
-        asked = ask(drawn)
-        lane = LaneRun(asked, instance.line, environment, Prefixes() if plan.cold else prefixes)
-        progress = Progress(watch=watch.quiet, reached=lambda state: watch.check())
+        prepared = ask(drawn_question)
+        lane = LaneRun(
+            prepared, instance.line, environment, PrefixCache() if plan.cold else prefixes
+        )
+        progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
-        first, second = judged(plan, models, lane, watch)
-        opinions = first, asked.source, supported(plan, models, lane, watch)
-        state = as_if_new(lane.state) if plan.cold else lane.state
-        outcome = observe(lane.graph, state, *opinions, building(lane), second)
+        first, second = judge_lane(plan, models, lane, watch)
+        opinions = first, prepared.source, measure_support(plan, models, lane, watch)
+        state = without_caches(lane.state) if plan.cold else lane.state
+        outcome = observe(lane.graph, state, *opinions, lane_build_cost(lane), second)
         states = freeze_all(lane.states, lane.graph) if with_states else None
-    except Cancelled:
+    except RunCancelled:
         raise
     except Exception as failure:
-        outcome, error = None, sentence(failure)
+        outcome, error = None, error_sentence(failure)
     if lane is not None and with_states:
-        traces.send([traces.Traced(instance.name, lane, error or "")])
+        lane_traces.send_spans([lane_traces.TracedLane(instance.name, lane, error or "")])
     return FinishedRow(
-        instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start
+        instance.id, drawn_question.question.id, outcome, error, states, time.perf_counter() - start
     )
 
 
-def as_if_new(state: State) -> State:
+def without_caches(state: State) -> State:
     """Return a state whose steps took the time that they would have taken without caches.
 
     Replies that were cached on disk count with the time in which they were made.
@@ -140,49 +142,58 @@ def as_if_new(state: State) -> State:
     return replace(state, trace=tuple(steps))
 
 
-def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watch: Watch) -> None:
+def load_models(
+    plan: Plan,
+    environment: Environment,
+    ask: Callable[[DrawnQuestion], SourceQuestion],
+    watch: Watch,
+) -> None:
     """Load the models before the first question, so that no question pays for it.
 
     Raises ModelUnavailable if a model that answers or judges is missing; rows report others.
     """
     watch.report("Loading the models")
-    needed = [
+    needed_roles = [
         name
         for i in plan.instances
         for o in i.line
         if o.stage == "generate" and plan.model
-        for name in used(o)
+        for name in models_used(o)
     ]
-    needed += plan.judges
-    for role in dict.fromkeys(needed):
-        load = getattr(environment.models.chat(role), "load", None)
-        if load:
-            load()
-    asked = plan.drawn[0]
+    needed_roles += plan.judges
+    for role in dict.fromkeys(needed_roles):
+        load_weights = getattr(environment.models.chat(role), "load", None)
+        if load_weights:
+            load_weights()
+    first_question = plan.drawn[0]
     extractors = dict.fromkeys(
-        operator for i in plan.instances for operator in i.line if starts(operator)
+        operator for i in plan.instances for operator in i.line if needs_warm_up(operator)
     )
-    for work in [
+    for load_step in [
         *(
-            lambda operator=operator: _start(operator, ask(asked), environment, watch)
+            lambda operator=operator: _warm_up_operator(
+                operator, ask(first_question), environment, watch
+            )
             for operator in extractors
         ),
         *(
-            lambda name=name: _score(environment.models, name)
+            lambda name=name: _warm_up_scorer(environment.models, name)
             for name in plan.models
-            if name not in needed
+            if name not in needed_roles
         ),
     ]:
         watch.check()
         try:
-            work()
-        except Cancelled:
+            load_step()
+        except RunCancelled:
             raise
         except Exception as error:
             log.info("Warming up: %s", error)  # the affected rows report it
 
 
-def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watch) -> None:
+def _warm_up_operator(
+    operator: Operator, asked: SourceQuestion, environment: Environment, watch: Watch
+) -> None:
     """Run an operator once, so that its compiled code is loaded or compiled."""
     operator(
         State(asked.question, asked.seeds),
@@ -190,7 +201,7 @@ def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watc
     )
 
 
-def _score(models, name: str) -> None:
+def _warm_up_scorer(models, name: str) -> None:
     """Load a scorer's weights.
 
     A language model that picks candidates is loaded when it is first asked.
@@ -200,7 +211,7 @@ def _score(models, name: str) -> None:
         chooser.score(Task("warm"), ["warm"])
 
 
-def starts(operator: Operator) -> bool:
+def needs_warm_up(operator: Operator) -> bool:
     """Return whether an operator works on the question alone.
 
     Such operators load or prepare things when they are first called. Operators that call a program
@@ -209,5 +220,5 @@ def starts(operator: Operator) -> bool:
     return (
         operator.remembered
         and operator.stage in ("convert", "extract", "retrieve")
-        and set(operator.reads) <= set(GIVEN)
+        and set(operator.reads) <= set(INITIAL_FIELDS)
     )

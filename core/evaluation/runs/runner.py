@@ -12,20 +12,20 @@ from itertools import islice
 from statistics import fmean, stdev
 
 from core.environment import Environment
-from core.errors import Cancelled
-from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.row import FinishedRow, vary, warm
-from core.evaluation.runs.servers import as_fast_as_one, fixed, in_flight, servers
-from core.evaluation.runs.spending import Estimate, estimate, reached, spending
-from core.evaluation.runs.spread import spread
-from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
+from core.errors import RunCancelled
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.row import FinishedRow, load_models, run_instances
+from core.evaluation.runs.servers import as_fast_as_one, fix_concurrency, question_slots, servers
+from core.evaluation.runs.spending import SpendingEstimate, cap_error, estimate_rest, spending
+from core.evaluation.runs.store import RUN_CANCELLED, RUN_DONE, RUN_RUNNING, Store
+from core.evaluation.runs.worker_runs import spread_turns
 from core.instances.catalogue import Instance
-from core.io.durations import between
+from core.io.durations import range_text
 from core.models.price import Cap, Spending
 from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
-from core.runtime.flight import Flight, Processor
-from core.sources import Ask
+from core.runtime.concurrent_work import ConcurrentWork, ProcessorLock
+from core.sources import SourceQuestion
 from core.watch import Watch
 
 
@@ -63,12 +63,13 @@ class Pace:
 
         It is None if an instance with remaining rows has not run yet.
         """
-        left = {instance: count for instance, count in self.left.items() if count}
-        if not left or not left.keys() <= self.spent.keys():
+        rows_left = {instance: count for instance, count in self.left.items() if count}
+        if not rows_left or not rows_left.keys() <= self.spent.keys():
             return None
-        each = {instance: usual(self.spent[instance]) for instance in left}
+        each = {instance: mean_interval(self.spent[instance]) for instance in rows_left}
         low, high = (
-            sum(count * each[instance][end] for instance, count in left.items()) for end in (0, 1)
+            sum(count * each[instance][end] for instance, count in rows_left.items())
+            for end in (0, 1)
         )
         return low / self.at_once, high / self.at_once
 
@@ -77,16 +78,18 @@ class Pace:
 
         Examples are `12 of 400 done, 1 failed, 3 to 4 minutes left` and `time left not known yet`.
         """
-        left = self.seconds_left()
+        remaining = self.seconds_left()
         parts = [
             f"{self.done:,} of {self.total:,} done",
             f"{self.failed:,} failed" if self.failed else "",
         ]
         unknown = "time left not known yet" if self.done < self.total else ""
-        return ", ".join(filter(None, [*parts, f"{between(*left)} left" if left else unknown]))
+        return ", ".join(
+            filter(None, [*parts, f"{range_text(*remaining)} left" if remaining else unknown])
+        )
 
 
-def usual(seconds: Sequence[float]) -> tuple[float, float]:
+def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
     """Return a rough interval of the mean duration after `n` measurements.
 
     The interval runs from mean / factor to mean * factor, with factor = 1 + d / sqrt(n). d is twice
@@ -100,7 +103,7 @@ def usual(seconds: Sequence[float]) -> tuple[float, float]:
 
 
 @dataclass
-class Evaluation:
+class EvaluationRunner:
     """Runner of a plan; calling it with its job runs the remaining rows.
 
     With model servers, many questions are in flight: one computes while the others wait for
@@ -111,7 +114,7 @@ class Evaluation:
 
     Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
     the remaining questions if that is not 0. With `workers` the questions are spread over
-    processes, and only this process writes to the store. `ask` makes an `Ask` of a drawn question
+    processes, and only this process writes to the store. `ask` makes an `SourceQuestion` of a drawn question
     and may raise.
     """
 
@@ -119,14 +122,14 @@ class Evaluation:
     store: Store
     run: int
     environment: Environment
-    ask: Callable[[Drawn], Ask]
+    ask: Callable[[DrawnQuestion], SourceQuestion]
     workers: Workers | None = None
     at_once: int = 0
     cap: Cap | None = None
     first: int = 0
     as_fast_as_one: bool = False
     # Estimated cost of the remaining rows, set when the run has ended.
-    estimate: Estimate | None = field(default=None, init=False)
+    estimate: SpendingEstimate | None = field(default=None, init=False)
 
     def __call__(self, watch: Watch) -> int:
         """Run everything that is not finished, and return the number of the run.
@@ -134,38 +137,38 @@ class Evaluation:
         A failed row is saved with its error and tried again by the next run. Raises CapReached.
         """
         done = self.store.finished(self.run)
-        left = {
+        rows_left = {
             i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn)
             for i in self.plan.instances
         }
-        pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
-        if any(left.values()):
+        pace = Pace(len(self.plan.drawn) * len(self.plan.instances), rows_left)
+        if any(rows_left.values()):
             if not self.workers:  # a worker loads its own models
-                warm(self.plan, self.environment, self.ask, watch)
-            self.store.mark(self.run, RUNNING)
+                load_models(self.plan, self.environment, self.ask, watch)
+            self.store.mark(self.run, RUN_RUNNING)
         try:
             if self.workers:
                 self._spread(watch, done, pace, self.workers)
             else:
                 self._here(watch, done, pace)
-        except Cancelled:
-            self.store.mark(self.run, CANCELLED)
+        except RunCancelled:
+            self.store.mark(self.run, RUN_CANCELLED)
             raise
         if pace.done == pace.total:
-            self.store.mark(self.run, DONE)
+            self.store.mark(self.run, RUN_DONE)
         watch.report(pace.words(), pace.done / pace.total)
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
         """Yield each question's index with the instances left for it."""
-        for place, drawn in enumerate(self.plan.drawn):
-            left = [
+        for place, drawn_question in enumerate(self.plan.drawn):
+            instances_left = [
                 instance
                 for instance in self.plan.turned(place)
-                if (instance.id, drawn.question.id) not in done
+                if (instance.id, drawn_question.question.id) not in done
             ]
-            if left:
-                yield place, left
+            if instances_left:
+                yield place, instances_left
 
     def _keep(self, row: FinishedRow) -> None:
         self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
@@ -175,13 +178,15 @@ class Evaluation:
 
         The instances of a question run one after the other; several questions may run at a time.
         """
-        asked, clock, spent = (
+        server_list, clock, run_spending = (
             servers(self.plan, self.environment.models, self.as_fast_as_one),
             self.environment.clock,
             self.spending(),
         )
-        processor, lock, began, at_work = Processor(), threading.Lock(), clock(), 0
-        flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, watch)
+        processor, lock, began, at_work = ProcessorLock(), threading.Lock(), clock(), 0
+        flight = ConcurrentWork(
+            lambda: question_slots(server_list) if run_spending.may_begin(at_work) else 0, watch
+        )
 
         def turns() -> Iterator[tuple[int, list[Instance]]]:
             nonlocal at_work
@@ -194,13 +199,13 @@ class Evaluation:
             with lock:
                 many = f"{at_work:,} questions at a time" if at_work > 1 else ""
                 how = ", ".join(
-                    filter(None, [pace.words(), many, spent.words(pace.done, pace.total)])
+                    filter(None, [pace.words(), many, run_spending.words(pace.done, pace.total)])
                 )
                 watch.report(f"{how}: {instance.name}", pace.done / pace.total)
 
         def keep(row: FinishedRow, begun: float) -> None:
             self._keep(row)
-            self.store.spend(self.run, spent.account.usage)
+            self.store.spend(self.run, run_spending.account.usage)
             with lock:
                 pace.add(row.instance, clock() - begun, row.error is not None)
                 pace.spread_over(clock() - began)
@@ -208,30 +213,33 @@ class Evaluation:
         def question(turn: tuple[int, list[Instance]]) -> None:
             nonlocal at_work
             account = Account()
-            rows = vary(self.plan, self.environment, self.ask, *turn, flight)
+            rows = run_instances(self.plan, self.environment, self.ask, *turn, flight)
             try:
-                with processor.held(), charged_to(account, spent.account):
+                with processor.held(), charged_to(account, run_spending.account):
                     for instance in turn[1]:
                         flight.check()
                         tell(instance)
                         begun = clock()
                         keep(next(rows), begun)
             finally:
-                spent.ended(account)
+                run_spending.ended(account)
                 with lock:
                     at_work -= 1
 
         try:
-            with fixed(asked, self.at_once), as_fast_as_one(asked if self.as_fast_as_one else ()):
+            with (
+                fix_concurrency(server_list, self.at_once),
+                as_fast_as_one(server_list if self.as_fast_as_one else ()),
+            ):
                 for _ in flight.each(question, turns()):
                     continue
         finally:
-            self.store.spend(self.run, spent.account.usage)
-        self.estimate = estimate(spent, pace.done, pace.total, pace.seconds_left())
+            self.store.spend(self.run, run_spending.account.usage)
+        self.estimate = estimate_rest(run_spending, pace.done, pace.total, pace.seconds_left())
         if pace.done < pace.total:
-            self.store.mark(self.run, CANCELLED)
-            if not spent.may_begin(0):
-                raise reached(spent, pace.done, pace.total)
+            self.store.mark(self.run, RUN_CANCELLED)
+            if not run_spending.may_begin(0):
+                raise cap_error(run_spending, pace.done, pace.total)
 
     def spending(self) -> Spending:
         """Return what the run has spent so far and may spend.
@@ -249,7 +257,7 @@ class Evaluation:
         """Run the remaining rows over the workers, question by question."""
         pace.at_once = max(1, workers.count)
         watch.report("Starting the workers")
-        with closing(spread(self.plan, self._turns(done), workers, watch)) as found:
+        with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as found:
             for rows in found:
                 for row in rows:
                     self._keep(row)

@@ -17,30 +17,30 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
     A cold plan shares nothing between instances, so it has no servers unless `cold` is set. Models
     that are not available are left out; the rows report them.
     """
-    found: dict[int, Any] = {}
+    servers_by_window: dict[int, Any] = {}
     for name in plan.models if cold or not plan.cold else ():
         with suppress(Exception):  # a missing model is reported in the rows
-            one = models.chat(name) if name in plan.chats else models.chooser(name)
+            model = models.chat(name) if name in plan.chats else models.chooser(name)
             # A chooser wraps the chat model or the encoder that it asks.
-            one = getattr(one, "chat", getattr(one, "encoder", one))
-            if at_once(one) > 1:
+            model = getattr(model, "chat", getattr(model, "encoder", model))
+            if request_slots(model) > 1:
                 # Models at the same address share a window.
-                found[id(getattr(one, "window", one))] = one
-    return list(found.values())
+                servers_by_window[id(getattr(model, "window", model))] = model
+    return list(servers_by_window.values())
 
 
-def at_once(model: Any) -> int:
+def request_slots(model: Any) -> int:
     """Return how many requests a model takes at a time."""
     return getattr(model, "at_once", 1)
 
 
-def in_flight(asked: Sequence[Any]) -> int:
+def question_slots(asked: Sequence[Any]) -> int:
     """Return how many questions keep these servers busy; 1 without servers."""
-    return max(1, sum(map(at_once, asked)))
+    return max(1, sum(map(request_slots, asked)))
 
 
 @contextmanager
-def fixed(asked: Sequence[Any], number: int) -> Iterator[None]:
+def fix_concurrency(asked: Sequence[Any], number: int) -> Iterator[None]:
     """Limit each server to a fixed number of concurrent requests within the context.
 
     With 0 the number is determined automatically.

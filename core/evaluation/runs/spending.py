@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.evaluation.runs.plan import Plan
-from core.io.durations import between
+from core.io.durations import range_text
 from core.models.base import Models
-from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
+from core.models.price import Cap, CapReached, Spending, format_money, prices_of, total_price
 from core.types import Usage
 
 
@@ -34,7 +34,7 @@ def spending(
     )
 
 
-def reached(spent: Spending, done: int, total: int) -> CapReached:
+def cap_error(spent: Spending, done: int, total: int) -> CapReached:
     """Return the error that reports that the cap stopped the run."""
     return CapReached(
         f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
@@ -44,7 +44,7 @@ def reached(spent: Spending, done: int, total: int) -> CapReached:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SpendingEstimate:
     """Estimated cost of the remaining rows of a run, based on the rows that are done."""
 
     rows: int  # rows done so far, on which the estimate is based
@@ -67,8 +67,8 @@ class Estimate:
             f"{used.tokens_out:,} out"
             if used.calls
             else "no calls of language models",
-            between(*self.seconds) if self.seconds else "",
-            shown(self.money, self.currency)
+            range_text(*self.seconds) if self.seconds else "",
+            format_money(self.money, self.currency)
             if self.priced
             else "no money, as no price is given in models.toml"
             if used.calls
@@ -80,20 +80,28 @@ class Estimate:
         )
 
 
-def estimate(
+def estimate_rest(
     spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
-) -> Estimate:
+) -> SpendingEstimate:
     """Return the estimated cost of the remaining rows, from the mean over the rows that are done.
 
     The mean includes all instances.
     """
-    usage, left = spent.account.usage, total - done
-    whole = sum(usage.values(), Usage())
-    share = left / done if done else 0.0
-    mean = Usage(
-        round(whole.calls * share), round(whole.tokens_in * share), round(whole.tokens_out * share)
+    usage, rows_left = spent.account.usage, total - done
+    total_usage = sum(usage.values(), Usage())
+    share = rows_left / done if done else 0.0
+    expected_usage = Usage(
+        round(total_usage.calls * share),
+        round(total_usage.tokens_in * share),
+        round(total_usage.tokens_out * share),
     )
     priced = any(price.known for price in spent.prices.values())
-    return Estimate(
-        done, left, mean, money(spent.prices, usage) * share, spent.currency, priced, seconds
+    return SpendingEstimate(
+        done,
+        rows_left,
+        expected_usage,
+        total_price(spent.prices, usage) * share,
+        spent.currency,
+        priced,
+        seconds,
     )

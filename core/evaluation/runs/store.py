@@ -14,16 +14,16 @@ from typing import Any
 
 from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Outcome
-from core.evaluation.runs.plan import Drawn, key
-from core.evaluation.runs.written import read_source
+from core.evaluation.runs.plan import DrawnQuestion, evaluation_key
+from core.evaluation.runs.saved_sources import read_source
 from core.io import digests
-from core.io.home import home
-from core.io.plain import from_plain, to_plain
+from core.io.home import home_folder
+from core.io.plain_data import from_plain, to_plain
 from core.io.rows import RowFile, Schema, transaction
-from core.sharing import check_may_change, forget_owner, made, why_not
+from core.sharing import change_refusal, check_may_change, forget_owner, record_owner
 from core.types import Question, Usage
 
-STATEMENTS = (
+EVALUATION_STATEMENTS = (
     "CREATE TABLE runs (\n"
     "  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, "
     "status TEXT NOT NULL)",
@@ -38,17 +38,19 @@ STATEMENTS = (
     "CREATE INDEX runs_by_key ON runs (key)",
 )
 # Created at the first write, because older stores lack this table.
-SPENT = (
+SPENT_STATEMENT = (
     "CREATE TABLE IF NOT EXISTS spent (\n"
     "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, "
     "calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,\n"
     "  tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"
 )
 # The application number is "HopS" in the header of the file.
-SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)
-OF = "of"  # key in a saved outcome for its instance and question
-OWNED_AS = "evaluation"
-RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
+EVALUATION_SCHEMA = Schema(
+    "the evaluations", EVALUATION_STATEMENTS, application=0x486F7053, version=1
+)
+ROW_ADDRESS_KEY = "of"  # key in a saved outcome for its instance and question
+EVALUATION_OWNER_KIND = "evaluation"
+RUN_RUNNING, RUN_DONE, RUN_CANCELLED = "running", "done", "cancelled"
 
 
 @dataclass(frozen=True)
@@ -91,36 +93,38 @@ class Store:
 
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
-        self._rows = RowFile(self.file, SCHEMA)
+        self._rows = RowFile(self.file, EVALUATION_SCHEMA)
         self._db = self._rows.open(check_same_thread=False)
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
 
-    def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
+    def begin(
+        self, spec: dict[str, Any], drawn: Sequence[DrawnQuestion], again: bool = False
+    ) -> Run:
         """Return the newest run with this specification, to be resumed, or a new run.
 
         A new run is created if there is none, if the run is unfinished and belongs to another user,
         or if `again` is set. Runs that differ only in the names of their instances count as the
         same, because a name may change when the catalogue gets a similar row.
         """
-        known = key(spec)
+        spec_key = evaluation_key(spec)
         with self._write():
-            same = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[
-                0
-            ]
-            found: Any = same or self._renamed(spec)
-            if found is None or again or self._anothers(found):
-                values = (known, _marked(spec), time.time(), RUNNING)
-                found = self._db.execute(
+            same_run = self._db.execute(
+                "SELECT max(id) FROM runs WHERE key = ?", (spec_key,)
+            ).fetchone()[0]
+            run_number: Any = same_run or self._renamed(spec)
+            if run_number is None or again or self._anothers(run_number):
+                values = (spec_key, _marked(spec), time.time(), RUN_RUNNING)
+                run_number = self._db.execute(
                     "INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values
                 ).lastrowid
                 rows = [
-                    (found, place, one.question.id, _drawn_text(one))
+                    (run_number, place, one.question.id, _drawn_text(one))
                     for place, one in enumerate(drawn)
                 ]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
-                made(OWNED_AS, str(found))
-        return self.run(found)
+                record_owner(EVALUATION_OWNER_KIND, str(run_number))
+        return self.run(run_number)
 
     def mark(self, run: int, status: str) -> None:
         """Set a run's status."""
@@ -138,7 +142,9 @@ class Store:
     ) -> None:
         """Save one row, replacing an earlier one."""
         facts = (
-            None if outcome is None else _marked({**outcome.to_dict(), OF: [instance, question]})
+            None
+            if outcome is None
+            else _marked({**outcome.to_dict(), ROW_ADDRESS_KEY: [instance, question]})
         )
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
@@ -155,7 +161,7 @@ class Store:
         if not rows:
             return
         with self._write():
-            self._db.execute(SPENT)
+            self._db.execute(SPENT_STATEMENT)
             self._db.executemany("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?)", rows)
 
     def spent(self, run: int) -> dict[str, Usage]:
@@ -165,10 +171,10 @@ class Store:
         """
         if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
             return {}
-        found = self._all(
+        usage_rows = self._all(
             "SELECT model, calls, tokens_in, tokens_out FROM spent WHERE run = ?", (run,)
         )
-        return {name: Usage(*counts) for name, *counts in found}
+        return {name: Usage(*counts) for name, *counts in usage_rows}
 
     def finished(self, run: int) -> set[tuple[str, str]]:
         """Return the (instance, question id) pairs without an error.
@@ -188,58 +194,66 @@ class Store:
 
         Raises BadInput if there is none with that number.
         """
-        found = []
+        run_rows = []
         if 0 < run < 1 << 63:
-            found = self._all(
+            run_rows = self._all(
                 "SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,)
             )
-        if not found:
+        if not run_rows:
             raise BadInput(f"There is no evaluation number {run}.")
-        number, known, spec, created, status = found[0]
+        number, spec_key, spec, created, status = run_rows[0]
         counts = dict(
             self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,))
         )
         with self._as_damage():
             return Run(
-                number, known, _read(spec), created, status, counts.get(1, 0), counts.get(0, 0)
+                number,
+                spec_key,
+                _read_marked(spec),
+                created,
+                status,
+                counts.get(1, 0),
+                counts.get(0, 0),
             )
 
     def rows(self, run: int) -> list[StoredRow]:
         """Return all rows of a run, ordered by question, then by instance."""
-        known = {
+        questions_by_id = {
             one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))
         }
         order = {
             instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])
         }
-        found = self._all(
+        saved_rows = self._all(
             "SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,)
         )
         with self._as_damage():
-            found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
+            saved_rows.sort(key=lambda row: (questions_by_id[row[1]][0], order[row[0]]))
             return [
                 StoredRow(
                     instance,
-                    known[question][1],
+                    questions_by_id[question][1],
                     None if facts is None else _outcome(facts, instance, question),
                     error,
                 )
-                for instance, question, facts, error in found
+                for instance, question, facts, error in saved_rows
             ]
 
-    def drawn(self, run: int) -> list[Drawn]:
+    def drawn(self, run: int) -> list[DrawnQuestion]:
         """Return the questions of a run, in the order in which they are asked."""
-        found = self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))
+        saved_questions = self._all(
+            "SELECT told FROM questions WHERE run = ? ORDER BY place", (run,)
+        )
         with self._as_damage():
-            return [_drawn(text) for (text,) in found]
+            return [_read_drawn(text) for (text,) in saved_questions]
 
     def states(self, run: int, instance: str, question: str) -> dict | None:
         """Return the saved states of a row for `core.snapshot.thaw_all`, or None."""
-        asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
-        found = self._all(asked, (run, instance, question))
+        query = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
+        saved_states = self._all(query, (run, instance, question))
         with self._as_damage():
-            if found and found[0][0] is not None:
-                return json.loads(zlib.decompress(found[0][0]))
+            if saved_states and saved_states[0][0] is not None:
+                return json.loads(zlib.decompress(saved_states[0][0]))
             return None
 
     def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
@@ -260,10 +274,10 @@ class Store:
 
         Raises NotAllowed if it belongs to another user.
         """
-        check_may_change(OWNED_AS, str(run))
+        check_may_change(EVALUATION_OWNER_KIND, str(run))
         with self._write():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
-            forget_owner(OWNED_AS, str(run))
+            forget_owner(EVALUATION_OWNER_KIND, str(run))
 
     def _renamed(self, spec: dict[str, Any]) -> int | None:
         """Return the newest run that differs from a specification only in the names of instances.
@@ -273,14 +287,16 @@ class Store:
         wanted = _unnamed(json.loads(_json(spec)))
         for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():
             with suppress(ValueError, KeyError, TypeError):
-                if _unnamed(_read(text)) == wanted:
+                if _unnamed(_read_marked(text)) == wanted:
                     return run
         return None
 
     def _anothers(self, run: int) -> bool:
         """Return whether an unfinished run belongs to another user."""
-        known = self.run(run)
-        return known.done < known.total and bool(why_not(OWNED_AS, str(run)))
+        open_run = self.run(run)
+        return open_run.done < open_run.total and bool(
+            change_refusal(EVALUATION_OWNER_KIND, str(run))
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -311,7 +327,7 @@ class Store:
 
 def evaluations_file() -> Path:
     """Return the file of the user's evaluations."""
-    return home() / "evaluations.sqlite"
+    return home_folder() / "evaluations.sqlite"
 
 
 def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
@@ -330,31 +346,33 @@ def _json(value: Any) -> str:
 
 
 def _marked(value: dict[str, Any]) -> str:
-    return _json(digests.marked(value))
+    return _json(digests.with_digest(value))
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read_marked(text: str) -> dict[str, Any]:
     """Read what `_marked` wrote, also in the earlier form without a digest.
 
     Raises ValueError if the digest does not match.
     """
-    return digests.check_marked(json.loads(text))
+    return digests.check_own_digest(json.loads(text))
 
 
 def _outcome(text: str, instance: str, question: str) -> Outcome:
-    facts = _read(text)
-    if facts.pop(OF, [instance, question]) != [instance, question]:
+    facts = _read_marked(text)
+    if facts.pop(ROW_ADDRESS_KEY, [instance, question]) != [instance, question]:
         raise ValueError("a row is of another method or question")
     return Outcome.from_dict(facts)
 
 
-def _drawn_text(one: Drawn) -> str:
-    """Return a drawn question as the text that `_drawn` reads."""
+def _drawn_text(one: DrawnQuestion) -> str:
+    """Return a drawn question as the text that `_read_drawn` reads."""
     return _marked(
         {"question": to_plain(one.question), "set": one.set, "graph": one.source.saved_as}
     )
 
 
-def _drawn(text: str) -> Drawn:
-    made = _read(text)
-    return Drawn(from_plain(Question, made["question"]), made["set"], read_source(made["graph"]))
+def _read_drawn(text: str) -> DrawnQuestion:
+    made = _read_marked(text)
+    return DrawnQuestion(
+        from_plain(Question, made["question"]), made["set"], read_source(made["graph"])
+    )

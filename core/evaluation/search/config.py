@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.runs.evaluation_jobs import model_facts
 from core.evaluation.runs.plan import Plan
-from core.evaluation.runs.starting import model_facts
 from core.evaluation.search.space import Space
 from core.evaluation.search.space_texts import TextSpace
 
-COSTS = ("seconds", "tokens")
+BUDGET_COSTS = ("seconds", "tokens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,10 @@ class SearchConfig:
                 f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or "
                 "path_recall@32."
             )
-        if self.cost not in COSTS:
-            raise BadParameter(f"A budget is one of {' or '.join(COSTS)}, not of {self.cost}.")
+        if self.cost not in BUDGET_COSTS:
+            raise BadParameter(
+                f"A budget is one of {' or '.join(BUDGET_COSTS)}, not of {self.cost}."
+            )
         if not (0 < self.budget < math.inf):
             raise BadParameter("A budget must be more than nothing.")
         if self.trials < 1:

@@ -8,20 +8,35 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.naming import of
-from core.evaluation.reports.plots import COLOURS, LINE, beside, inwards, styled
-from core.evaluation.search.points import Point, front
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.method_names import instance_name
+from core.evaluation.reports.plots import (
+    COLOURS,
+    LINE_COLOUR,
+    apply_style,
+    point_label,
+    roomier_side,
+)
+from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.verdict import SearchVerdict
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-TRIED, FRONT, UNSEEN, PUBLISHED = LINE, COLOURS[0], COLOURS[2], COLOURS[1]
+TRIED_COLOUR, FRONT_COLOUR, UNSEEN_COLOUR, PUBLISHED_COLOUR = (
+    LINE_COLOUR,
+    COLOURS[0],
+    COLOURS[2],
+    COLOURS[1],
+)
 
 
-def found_figure(
-    points: Sequence[Point], verdict: SearchVerdict | None, quality: str, cost: str, budget: float
+def search_plot(
+    points: Sequence[SearchPoint],
+    verdict: SearchVerdict | None,
+    quality: str,
+    cost: str,
+    budget: float,
 ) -> Figure:
     """Plot quality against cost of the lines that a search tried.
 
@@ -30,39 +45,41 @@ def found_figure(
     """
     import plotly.graph_objects as go
 
-    figure, best = go.Figure(), front(tuple(points))
-    rising = sorted(best, key=lambda point: point.tried.cost)
+    figure, front_points = go.Figure(), pareto_points(tuple(points))
+    rising = sorted(front_points, key=lambda point: point.tried.cost)
     if len(rising) > 1:
         figure.add_scatter(
             x=[point.tried.cost for point in rising],
             y=[point.tried.quality for point in rising],
             mode="lines",
-            line={"color": FRONT, "width": 1.5, "dash": "dot", "shape": "hv"},
+            line={"color": FRONT_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"},
             hoverinfo="skip",
             showlegend=False,
         )
     given_up = [point for point in points if not point.whole]
-    others = [point for point in points if point.whole and point not in best]
-    for name, some, colour, size, symbol in (
-        ("given up", given_up, TRIED, 7, "circle-open"),
-        ("tried", others, TRIED, 8, "circle"),
-        ("on the front", best, FRONT, 12, "circle"),
+    others = [point for point in points if point.whole and point not in front_points]
+    for name, group_points, colour, size, symbol in (
+        ("given up", given_up, TRIED_COLOUR, 7, "circle-open"),
+        ("tried", others, TRIED_COLOUR, 8, "circle"),
+        ("on the front", front_points, FRONT_COLOUR, 12, "circle"),
     ):
-        if some:
+        if group_points:
             figure.add_scatter(
-                x=[point.tried.cost for point in some],
-                y=[point.tried.quality for point in some],
-                mode="markers+text" if some is best else "markers",
-                text=[str(point.number) for point in some] if some is best else None,
+                x=[point.tried.cost for point in group_points],
+                y=[point.tried.quality for point in group_points],
+                mode="markers+text" if group_points is front_points else "markers",
+                text=[str(point.number) for point in group_points]
+                if group_points is front_points
+                else None,
                 textposition="top center",
                 marker={"color": colour, "size": size, "symbol": symbol},
                 name=name,
-                hovertext=[_hover(point, quality, cost) for point in some],
+                hovertext=[_hover(point, quality, cost) for point in group_points],
                 hoverinfo="text",
             )
     if verdict is not None:
-        _unseen(figure, verdict, quality, cost)
-    figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
+        _add_unseen(figure, verdict, quality, cost)
+    figure.add_vline(x=budget, line={"color": PUBLISHED_COLOUR, "width": 1, "dash": "dash"})
     # On a logarithmic axis, annotations are positioned by the exponent.
     place = math.log10(budget) if cost == "seconds" else budget
     figure.add_annotation(
@@ -82,32 +99,35 @@ def found_figure(
         minorloglabels="none",
     )
     figure.update_yaxes(title=title, range=[-0.05, 1.08])
-    return styled(figure, f"{title} against {metric(cost).title.lower()}")
+    return apply_style(figure, f"{title} against {metric(cost).title.lower()}")
 
 
-def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
+def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
-    chosen = {
+    found_rows = {
         f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against
     }
     published = {
-        str(of(verdict.published[key])): (beside(of(verdict.published[key])), row)
+        str(instance_name(verdict.published[key])): (
+            point_label(instance_name(verdict.published[key])),
+            row,
+        )
         for key, row in verdict.figures.items()
     }
-    means = [row[cost].mean for _, row in (*chosen.values(), *published.values())]
+    means = [row[cost].mean for _, row in (*found_rows.values(), *published.values())]
     costs = [mean for mean in means if mean is not None]
     for group, colour, symbol, figures in (
-        ("published, unseen questions", PUBLISHED, "square", published),
-        ("found, unseen questions", UNSEEN, "diamond", chosen),
+        ("published, unseen questions", PUBLISHED_COLOUR, "square", published),
+        ("found, unseen questions", UNSEEN_COLOUR, "diamond", found_rows),
     ):
-        known = {
+        estimates_by_name = {
             name: estimates
             for name, (_, estimates) in figures.items()
             if estimates[quality].mean is not None
         }
-        numbers = [one[quality].numbers() for one in known.values()]
+        numbers = [one[quality].numbers() for one in estimates_by_name.values()]
         figure.add_scatter(
-            x=[one[cost].mean for one in known.values()],
+            x=[one[cost].mean for one in estimates_by_name.values()],
             y=[mean for mean, _, _ in numbers],
             error_y={
                 "type": "data",
@@ -118,30 +138,34 @@ def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> 
                 "width": 4,
             },
             mode="markers+text",
-            text=[figures[name][0] for name in known],
+            text=[figures[name][0] for name in estimates_by_name],
             textfont={"size": 12},
             textposition=[
-                f"middle {inwards(one[cost].numbers()[0], costs, cost == 'seconds')}"
-                for one in known.values()
+                f"middle {roomier_side(one[cost].numbers()[0], costs, cost == 'seconds')}"
+                for one in estimates_by_name.values()
             ],
             cliponaxis=False,
             marker={"color": colour, "size": 11, "symbol": symbol},
             name=group,
             hovertext=[
-                f"<b>{escape(name)}</b><br>{shown(quality, one[quality].mean)} at "
-                f"{shown(cost, one[cost].mean)}"
-                for name, one in known.items()
+                f"<b>{escape(name)}</b><br>{format_figure(quality, one[quality].mean)} at "
+                f"{format_figure(cost, one[cost].mean)}"
+                for name, one in estimates_by_name.items()
             ],
             hoverinfo="text",
         )
 
 
-def _hover(point: Point, quality: str, cost: str) -> str:
-    tried = point.tried
+def _hover(point: SearchPoint, quality: str, cost: str) -> str:
+    trial_figures = point.tried
     words = escape(point.line.words()).replace(" → ", " →<br>")
-    end = f"<br>given up after {tried.asked} questions: {tried.stopped}" if tried.stopped else ""
-    end += f"<br>{escape(tried.words())}" if tried.failed else ""
+    end = (
+        f"<br>given up after {trial_figures.asked} questions: {trial_figures.stopped}"
+        if trial_figures.stopped
+        else ""
+    )
+    end += f"<br>{escape(trial_figures.words())}" if trial_figures.failed else ""
     return (
-        f"<b>{point.number}</b> {words}<br>{shown(quality, tried.quality)} at "
-        f"{shown(cost, tried.cost)}{end}"
+        f"<b>{point.number}</b> {words}<br>{format_figure(quality, trial_figures.quality)} at "
+        f"{format_figure(cost, trial_figures.cost)}{end}"
     )

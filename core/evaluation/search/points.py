@@ -11,7 +11,7 @@ from core.operators.base import Line
 
 
 @dataclass(frozen=True)
-class Point:
+class SearchPoint:
     """A line that was tried; `number` is its position in the order of trials."""
 
     number: int
@@ -34,19 +34,24 @@ class Point:
         )
 
 
-def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
+def pareto_points(points: tuple[SearchPoint, ...]) -> tuple[SearchPoint, ...]:
     """Return the Pareto front of cost and quality within the budget, best quality first.
 
     Of equal points only the one tried first is included.
     """
-    whole = {str(point.number): point for point in points if point.whole}
-    best = pareto({name: (point.tried.cost, point.tried.quality) for name, point in whole.items()})
-    chosen: dict[tuple[float, float], Point] = {}
-    for name in best:
-        chosen.setdefault((whole[name].tried.cost, whole[name].tried.quality), whole[name])
+    complete_points = {str(point.number): point for point in points if point.whole}
+    front_names = pareto(
+        {name: (point.tried.cost, point.tried.quality) for name, point in complete_points.items()}
+    )
+    points_by_figures: dict[tuple[float, float], SearchPoint] = {}
+    for name in front_names:
+        points_by_figures.setdefault(
+            (complete_points[name].tried.cost, complete_points[name].tried.quality),
+            complete_points[name],
+        )
     return tuple(
         sorted(
-            chosen.values(),
+            points_by_figures.values(),
             key=lambda point: (-point.tried.quality, point.tried.cost, point.number),
         )
     )

@@ -16,24 +16,24 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
-from core.errors import BadInput, Cancelled, HopscopeError, shorten
-from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.row import warm
+from core.errors import BadInput, HopscopeError, RunCancelled, shorten
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.row import load_models
 from core.evaluation.search.config import SearchConfig
-from core.evaluation.search.points import Point, front
-from core.evaluation.search.trial import OutOfCalls, Trial, TrialFigures
+from core.evaluation.search.points import SearchPoint, pareto_points
+from core.evaluation.search.trial import CallLimitReached, Trial, TrialFigures
 from core.instances.catalogue import Instance
-from core.io.durable import WINDOWS
-from core.io.durations import between
-from core.io.home import home
-from core.io.locks import locked
-from core.io.plain import from_plain, to_plain
+from core.io.durable_files import WINDOWS
+from core.io.durations import range_text
+from core.io.home import home_folder
+from core.io.locks import hold_lock_file
+from core.io.plain_data import from_plain, to_plain
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
-from core.sources import Ask
+from core.sources import SourceQuestion
 from core.watch import Watch
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-RANDOM = 10  # random lines before the sampler uses earlier results
-REPEATS = 3  # maximum proposals per wanted line, because the sampler may propose a line again
-WORDS = 90  # maximum letters shown of the line that is being tried
-TRIED, LINE = "tried", "line"  # keys of the attributes that are saved with each proposal
-CALLS = "calls"  # key of the study's attribute that counts language-model calls
+RANDOM_LINES = 10  # random lines before the sampler uses earlier results
+MAX_PROPOSALS_PER_LINE = (
+    3  # maximum proposals per wanted line, because the sampler may propose a line again
+)
+MAX_TRIED_LINE_LETTERS = 90  # maximum letters shown of the line that is being tried
+FIGURES_KEY, LINE_KEY = "tried", "line"  # keys of the attributes that are saved with each proposal
+CALLS_KEY = "calls"  # key of the study's attribute that counts language-model calls
 
 
 @dataclass
@@ -67,47 +69,47 @@ class Search:
 
     config: SearchConfig
     environment: Environment
-    ask: Callable[[Drawn], Ask]
+    ask: Callable[[DrawnQuestion], SourceQuestion]
 
     @cached_property
     def file(self) -> Path:
         """File of the trials: one line of JSON each, in the format of Optuna's journal."""
-        folder = home() / "searches"
+        folder = home_folder() / "searches"
         folder.mkdir(exist_ok=True)
         return folder / f"{self.config.key(self.environment.models)}.jsonl"
 
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[SearchPoint, ...]:
         """Return the lines tried so far, in order; empty if the search was never begun."""
         return _points(_study(self.file)) if self.file.exists() else ()
 
     def calls(self) -> int:
         """Return the number of language-model calls so far."""
-        return _called(_study(self.file)) if self.file.exists() else 0
+        return _call_count(_study(self.file)) if self.file.exists() else 0
 
-    def __call__(self, job: Job) -> tuple[Point, ...]:
+    def __call__(self, job: Job) -> tuple[SearchPoint, ...]:
         """Run the remaining trials.
 
         Raises Cancelled, and BadInput if another process runs the same search. Finished trials stay
         saved.
         """
-        with _alone(self.file):
+        with _search_lock(self.file):
             study = _study(self.file)
             self._tidy(study)
-            spent: list[float] = []
+            seconds_per_trial: list[float] = []
             while not self._finished(study):
                 job.check()
-                self._tell(job, study, spent)
+                self._tell(job, study, seconds_per_trial)
                 start = time.perf_counter()
                 if self._next(study, job):
-                    spent.append(time.perf_counter() - start)
+                    seconds_per_trial.append(time.perf_counter() - start)
             return _points(study)
 
     def _finished(self, study: optuna.Study) -> bool:
-        called_enough = self.config.asks and _called(study) >= self.config.calls
+        called_enough = self.config.asks and _call_count(study) >= self.config.calls
         return (
             called_enough
             or len(_points(study)) >= self.config.trials
-            or len(_finished_trials(study)) >= REPEATS * self.config.trials
+            or len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * self.config.trials
         )
 
     def _next(self, study: optuna.Study, job: Job) -> bool:
@@ -119,8 +121,8 @@ class Search:
 
         number, starts = len(_finished_trials(study)), self.config.space.starts
         study.sampler = TPESampler(
-            seed=_mixed(self.config.tuning.seed, number),
-            n_startup_trials=RANDOM,
+            seed=_proposal_seed(self.config.tuning.seed, number),
+            n_startup_trials=RANDOM_LINES,
             constant_liar=False,
         )
         if number < len(starts) and not study.get_trials(
@@ -130,75 +132,86 @@ class Search:
         trial = study.ask()
         line = self.config.space.line(trial)
         points = _points(study)
-        known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
+        earlier_figures = next(
+            (point.tried for point in points if repr(point.line) == repr(line)), None
+        )
         try:
-            tried = known or self._tried(line, points, study, job)
-        except OutOfCalls:  # the line is proposed again when more calls are allowed
+            trial_figures = earlier_figures or self._tried(line, points, study, job)
+        except CallLimitReached:  # the line is proposed again when more calls are allowed
             study.tell(trial, state=_state("FAIL"))
             return False
-        trial.set_user_attr(LINE, repr(line))
-        trial.set_user_attr(TRIED, to_plain(tried))
-        cost = self._as_sampled(tried.cost)
+        trial.set_user_attr(LINE_KEY, repr(line))
+        trial.set_user_attr(FIGURES_KEY, to_plain(trial_figures))
+        cost = self._as_sampled(trial_figures.cost)
         trial.set_constraint(
-            "budget", max(0.0, cost - self.config.budget) if tried.stopped else 0.0
+            "budget", max(0.0, cost - self.config.budget) if trial_figures.stopped else 0.0
         )
-        study.tell(trial, (tried.quality, cost))
-        return known is None
+        study.tell(trial, (trial_figures.quality, cost))
+        return earlier_figures is None
 
     def _tried(
-        self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job
+        self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
-        known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
+        complete_figures = [
+            (point.tried.quality, point.tried.cost) for point in points if point.whole
+        ]
 
         def dominated(quality: float, cost: float) -> bool:
-            return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
+            return any(
+                q >= quality and c <= cost and (q, c) != (quality, cost)
+                for q, c in complete_figures
+            )
 
-        config, plan, far = self.config, self.config.tuning, job.text
-        this = Plan(
+        config, plan, progress_text = self.config, self.config.tuning, job.text
+        trial_plan = Plan(
             (Instance(repr(line), "", line),),
             plan.drawn,
             seed=plan.seed,
             model=config.asks,
             cold=True,
         )
-        warm(this, self.environment, self.ask, job.quiet)
+        load_models(trial_plan, self.environment, self.ask, job.quiet)
         # Open the line's graph before the timing, after a short build if needed, and read its
         # vectors.
         if plan.drawn[0].source.is_corpus:
             self._opened(line, job)
-        job.report(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
-        left = config.calls - _called(study) if config.asks else None
+        job.report(
+            f"{progress_text}. Now: {shorten(line.words(), MAX_TRIED_LINE_LETTERS)}", job.fraction
+        )
+        calls_left = config.calls - _call_count(study) if config.asks else None
         trial = Trial(
-            this,
+            trial_plan,
             config.quality,
             config.cost,
             config.budget,
             self.environment,
             self.ask,
             dominated,
-            left,
+            calls_left,
         )
         try:
             return trial(line, job)
         finally:
             if trial.calls:
-                study.set_user_attr(CALLS, _called(study) + trial.calls)
+                study.set_user_attr(CALLS_KEY, _call_count(study) + trial.calls)
 
     def _opened(self, line: Line, job: Job) -> None:
         """Open the graph of a line on documents.
 
         An error here occurs again in every question, where it is reported.
         """
-        far = job.text
+        progress_text = job.text
 
         def advanced(text: str, share: float | None) -> None:
-            job.report(f"{far}. {text}", job.fraction)
+            job.report(f"{progress_text}. {text}", job.fraction)
 
         try:
             # Without the model, this costs no call.
-            asked = replace(self.ask(self.config.tuning.drawn[0]), model=False)
-            LaneRun(asked, line, self.environment).retrieve(Progress(Watch(job.check, advanced)))
-        except Cancelled:
+            first_question = replace(self.ask(self.config.tuning.drawn[0]), model=False)
+            LaneRun(first_question, line, self.environment).retrieve(
+                LaneListener(Watch(job.check, advanced))
+            )
+        except RunCancelled:
             raise
         except HopscopeError as error:
             log.info("Warming up: %s", error)
@@ -209,15 +222,17 @@ class Search:
 
     def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
         points = _points(study)
-        left = self.config.trials - len(points)
+        trials_left = self.config.trials - len(points)
         words = [
             f"{len(points):,} of {self.config.trials:,} lines tried",
-            f"{len(front(points)):,} on the front",
+            f"{len(pareto_points(points)):,} on the front",
         ]
         if self.config.asks:
-            words.append(f"{_called(study):,} of {self.config.calls:,} calls of language models")
-        if len(spent) > 1 and left:
-            words.append(f"{between(left * min(spent), left * max(spent))} left")
+            words.append(
+                f"{_call_count(study):,} of {self.config.calls:,} calls of language models"
+            )
+        if len(spent) > 1 and trials_left:
+            words.append(f"{range_text(trials_left * min(spent), trials_left * max(spent))} left")
         job.report(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
@@ -229,24 +244,24 @@ class Search:
             study.tell(trial.number, state=_state("FAIL"))
 
 
-def _points(study: optuna.Study) -> tuple[Point, ...]:
+def _points(study: optuna.Study) -> tuple[SearchPoint, ...]:
     """Return the lines tried, each once."""
-    found: dict[str, dict[str, Any]] = {}
+    figures_by_line: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
-        found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
+        figures_by_line.setdefault(trial.user_attrs[LINE_KEY], trial.user_attrs[FIGURES_KEY])
     return tuple(
-        Point(number, _line(text), from_plain(TrialFigures, saved))
-        for number, (text, saved) in enumerate(found.items(), 1)
+        SearchPoint(number, _parsed_line(text), from_plain(TrialFigures, saved))
+        for number, (text, saved) in enumerate(figures_by_line.items(), 1)
     )
 
 
-def _called(study: optuna.Study) -> int:
+def _call_count(study: optuna.Study) -> int:
     """Return the number of language-model calls."""
-    return int(study.user_attrs.get(CALLS, 0))
+    return int(study.user_attrs.get(CALLS_KEY, 0))
 
 
 @lru_cache(maxsize=1024)
-def _line(text: str) -> Line:
+def _parsed_line(text: str) -> Line:
     return parse_line(text)
 
 
@@ -278,13 +293,13 @@ def _study(file: Path) -> optuna.Study:
     )
 
 
-def _mixed(seed: int, number: int) -> int:
+def _proposal_seed(seed: int, number: int) -> int:
     """Return a seed for the proposal with this number."""
     return int.from_bytes(hashlib.sha256(f"{seed}\n{number}".encode()).digest()[:4], "big")
 
 
 @contextmanager
-def _alone(file: Path) -> Iterator[None]:
+def _search_lock(file: Path) -> Iterator[None]:
     """Lock a search against other processes, and remove an incomplete last line of its file."""
 
     def busy() -> None:
@@ -292,7 +307,7 @@ def _alone(file: Path) -> Iterator[None]:
             "This very search is being run by another process; wait for it, or stop it there."
         )
 
-    with locked(file.with_suffix(".busy"), Watch(busy)):
+    with hold_lock_file(file.with_suffix(".busy"), Watch(busy)):
         if file.exists() and (data := file.read_bytes()) and not data.endswith(b"\n"):
             with file.open("r+b") as torn:
                 torn.truncate(data.rfind(b"\n") + 1)

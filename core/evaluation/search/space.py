@@ -12,24 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadParameter, nearest
-from core.models.combine import names
-from core.operators.base import Line, Operator, unfit
+from core.models.combine import model_names
+from core.operators.base import Line, Operator, order_fault
 from core.operators.text import operator_class
-from core.parameters import Parameter, check_names, make, parameters
+from core.parameters import Parameter, check_names, make_operator, parameters
 
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
-FILE = Path(__file__).with_name("space.toml")
-STAGES = ("extract", "filter", "retrieve", "refine", "generate")
-KINDS = {
+SPACE_FILE = Path(__file__).with_name("space.toml")
+SPACE_STAGES = ("extract", "filter", "retrieve", "refine", "generate")
+OPERATOR_KINDS = {
     "published": "operators of the papers",
     "beyond": "operators beyond the papers",
     "solved": "operators that learn from solved questions",
     "llm": "language models that choose",
 }
-USUAL = ("published", "beyond")
-NONE = "none"
+DEFAULT_KINDS = ("published", "beyond")
+NO_OPERATOR = "none"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Alternative:
     def drawn(self, trial: BaseTrial) -> Operator:
         """Return the operator with the values that a trial suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
-        return make(
+        return make_operator(
             self.cls,
             {
                 key: _suggested(trial, f"{self.name}.{key}", types[key], free)
@@ -81,16 +81,19 @@ class Space:
         """
         retrieve = self._drawn(trial, "retrieve")
         assert retrieve is not None  # `space` refuses a space that cannot retrieve
-        before: tuple[Operator, ...] = ()
-        if unfit((), retrieve):
-            before = tuple(
+        leading_operators: tuple[Operator, ...] = ()
+        if order_fault((), retrieve):
+            leading_operators = tuple(
                 filter(
                     None,
                     (self._drawn(trial, "extract"), self._drawn(trial, "filter", optional=True)),
                 )
             )
-        after = (self._drawn(trial, "refine", optional=True), self._drawn(trial, "generate"))
-        return Line((*before, retrieve, *filter(None, after)))
+        closing_operators = (
+            self._drawn(trial, "refine", optional=True),
+            self._drawn(trial, "generate"),
+        )
+        return Line((*leading_operators, retrieve, *filter(None, closing_operators)))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
@@ -99,21 +102,21 @@ class Space:
 
     def described(self) -> dict[str, list[list[Any]]]:
         """Return the space as values for JSON."""
-        return described(self.stages)
+        return describe_stages(self.stages)
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
         return models_of(one for here in self.stages.values() for one in here)
 
     def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
-        choices = ([NONE] if optional else []) + [one.name for one in self.stages[stage]]
-        if choices in ([], [NONE]):
+        choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
+        if choices in ([], [NO_OPERATOR]):
             return None
         chosen = trial.suggest_categorical(stage, choices)
         return next((one.drawn(trial) for one in self.stages[stage] if one.name == chosen), None)
 
 
-def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
+def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
     """Return the space of a file, restricted to some kinds of operators and available models.
 
     Raises BadParameter for an unknown kind, operator or parameter, or if nothing is left to
@@ -122,33 +125,37 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
     Parameters
     ----------
     models : the model registry.
-    kinds : kinds of operators (`KINDS`).
+    kinds : kinds of operators (`OPERATOR_KINDS`).
     file : the TOML file of the space.
     """
     kinds = tuple(kinds)
     for kind in kinds:
-        if kind not in KINDS:
-            raise BadParameter(f"There is no kind of operators “{kind}”.{nearest(kind, KINDS)}")
+        if kind not in OPERATOR_KINDS:
+            raise BadParameter(
+                f"There is no kind of operators “{kind}”.{nearest(kind, OPERATOR_KINDS)}"
+            )
     table = tomllib.loads(file.read_text("utf-8"))
-    found = {
+    alternatives = {
         stage: tuple(
-            filter(None, (alternative(row, stage, models, kinds) for row in table.get(stage, ())))
+            filter(
+                None, (read_alternative(row, stage, models, kinds) for row in table.get(stage, ()))
+            )
         )
-        for stage in STAGES
+        for stage in SPACE_STAGES
     }
-    if not found["extract"]:
-        found["retrieve"] = tuple(
-            one for one in found["retrieve"] if "subgraph" not in one.cls.reads
+    if not alternatives["extract"]:
+        alternatives["retrieve"] = tuple(
+            one for one in alternatives["retrieve"] if "subgraph" not in one.cls.reads
         )
-    if not found["retrieve"]:
-        wished = ", ".join(KINDS[kind] for kind in kinds) or "no operators"
+    if not alternatives["retrieve"]:
+        wished = ", ".join(OPERATOR_KINDS[kind] for kind in kinds) or "no operators"
         raise BadParameter(
             f"There is nothing to retrieve with: wished are {wished}, and models that are here."
         )
-    return Space(found)
+    return Space(alternatives)
 
 
-def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
+def describe_stages(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
     """Return the alternatives of stages as values for JSON."""
     return {
         stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
@@ -158,52 +165,52 @@ def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
     """Return the models and roles that operators may name, except for the answer."""
-    found = []
-    for one in alternatives:
-        for parameter in parameters(one.cls):
-            if parameter.model and one.cls.stage != "generate":
-                found += [
+    model_names = []
+    for operator_choice in alternatives:
+        for parameter in parameters(operator_choice.cls):
+            if parameter.model and operator_choice.cls.stage != "generate":
+                model_names += [
                     name
-                    for value in _values(one, parameter)
+                    for value in _values(operator_choice, parameter)
                     if value not in parameter.also
-                    for name in names(value)
+                    for name in model_names(value)
                 ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(model_names))
 
 
-def alternative(
-    row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name
+def read_alternative(
+    row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = SPACE_FILE.name
 ) -> Alternative | None:
     """Return a row of the file as an alternative.
 
     It is None if the row is not wanted or if all its models are missing. Raises BadParameter.
     """
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
-    if cls.stage != stage or kind not in KINDS:
+    if cls.stage != stage or kind not in OPERATOR_KINDS:
         raise BadParameter(
             f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not."
         )
     if kind not in kinds and cls.stage == "retrieve":
         return None
-    known = {parameter.name: parameter for parameter in parameters(cls)}
-    given = {key: row[key] for key in row if key not in ("operator", "name", "kind")}
-    check_names(cls, given, cls.__name__, file)
+    parameters_by_name = {parameter.name: parameter for parameter in parameters(cls)}
+    parameter_values = {key: row[key] for key in row if key not in ("operator", "name", "kind")}
+    check_names(cls, parameter_values, cls.__name__, file)
     free: dict[str, Range | tuple[Any, ...]] = {
         key: Range(**values) if isinstance(values, Mapping) else tuple(values)
-        for key, values in given.items()
+        for key, values in parameter_values.items()
     }
-    one = Alternative(cls, row.get("name", cls.__name__), free)
-    for parameter in known.values():
+    operator_choice = Alternative(cls, row.get("name", cls.__name__), free)
+    for parameter in parameters_by_name.values():
         if parameter.model and cls.stage != "generate":
-            here = tuple(
+            available_models = tuple(
                 value
-                for value in _values(one, parameter)
-                if value in parameter.also or _here(value, models, "llm" in kinds)
+                for value in _values(operator_choice, parameter)
+                if value in parameter.also or _is_available(value, models, "llm" in kinds)
             )
-            if not here:
+            if not available_models:
                 return None
-            free[parameter.name] = here
-    return one
+            free[parameter.name] = available_models
+    return operator_choice
 
 
 def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
@@ -213,14 +220,14 @@ def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
     return free
 
 
-def _here(expression: str, models, chat: bool) -> bool:
+def _is_available(expression: str, models, chat: bool) -> bool:
     """Return whether all models of an expression are available.
 
     None of them may be a language model unless `chat` is set.
     """
     return all(
         models.info(name).present and (chat or models.info(name).kind != "chat")
-        for name in names(expression)
+        for name in model_names(expression)
     )
 
 

@@ -13,25 +13,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadParameter
-from core.evaluation.search.space import NONE, Alternative, alternative, described, models_of
-from core.operators.base import Line, Operator, unfit
+from core.evaluation.search.space import (
+    NO_OPERATOR,
+    Alternative,
+    describe_stages,
+    models_of,
+    read_alternative,
+)
+from core.operators.base import Line, Operator, order_fault
 from core.operators.text import operator_class
-from core.operators.texts.built import BuiltGraph
-from core.parameters import make
+from core.operators.texts.built_graph import BuiltGraph
+from core.parameters import make_operator
 
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
-FILE = Path(__file__).with_name("space_texts.toml")
-WAY, TOGETHER = "way", "parts put together"
-PARTS = ("nodes", "relations", "chunks", "communities")
-ALWAYS = "chunks"  # the part that every line retrieves
-ASKING = "llm"  # kind of the lines that ask a language model
-STAGES = {**dict.fromkeys(PARTS, "retrieve"), "refine": "refine", "generate": "generate"}
+TEXT_SPACE_FILE = Path(__file__).with_name("space_texts.toml")
+WAY_CHOICE, COMBINED_PARTS = "way", "parts put together"
+PROMPT_PARTS = ("nodes", "relations", "chunks", "communities")
+REQUIRED_PART = "chunks"  # the part that every line retrieves
+ASKING_KIND = "llm"  # kind of the lines that ask a language model
+TEXT_STAGES = {
+    **dict.fromkeys(PROMPT_PARTS, "retrieve"),
+    "refine": "refine",
+    "generate": "generate",
+}
 
 
 @dataclass(frozen=True)
-class Whole:
+class CompleteLine:
     """A complete line with the possible values of its operators' parameters.
 
     `builds` are the graphs to choose from.
@@ -59,7 +69,7 @@ class TextSpace:
     before others. `whole` holds complete lines, which are drawn besides the combinations.
 
     >>> import optuna
-    >>> from core.evaluation.search.space_texts import text_space
+    >>> from core.evaluation.search.space_texts import load_text_space
     >>> from core.models.base import NoModels
     >>> class Here(NoModels):
     ...     def info(self, name): return type("Info", (), {"present": True, "kind": "encoder"})
@@ -70,7 +80,7 @@ class TextSpace:
     ...     "chunks": "SparseChunks",
     ...     "communities": "none",
     ... }
-    >>> text_space(Here()).line(
+    >>> load_text_space(Here()).line(
     ...     optuna.trial.FixedTrial(chosen | {"SparseChunks.keep": 4, "SparseChunks.by": "bm25"})
     ... )
     BuiltGraph() >> SparseChunks() >> ContextTables() >> AnswerFromTables()
@@ -79,58 +89,65 @@ class TextSpace:
     stages: Mapping[str, tuple[Alternative, ...]]
     graphs: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     needs: Mapping[str, Operator]
-    whole: tuple[Whole, ...] = ()
+    whole: tuple[CompleteLine, ...] = ()
     asks: bool = False  # whether lines may ask a language model
 
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests."""
-        ways = [TOGETHER, *(one.name for one in self.whole)]
-        way = trial.suggest_categorical(WAY, ways) if len(ways) > 1 else TOGETHER
-        if way != TOGETHER:
+        ways = [COMBINED_PARTS, *(one.name for one in self.whole)]
+        way = trial.suggest_categorical(WAY_CHOICE, ways) if len(ways) > 1 else COMBINED_PARTS
+        if way != COMBINED_PARTS:
             return next(one for one in self.whole if one.name == way).drawn(trial)
-        found: list[Operator] = []
-        for part in PARTS:
-            operator = self._drawn(trial, part, optional=part != ALWAYS)
+        operators: list[Operator] = []
+        for part in PROMPT_PARTS:
+            operator = self._drawn(trial, part, optional=part != REQUIRED_PART)
             if operator is not None:
-                found += [*self._before(found, operator), operator]
+                operators += [*self._before(operators, operator), operator]
         ends = (
             operator for stage in ("refine", "generate") if (operator := self._drawn(trial, stage))
         )
-        return Line((BuiltGraph(self._graph(trial, found)), *found, *ends))
+        return Line((BuiltGraph(self._graph(trial, operators)), *operators, *ends))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
         """First suggestions: each way to retrieve chunks, and each complete line."""
         return (
-            *({WAY: TOGETHER, ALWAYS: one.name} for one in self.stages[ALWAYS]),
-            *({WAY: one.name} for one in self.whole),
+            *(
+                {WAY_CHOICE: COMBINED_PARTS, REQUIRED_PART: one.name}
+                for one in self.stages[REQUIRED_PART]
+            ),
+            *({WAY_CHOICE: one.name} for one in self.whole),
         )
 
     def described(self) -> dict[str, Any]:
         """Return the space as values for JSON."""
         graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
-        whole = {
-            one.name: [list(one.builds), described({"line": one.operators})["line"]]
+        complete_lines = {
+            one.name: [list(one.builds), describe_stages({"line": one.operators})["line"]]
             for one in self.whole
         }
         needs = {name: repr(one) for name, one in self.needs.items()}
-        return described(self.stages) | {
+        return describe_stages(self.stages) | {
             "graphs": graphs,
             "needs": needs,
-            "whole": whole,
+            "whole": complete_lines,
             "asks": self.asks,
         }
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
         needed = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
-        parts = [one for here in self.stages.values() for one in here]
+        part_choices = [one for here in self.stages.values() for one in here]
         chat = ("answer",) if self.asks else ()
         return tuple(
             dict.fromkeys(
                 (
                     *models_of(
-                        [*parts, *needed, *(one for line in self.whole for one in line.operators)]
+                        [
+                            *part_choices,
+                            *needed,
+                            *(one for line in self.whole for one in line.operators),
+                        ]
                     ),
                     *chat,
                 )
@@ -142,33 +159,37 @@ class TextSpace:
         added: list[Operator] = []
         for need in (*operator.reads, *operator.reads_any[:1]):
             if not any(need in other.writes for other in (*found, *added)) and need in self.needs:
-                one = self.needs[need]
-                added += [*self._before([*found, *added], one), one]
-        if reason := unfit([*found, *added], operator):
-            raise BadParameter(f"{FILE.name}: {reason}")
+                needed_operator = self.needs[need]
+                added += [*self._before([*found, *added], needed_operator), needed_operator]
+        if reason := order_fault([*found, *added], operator):
+            raise BadParameter(f"{TEXT_SPACE_FILE.name}: {reason}")
         return added
 
     def _graph(self, trial: BaseTrial, found: Iterable[Operator]) -> str:
         """Return a graph that holds what these operators read and retrieve."""
-        wanted = {name for one in found for name in (*one.reads, *one.writes) if name in PARTS}
+        used_parts = {
+            name for one in found for name in (*one.reads, *one.writes) if name in PROMPT_PARTS
+        }
         number, builds = next(
             (number, builds)
             for number, (holds, builds) in enumerate(self.graphs, 1)
-            if wanted <= holds
+            if used_parts <= holds
         )
         return (
             trial.suggest_categorical(f"graph {number}", builds) if len(builds) > 1 else builds[0]
         )
 
     def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
-        choices = ([NONE] if optional else []) + [one.name for one in self.stages[stage]]
-        if choices in ([], [NONE]):
+        choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
+        if choices in ([], [NO_OPERATOR]):
             return None
         chosen = trial.suggest_categorical(stage, choices) if len(choices) > 1 else choices[0]
         return next((one.drawn(trial) for one in self.stages[stage] if one.name == chosen), None)
 
 
-def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE) -> TextSpace:
+def load_text_space(
+    models, kinds: Iterable[str] = ("published",), file: Path = TEXT_SPACE_FILE
+) -> TextSpace:
     """Return the space of a file, restricted to available models.
 
     Lines that ask a language model are left out unless `llm` is among the kinds. Raises
@@ -182,7 +203,7 @@ def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE)
     """
     table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
     needs = {
-        name: make(operator_class(one, file.name), {})
+        name: make_operator(operator_class(one, file.name), {})
         for name, one in table.get("needs", {}).items()
     }
     stages = {
@@ -190,41 +211,46 @@ def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE)
             filter(
                 None,
                 (
-                    alternative(row, STAGES[stage], models, kinds, file.name)
+                    read_alternative(row, TEXT_STAGES[stage], models, kinds, file.name)
                     for row in table.get(stage, ())
                 ),
             )
         )
-        for stage in STAGES
+        for stage in TEXT_STAGES
     }
-    if not stages[ALWAYS]:
+    if not stages[REQUIRED_PART]:
         raise BadParameter("There is nothing to find chunks with: the models are not here.")
     graphs = tuple((frozenset(row["holds"]), tuple(row["build"])) for row in table["graph"])
-    whole = tuple(
-        filter(None, (_whole(row, models, kinds, file.name) for row in table.get("line", ())))
+    complete_lines = tuple(
+        filter(
+            None,
+            (_read_complete_line(row, models, kinds, file.name) for row in table.get("line", ())),
+        )
     )
-    return TextSpace(stages, graphs, needs, whole, ASKING in kinds)
+    return TextSpace(stages, graphs, needs, complete_lines, ASKING_KIND in kinds)
 
 
-def _whole(row: Mapping[str, Any], models, kinds: tuple[str, ...], file: str) -> Whole | None:
+def _read_complete_line(
+    row: Mapping[str, Any], models, kinds: tuple[str, ...], file: str
+) -> CompleteLine | None:
     """Return a complete line of the file.
 
     It is None if it asks a language model although that is not wanted, or if a model is missing.
     Raises BadParameter.
     """
-    if row.get("kind") == ASKING and ASKING not in kinds:
+    if row.get("kind") == ASKING_KIND and ASKING_KIND not in kinds:
         return None
-    found = []
-    for place, one in enumerate(row["operators"], 1):
-        cls = operator_class(one["operator"], file)
-        drawn = alternative(
-            {**one, "name": f"{row['name']}: {place} {cls.__name__}"},
+    operator_choices = []
+    for place, operator_row in enumerate(row["operators"], 1):
+        cls = operator_class(operator_row["operator"], file)
+        operator_choice = read_alternative(
+            {**operator_row, "name": f"{row['name']}: {place} {cls.__name__}"},
             cls.stage,
             models,
             kinds,
             file,
         )
-        if drawn is None:
+        if operator_choice is None:
             return None
-        found.append(drawn)
-    return Whole(row["name"], tuple(row["build"]), tuple(found))
+        operator_choices.append(operator_choice)
+    return CompleteLine(row["name"], tuple(row["build"]), tuple(operator_choices))

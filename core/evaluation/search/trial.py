@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
-from core.errors import BadInput, Cancelled
+from core.errors import BadInput, RunCancelled
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.failures import answered, patterns, reasons
+from core.evaluation.metrics.failures import answered_text, failure_patterns, join_reasons
 from core.evaluation.metrics.outcome import observe
-from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.servers import as_fast_as_one, in_flight, servers
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.servers import as_fast_as_one, question_slots, servers
 from core.operators.base import Line
-from core.runtime.flight import Flight, Processor
-from core.runtime.jobs import Job, sentence
-from core.runtime.meter import waited
-from core.sources import Ask
+from core.runtime.concurrent_work import ConcurrentWork, ProcessorLock
+from core.runtime.jobs import Job, error_sentence
+from core.runtime.meter import waited_seconds
+from core.sources import SourceQuestion
 from core.watch import Watch
 
 OVER_BUDGET = "over the budget"
@@ -56,19 +56,19 @@ class TrialFigures:
 
         It is empty if no question failed.
         """
-        return answered(self.answered, self.failed, self.error)
+        return answered_text(self.answered, self.failed, self.error)
 
 
-class OverBudget(Exception):
+class BudgetExceeded(Exception):
     """The line has used the budget of all questions."""
 
 
-class OutOfCalls(Exception):
+class CallLimitReached(Exception):
     """The limit of language-model calls is reached."""
 
 
 @dataclass(frozen=True)
-class _Answered:
+class _QuestionFigures:
     """One question of a trial: quality (if it has one), cost, language-model calls and error."""
 
     score: float | None
@@ -78,22 +78,24 @@ class _Answered:
 
 
 @dataclass
-class _Sum:
+class _RunningSum:
     """Running sum over the first questions of a trial, in their order."""
 
     scores: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     spent: float = 0.0
     asked: int = 0
-    dearest: _Answered | None = None  # highest cost, and most calls, of a question so far
+    dearest: _QuestionFigures | None = None  # highest cost, and most calls, of a question so far
 
-    def add(self, one: _Answered) -> None:
+    def add(self, one: _QuestionFigures) -> None:
         """Add one more question."""
         self.scores += [] if one.score is None else [one.score]
         self.errors += [one.error] if one.error else []
         self.spent, self.asked = self.spent + one.cost, self.asked + 1
         before = self.dearest or one
-        self.dearest = _Answered(None, max(before.cost, one.cost), max(before.calls, one.calls))
+        self.dearest = _QuestionFigures(
+            None, max(before.cost, one.cost), max(before.calls, one.calls)
+        )
 
 
 @dataclass
@@ -121,7 +123,7 @@ class Trial:
     cost: str
     budget: float
     environment: Environment
-    ask: Callable[[Drawn], Ask]
+    ask: Callable[[DrawnQuestion], SourceQuestion]
     dominated: Callable[[float, float], bool] = lambda quality, cost: False
     most_calls: int | None = None
     calls: int = 0
@@ -132,39 +134,43 @@ class Trial:
         A line that retrieves nothing to measure, such as no passage, has a quality of 0. Raises
         Cancelled, OutOfCalls, and BadInput if no question has a known answer.
         """
-        so_far, waiting, stopped = _Sum(), dict[int, _Answered](), ""
-        asked = servers(self.plan, self.environment.models, cold=True)
-        flight = Flight(lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job)
-        processor, lock, begun = Processor(), threading.Lock(), 0
+        running_sum, waiting, stopped = _RunningSum(), dict[int, _QuestionFigures](), ""
+        server_list = servers(self.plan, self.environment.models, cold=True)
+        flight = ConcurrentWork(
+            lambda: question_slots(server_list) if self._may_begin(running_sum, begun) else 0, job
+        )
+        processor, lock, begun = ProcessorLock(), threading.Lock(), 0
 
         def places() -> Iterator[int]:
             nonlocal begun
             for begun in range(1, len(self.plan.drawn) + 1):
                 yield begun - 1
 
-        def question(place: int) -> _Answered:
+        def question(place: int) -> _QuestionFigures:
             with processor.held():
-                one = self._answered(line, self.plan.drawn[place], flight, self._room(so_far.spent))
+                one = self._answered(
+                    line, self.plan.drawn[place], flight, self._room(running_sum.spent)
+                )
             with lock:
                 self.calls += one.calls
             return one
 
         with (
-            as_fast_as_one(asked if self.cost == "seconds" else ()),
+            as_fast_as_one(server_list if self.cost == "seconds" else ()),
             closing(flight.each(question, places())) as each,
         ):
             for place, one in each:
                 waiting[place] = one
-                while not stopped and so_far.asked in waiting:
-                    so_far.add(waiting.pop(so_far.asked))
-                    stopped = self._stopped(so_far)
+                while not stopped and running_sum.asked in waiting:
+                    running_sum.add(waiting.pop(running_sum.asked))
+                    stopped = self._stopped(running_sum)
                 if stopped:
                     break
-        if so_far.asked < len(self.plan.drawn) and not stopped:
-            raise OutOfCalls
-        return self._figures(so_far, stopped)
+        if running_sum.asked < len(self.plan.drawn) and not stopped:
+            raise CallLimitReached
+        return self._figures(running_sum, stopped)
 
-    def _figures(self, so_far: _Sum, stopped: str) -> TrialFigures:
+    def _figures(self, so_far: _RunningSum, stopped: str) -> TrialFigures:
         scores, errors = so_far.scores, so_far.errors
         if not (
             scores
@@ -182,10 +188,16 @@ class Trial:
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
         quality = sum(scores) / len(scores) if scores else 0.0
         return TrialFigures(
-            quality, cost, so_far.asked, stopped, len(errors), reasons(patterns(errors)), self.calls
+            quality,
+            cost,
+            so_far.asked,
+            stopped,
+            len(errors),
+            join_reasons(failure_patterns(errors)),
+            self.calls,
         )
 
-    def _may_begin(self, so_far: _Sum, begun: int) -> bool:
+    def _may_begin(self, so_far: _RunningSum, begun: int) -> bool:
         """Return whether another question may begin while others are in flight.
 
         If calls are counted, the questions in flight are assumed to find nothing and to cost as
@@ -207,51 +219,56 @@ class Trial:
         """Return the rest of the budget of all questions."""
         return self.budget * len(self.plan.drawn) - spent
 
-    def _stopped(self, so_far: _Sum) -> str:
+    def _stopped(self, so_far: _RunningSum) -> str:
         """Return why the trial must stop, empty if the line may still reach the front."""
-        count, left = len(self.plan.drawn), len(self.plan.drawn) - so_far.asked
+        count, questions_left = len(self.plan.drawn), len(self.plan.drawn) - so_far.asked
         if self._room(so_far.spent) < 0:
             return OVER_BUDGET
-        if left and self.dominated(
-            (sum(so_far.scores) + left) / (len(so_far.scores) + left), so_far.spent / count
+        if questions_left and self.dominated(
+            (sum(so_far.scores) + questions_left) / (len(so_far.scores) + questions_left),
+            so_far.spent / count,
         ):
             return DOMINATED
         return ""
 
-    def _answered(self, line: Line, drawn: Drawn, watch: Watch, room: float) -> _Answered:
+    def _answered(
+        self, line: Line, drawn: DrawnQuestion, watch: Watch, room: float
+    ) -> _QuestionFigures:
         """Run one question as if it were the first, without the models' caches.
 
         It is abandoned after more than `room` seconds.
         """
         self.environment.models.forget()
-        lane, start, chosen = None, time.perf_counter(), metric(self.quality)
+        lane, start, quality_metric = None, time.perf_counter(), metric(self.quality)
 
         def own_seconds() -> float:
             before = sum(step.waiting for step in lane.state.trace) if lane is not None else 0.0
-            return time.perf_counter() - start - before - waited()
+            return time.perf_counter() - start - before - waited_seconds()
 
         def looking() -> None:
             watch.check()
             if self.cost == "seconds" and own_seconds() > room:
-                raise OverBudget
+                raise BudgetExceeded
 
         def calls() -> int:
             return sum(step.usage.calls for step in lane.state.trace) if lane is not None else 0
 
         try:
-            asked = self.ask(drawn)
-            lane = LaneRun(asked, line, self.environment)
-            lane.retrieve(Progress(watch=Watch(looking)))
-            if chosen.known == "gold" or chosen.base == "context_recall":
-                lane.ask = replace(asked, model=False)  # the metric needs no generated answer
-            lane.answer(Progress(watch=Watch(looking)))
-            outcome = observe(lane.graph, lane.state, source=asked.source)
-            score, cost = chosen(outcome), metric(self.cost)(outcome)
-        except Cancelled:
+            prepared = self.ask(drawn)
+            lane = LaneRun(prepared, line, self.environment)
+            lane.retrieve(LaneListener(watch=Watch(looking)))
+            if quality_metric.known == "gold" or quality_metric.base == "context_recall":
+                lane.ask = replace(prepared, model=False)  # the metric needs no generated answer
+            lane.answer(LaneListener(watch=Watch(looking)))
+            outcome = observe(lane.graph, lane.state, source=prepared.source)
+            score, cost = quality_metric(outcome), metric(self.cost)(outcome)
+        except RunCancelled:
             raise
-        except OverBudget:
-            return _Answered(None, own_seconds(), calls())
+        except BudgetExceeded:
+            return _QuestionFigures(None, own_seconds(), calls())
         except Exception as failure:
-            return _Answered(chosen.when_failed(drawn.question), 0.0, calls(), sentence(failure))
+            return _QuestionFigures(
+                quality_metric.when_failed(drawn.question), 0.0, calls(), error_sentence(failure)
+            )
         assert cost is not None  # the cost of a question is always known
-        return _Answered(score, cost, calls())
+        return _QuestionFigures(score, cost, calls())

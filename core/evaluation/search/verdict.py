@@ -8,64 +8,66 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import BadInput
-from core.evaluation.metrics.statistics import Estimate, Paired
-from core.evaluation.reports.export import shown
-from core.evaluation.reports.naming import of
-from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import Drawn, Plan, make_plan, source_of
-from core.evaluation.runs.row import asking
-from core.evaluation.runs.runner import Evaluation
-from core.evaluation.runs.starting import depends
+from core.evaluation.metrics.statistics import Estimate, PairedTest
+from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.method_names import instance_name
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import dependency_text
+from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan, source_of
+from core.evaluation.runs.row import make_ask
+from core.evaluation.runs.runner import EvaluationRunner
 from core.evaluation.runs.store import Store
 from core.evaluation.search.config import SearchConfig
-from core.evaluation.search.points import Point, front
+from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search
-from core.evaluation.search.space import USUAL, space
-from core.evaluation.search.space_texts import ASKING, text_space
+from core.evaluation.search.space import DEFAULT_KINDS, space
+from core.evaluation.search.space_texts import ASKING_KIND, load_text_space
 from core.instances.catalogue import Instance
-from core.instances.needs import missing, needed
+from core.instances.model_needs import missing_models, needed_models
 from core.operators.base import Line
 from core.runtime.jobs import Job
-from core.sources import Source
+from core.sources import AnswerSource
 from core.watch import NO_WATCH, Watch
 
-POINTS = 3  # points of the front that are compared with the published lines
-TABLE_1 = re.compile(r"lego-\d+")
-DEPTH = "In-depth Analysis"
+MAX_COMPARED_POINTS = 3  # points of the front that are compared with the published lines
+TABLE_1_ID = re.compile(r"lego-\d+")
+IN_DEPTH_PAPER = "In-depth Analysis"
 
 
-def references(known: Mapping[str, Instance], models, source: Source) -> tuple[Instance, ...]:
+def reference_lines(
+    known: Mapping[str, Instance], models, source: AnswerSource
+) -> tuple[Instance, ...]:
     """Return the published lines that a search is compared with.
 
     They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
     models are available. For a corpus they are the rows of the in-depth analysis that retrieve
     chunks.
     """
-    found = []
+    instances = []
     for instance in (
         one
         for key, one in known.items()
-        if (_finds_chunks(one) if source.is_corpus else TABLE_1.fullmatch(key))
+        if (_finds_chunks(one) if source.is_corpus else TABLE_1_ID.fullmatch(key))
     ):
         line = instance.line.without("generate")
-        if not missing(line, models) and all(
-            models.info(name).kind != "chat" for name in needed(line)
+        if not missing_models(line, models) and all(
+            models.info(name).kind != "chat" for name in needed_models(line)
         ):
-            found.append(instance)
-    return tuple(found)
+            instances.append(instance)
+    return tuple(instances)
 
 
 @dataclass(frozen=True)
-class Compared:
+class PointComparison:
     """A point and its comparison with the best published line on unseen questions.
 
     The differences are point - published.
     """
 
-    point: Point
+    point: SearchPoint
     figures: Mapping[str, Estimate]  # estimates of quality and cost
-    quality: Paired
-    cost: Paired
+    quality: PairedTest
+    cost: PairedTest
 
     @property
     def better(self) -> bool:
@@ -90,11 +92,11 @@ class SearchVerdict:
     best: Instance
     published: Mapping[str, Instance]
     figures: Mapping[str, Mapping[str, Estimate]]
-    against: tuple[Compared, ...]
+    against: tuple[PointComparison, ...]
     questions: int
     failed: tuple[str, ...] = ()  # for each line with failures, their number and reasons
 
-    def words(self, one: Compared) -> str:
+    def words(self, one: PointComparison) -> str:
         """Return the comparison of a point with the best published line as a sentence.
 
         An example is “Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p =
@@ -105,14 +107,14 @@ class SearchVerdict:
         number = f"{one.quality.difference:+.2f} {quality} {interval}"
         verb = "beats" if one.better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        here, there = (
-            shown(cost, figure.mean)
+        point_cost, published_cost = (
+            format_figure(cost, figure.mean)
             for figure in (one.figures[cost], self.figures[self.best.id][cost])
         )
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return (
-            f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a "
-            f"question against {there}{unit}"
+            f"{one.point.instance.name} {verb} {instance_name(self.best)}: {number} ({p}) at {point_cost}{unit} a "
+            f"question against {published_cost}{unit}"
         )
 
 
@@ -123,17 +125,17 @@ class SearchPlan:
     search: Search
     unseen: Plan | None = None
 
-    def plan(self, points: Sequence[Point]) -> Plan:
+    def plan(self, points: Sequence[SearchPoint]) -> Plan:
         """Return the plan of the published lines and these points on the unseen questions."""
         published = self.on_unseen.instances
-        found = [
+        found_instances = [
             point.instance
             for point in points
             if all(repr(point.line) != repr(one.line) for one in published)
         ]
-        return replace(self.on_unseen, instances=(*published, *found))
+        return replace(self.on_unseen, instances=(*published, *found_instances))
 
-    def unjudged(self, points: Sequence[Point]) -> str:
+    def unjudged(self, points: Sequence[SearchPoint]) -> str:
         """Return why a requested comparison with published lines is left out.
 
         The text is empty if it is not left out.
@@ -143,12 +145,12 @@ class SearchPlan:
         needed = len(self.unseen.drawn) * sum(
             _asking(one.line) for one in self.plan(points).instances
         )
-        left = max(0, self.search.config.calls - self.search.calls())
-        if needed <= left:
+        calls_left = max(0, self.search.config.calls - self.search.calls())
+        if needed <= calls_left:
             return ""
         return (
             "It was not held against published lines: that would ask language models about "
-            f"{needed:,} times, and of {self.search.config.calls:,} calls {left:,} are left. "
+            f"{needed:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are left. "
             "Allow more, or take fewer unseen questions."
         )
 
@@ -184,8 +186,8 @@ def plan_search(
     shared: dict[str, Any] = {
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
     }
-    kinds = tuple(options.pop("kinds", USUAL))
-    shared |= {"model": ASKING in kinds and source_of(sets).is_corpus, "cold": True}
+    kinds = tuple(options.pop("kinds", DEFAULT_KINDS))
+    shared |= {"model": ASKING_KIND in kinds and source_of(sets).is_corpus, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput(
             "Without a language model no line costs a token; let language models choose, or give "
@@ -194,31 +196,41 @@ def plan_search(
     if not known:
         raise BadInput("Name at least one published line to beat.")
     tuning = make_plan(known, sets, sample, engine.graph, **shared)
-    tuning = replace(tuning, drawn=_mixed(tuning.drawn))
-    later = (
-        _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
+    tuning = replace(tuning, drawn=_alternate_sets(tuning.drawn))
+    unseen_plan = (
+        _unseen_plan(known, unseen, unseen_sample, tuning, sample, engine, shared)
+        if unseen
+        else None
     )
-    seen = {one.question.text for one in tuning.drawn}
-    kinds_asked = {one.source.is_corpus for plan in (tuning, later) if plan for one in plan.drawn}
+    tuning_texts = {one.question.text for one in tuning.drawn}
+    kinds_asked = {
+        one.source.is_corpus for plan in (tuning, unseen_plan) if plan for one in plan.drawn
+    }
     if len(kinds_asked) > 1:
         raise BadInput(
             "Search with questions of graphs or with questions of documents, not with both."
         )
-    if later and (both := [one for one in later.drawn if one.question.text in seen]):
+    if unseen_plan and (
+        repeated := [one for one in unseen_plan.drawn if one.question.text in tuning_texts]
+    ):
         raise BadInput(
-            f"{len(both)} of the unseen questions are tuning questions as well, such as "
-            f"“{both[0].question.text}”."
+            f"{len(repeated)} of the unseen questions are tuning questions as well, such as "
+            f"“{repeated[0].question.text}”."
         )
     lines = (
-        text_space(engine.models, kinds) if kinds_asked == {True} else space(engine.models, kinds)
+        load_text_space(engine.models, kinds)
+        if kinds_asked == {True}
+        else space(engine.models, kinds)
     )
     return SearchPlan(
-        Search(SearchConfig(tuning, lines, **options), engine.environment, asking(engine, tuning)),
-        later,
+        Search(
+            SearchConfig(tuning, lines, **options), engine.environment, make_ask(engine, tuning)
+        ),
+        unseen_plan,
     )
 
 
-def _unseen(
+def _unseen_plan(
     known,
     sets: str,
     size: int | None,
@@ -233,18 +245,23 @@ def _unseen(
     sample is enlarged by the tuning sample, and the tuning questions are removed from it. Raises
     BadInput if none is left.
     """
-    both = set(filter(None, map(str.strip, sets.split(",")))) & {one.set for one in tuning.drawn}
-    if not both:
+    shared_sets = set(filter(None, map(str.strip, sets.split(",")))) & {
+        one.set for one in tuning.drawn
+    }
+    if not shared_sets:
         return make_plan(known, sets, size, engine.graph, **shared)
     plan = make_plan(
         known, sets, None if size is None or tuned is None else size + tuned, engine.graph, **shared
     )
-    seen = {one.question.text for one in tuning.drawn}
-    left: dict[str, list[Drawn]] = {}
-    for one in plan.drawn:
-        if one.set not in both or one.question.text not in seen:
-            left.setdefault(one.set, []).append(one)
-    drawn = tuple(one for some in left.values() for one in some[:size])
+    tuning_texts = {one.question.text for one in tuning.drawn}
+    drawn_by_set: dict[str, list[DrawnQuestion]] = {}
+    for drawn_question in plan.drawn:
+        if (
+            drawn_question.set not in shared_sets
+            or drawn_question.question.text not in tuning_texts
+        ):
+            drawn_by_set.setdefault(drawn_question.set, []).append(drawn_question)
+    drawn = tuple(one for some in drawn_by_set.values() for one in some[:size])
     if not drawn:
         raise BadInput("Every question is searched with; leave some unseen by a smaller sample.")
     return replace(plan, drawn=drawn)
@@ -259,12 +276,12 @@ def _asking(line: Line) -> int:
 
 
 def _finds_chunks(instance: Instance) -> bool:
-    return DEPTH in instance.paper and any(
+    return IN_DEPTH_PAPER in instance.paper and any(
         "chunks" in operator.writes for operator in instance.line
     )
 
 
-def start(engine, store: Store, planned: SearchPlan) -> Job:
+def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     """Start the job that searches and then compares on unseen questions.
 
     The job's result is `(points, verdict)`. The verdict is None without unseen questions.
@@ -272,60 +289,70 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
 
     def work(job: Job):
         points = planned.search(job)
-        chosen = front(points)[:POINTS]
-        if planned.unseen is None or not chosen or planned.unjudged(chosen):
+        chosen_points = pareto_points(points)[:MAX_COMPARED_POINTS]
+        if planned.unseen is None or not chosen_points or planned.unjudged(chosen_points):
             return points, None
-        plan = planned.plan(chosen)
-        run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
-        work = Evaluation(
+        plan = planned.plan(chosen_points)
+        run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
+        work = EvaluationRunner(
             plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
         )
-        work(_after("On unseen questions: ", job))
-        return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
+        work(_prefixed_watch("On unseen questions: ", job))
+        return points, search_verdict(
+            RunSummary(store.run(run.id), store.rows(run.id)), planned, chosen_points
+        )
 
     key = f"search-{planned.search.file.stem}"
     return engine.evaluations.run(key, work, again=True)
 
 
-def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:
+def search_verdict(
+    summary: RunSummary, planned: SearchPlan, chosen: Sequence[SearchPoint]
+) -> SearchVerdict:
     """Return the verdict of a finished run over `planned.plan(chosen)`."""
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
-    known = {one.id: one for one in planned.on_unseen.instances}
+    published_by_id = {one.id: one for one in planned.on_unseen.instances}
     scored = {
         key: (-mean, table[key][cost].mean, key)
-        for key in known
+        for key in published_by_id
         if (mean := table[key][quality].mean) is not None
     }
     if not scored:
         raise BadInput("None of the published lines answered any of the unseen questions.")
-    best = known[min(scored, key=scored.__getitem__)]
-    ids = {repr(one.line): key for key, one in known.items()}
+    best = published_by_id[min(scored, key=scored.__getitem__)]
+    ids = {repr(one.line): key for key, one in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.instance.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
     against = tuple(
-        Compared(point, table[a], tests[quality, a], tests[cost, a])
+        PointComparison(point, table[a], tests[quality, a], tests[cost, a])
         for point, (a, _) in zip(chosen, pairs)
         if {(quality, a), (cost, a)} <= tests.keys()
     )
     asked, failed = summary.run.spec["sample"], tuple(summary.failed())
     return SearchVerdict(
-        summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed
+        summary.run.id,
+        best,
+        published_by_id,
+        {key: table[key] for key in published_by_id},
+        against,
+        asked,
+        failed,
     )
 
 
-def _after(before: str, watch: Watch = NO_WATCH) -> Watch:
+def _prefixed_watch(before: str, watch: Watch = NO_WATCH) -> Watch:
     """Return a watch that puts a prefix before the reported texts."""
     return Watch(watch.check, lambda text, fraction: watch.report(before + text, fraction))
 
 
-def _mixed(drawn: Iterable[Any]) -> tuple[Any, ...]:
+def _alternate_sets(drawn: Iterable[Any]) -> tuple[Any, ...]:
     """Return the questions of several sets in alternation.
 
     A line that fails on one set is thus abandoned early.
     """
     sets: dict[str, list[Any]] = {}
-    for one in drawn:
-        sets.setdefault(one.set, []).append(one)
+    for drawn_question in drawn:
+        sets.setdefault(drawn_question.set, []).append(drawn_question)
     longest = max(map(len, sets.values()))
     return tuple(here[i] for i in range(longest) for here in sets.values() if i < len(here))

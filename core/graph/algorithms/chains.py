@@ -18,12 +18,12 @@ from core.watch import NO_WATCH, Watch
 
 Chain = tuple[int, ...]
 # Number of pairs from which a chain is continued when the best of all chains is searched.
-SOLVED_FROM = 2_000
+BEST_CHAIN_PAIRS = 2_000
 # Number of steps that are followed per step of a chain when chains are listed from a sample, in a
-# graph of more than `MOST_STEPS` steps.
-STEPS_SAMPLED = 10_000
+# graph of more than `MAX_FRONT_STEPS` steps.
+SAMPLED_CHAIN_STEPS = 10_000
 # Limits of one step of a walk, far above the needs of any question of the shipped sets.
-MOST_PAIRS, MOST_STEPS = (1_000_000, 4_000_000)
+MAX_FRONT_PAIRS, MAX_FRONT_STEPS = (1_000_000, 4_000_000)
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
@@ -76,7 +76,7 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
+class WalkFront:
     """Ends of the walks along a chain, as distinct pairs (previous node, current node).
 
     The pairs are ordered. Before the first step, the previous node is -1. `walks` is the number of
@@ -89,7 +89,7 @@ class Front:
     walks: np.ndarray  # float64 [n]
     origin: np.ndarray  # int64 [n]
     edge: np.ndarray  # int64 [n]
-    before: Front | None = None
+    before: WalkFront | None = None
     code: int = -1
     cut: bool = False  # True if not all walks were followed
 
@@ -125,7 +125,7 @@ class Front:
         return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
 
 
-def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
+def start_front(graph: KnowledgeGraph, seeds: Iterable[int]) -> WalkFront:
     """Return the front before the first step.
 
     Raises
@@ -133,51 +133,51 @@ def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
     BadInput
         If a node is not in the graph.
 
-    >>> from core.graph.algorithms.chains import start
-    >>> start(toy, [2, 0]).now.tolist()
+    >>> from core.graph.algorithms.chains import start_front
+    >>> start_front(toy, [2, 0]).now.tolist()
     [0, 2]
     """
     nodes = np.unique(seed_array(graph, seeds))
     none = np.full(len(nodes), -1, np.int64)
-    return Front(none, nodes, np.ones(len(nodes)), none, none)
+    return WalkFront(none, nodes, np.ones(len(nodes)), none, none)
 
 
-def onward(
+def next_fronts(
     graph: KnowledgeGraph,
-    front: Front,
+    front: WalkFront,
     direction: str,
     only: Iterable[int] | None = None,
     most: int = 0,
-) -> Iterator[tuple[int, Front]]:
+) -> Iterator[tuple[int, WalkFront]]:
     """Yield each possible step code, ascending, and the front after it.
 
     `only` restricts the codes. A step straight back along the relation just taken never returns to
-    the node it came from. In a large graph, at most `most` steps (default `MOST_STEPS`) are
+    the node it came from. In a large graph, at most `most` steps (default `MAX_FRONT_STEPS`) are
     followed, those of the nodes with the fewest, and the resulting fronts are `cut`.
 
-    >>> from core.graph.algorithms.chains import onward, start
-    >>> steps = onward(toy, start(toy, [1]), "both")  # against r0 to A, along r2 to C
+    >>> from core.graph.algorithms.chains import next_fronts, start_front
+    >>> steps = next_fronts(toy, start_front(toy, [1]), "both")  # against r0 to A, along r2 to C
     >>> [(code, front.now.tolist()) for code, front in steps]
     [(1, [0]), (4, [2])]
     """
-    codes, here, near, walks, rows, edges, cut = _allowed(
-        graph, front, direction, only, most or MOST_STEPS
+    codes, nodes, next_nodes, walks, rows, edges, cut = _possible_steps(
+        graph, front, direction, only, most or MAX_FRONT_STEPS
     )
-    order = np.lexsort((near, here, codes))  # stable, so edges ascend
-    codes, here, near, walks, rows, edges = (
-        column[order] for column in (codes, here, near, walks, rows, edges)
+    order = np.lexsort((next_nodes, nodes, codes))  # stable, so edges ascend
+    codes, nodes, next_nodes, walks, rows, edges = (
+        column[order] for column in (codes, nodes, next_nodes, walks, rows, edges)
     )
     for first, last in _groups(codes):
-        one = slice(first, last)
+        rows_of_step = slice(first, last)
         yield (
             int(codes[first]),
-            _merged(
+            _merge_steps(
                 front,
-                here[one],
-                near[one],
-                walks[one],
-                rows[one],
-                edges[one],
+                nodes[rows_of_step],
+                next_nodes[rows_of_step],
+                walks[rows_of_step],
+                rows[rows_of_step],
+                edges[rows_of_step],
                 int(codes[first]),
                 cut,
             ),
@@ -185,18 +185,18 @@ def onward(
 
 
 def next_nodes(
-    graph: KnowledgeGraph, front: Front, direction: str, most: int
+    graph: KnowledgeGraph, front: WalkFront, direction: str, most: int
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each possible step code, ascending, with the nodes reached.
 
-    The nodes are ascending. These are the nodes that `onward` finds, at a lower cost.
+    The nodes are ascending. These are the nodes that `next_fronts` finds, at a lower cost.
 
-    >>> from core.graph.algorithms.chains import next_nodes, start
-    >>> steps = next_nodes(toy, start(toy, [2]), "out", 100)  # C>A by r3, C>D by r4
+    >>> from core.graph.algorithms.chains import next_nodes, start_front
+    >>> steps = next_nodes(toy, start_front(toy, [2]), "out", 100)  # C>A by r3, C>D by r4
     >>> [(code, nodes.tolist()) for code, nodes in steps]
     [(6, [0]), (8, [3])]
     """
-    codes, _, nodes, *_ = _allowed(graph, front, direction, None, most)
+    codes, _, nodes, *_ = _possible_steps(graph, front, direction, None, most)
     order = np.lexsort((nodes, codes))
     codes, nodes = codes[order], nodes[order]
     fresh = np.ones(len(codes), bool)
@@ -213,8 +213,8 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from zip(cuts, cuts[1:])
 
 
-def _allowed(
-    graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int
+def _possible_steps(
+    graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, most: int
 ) -> tuple:
     """Return the steps that may be taken from a front.
 
@@ -234,7 +234,7 @@ def _allowed(
         np.add.reduceat(front.walks[pairs], starts),
     )
     retained = np.arange(len(here))
-    if 2 * graph.n_edges > MOST_STEPS:
+    if 2 * graph.n_edges > MAX_FRONT_STEPS:
         degrees = graph.degrees(here, direction)
         fewest = np.argsort(degrees, kind="stable")
         retained = np.sort(
@@ -263,7 +263,7 @@ def _allowed(
     )
 
 
-def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
+def _places(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """Return the positions of these pairs in the front, -1 for missing ones.
 
     The front is ordered by (previous, now).
@@ -274,8 +274,8 @@ def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
     return np.where(keys[at] == wanted, at, -1)
 
 
-def _merged(
-    front: Front,
+def _merge_steps(
+    front: WalkFront,
     here: np.ndarray,
     near: np.ndarray,
     walks: np.ndarray,
@@ -283,7 +283,7 @@ def _merged(
     edges: np.ndarray,
     code: int,
     cut: bool,
-) -> Front:
+) -> WalkFront:
     """Merge steps ordered by (current node, next node, edge) into one front.
 
     Each pair occurs once, with its first step and the number of all its walks.
@@ -292,11 +292,11 @@ def _merged(
         np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])])
     )
     walks, cut = (
-        np.add.reduceat(walks, first)[:MOST_PAIRS],
-        cut or front.cut or len(first) > MOST_PAIRS,
+        np.add.reduceat(walks, first)[:MAX_FRONT_PAIRS],
+        cut or front.cut or len(first) > MAX_FRONT_PAIRS,
     )
-    first = first[:MOST_PAIRS]
-    return Front(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
+    first = first[:MAX_FRONT_PAIRS]
+    return WalkFront(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
 
 
 def chains_from(
@@ -324,23 +324,23 @@ def chains_from(
     >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains]
     [('r5', ['A']), ('r5 -> r0', ['B']), ('r5 -> r1', ['C'])]
     """
-    most = MOST_STEPS if sample is None else STEPS_SAMPLED
-    level: list[tuple[Chain, Front]] = [((), start(graph, seeds))]
+    most = MAX_FRONT_STEPS if sample is None else SAMPLED_CHAIN_STEPS
+    level: list[tuple[Chain, WalkFront]] = [((), start_front(graph, seeds))]
     for step in range(1, steps + 1):
-        longer: list[tuple[Chain, Front]] = []
+        longer: list[tuple[Chain, WalkFront]] = []
         for chain, front in level:
             watch.check()
-            looked = sampled(front, sample)
-            after_each = (
-                next_nodes(graph, looked, direction, most)
+            sampled_front = sample_front(front, sample)
+            extensions = (
+                next_nodes(graph, sampled_front, direction, most)
                 if step == steps
-                else onward(graph, looked, direction, most=most)
+                else next_fronts(graph, sampled_front, direction, most=most)
             )
-            for code, after in after_each:
+            for code, after in extensions:
                 extended = (*chain, code)
                 if known is not None and not known(extended):
                     continue
-                if isinstance(after, Front):
+                if isinstance(after, WalkFront):
                     longer.append((extended, after))
                     after = np.unique(after.now)
                 ends = after[~np.isin(after, seeds)]
@@ -349,12 +349,12 @@ def chains_from(
         level = longer
 
 
-def sampled(front: Front, most: int | None) -> Front:
+def sample_front(front: WalkFront, most: int | None) -> WalkFront:
     """Reduce a front to at most `most` pairs, spread evenly."""
     if most is None or len(front) <= most:
         return front
     rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
-    return Front(
+    return WalkFront(
         front.previous[rows],
         front.now[rows],
         front.walks[rows],
@@ -366,37 +366,37 @@ def sampled(front: Front, most: int | None) -> Front:
     )
 
 
-def walk(
+def walk_chain(
     graph: KnowledgeGraph,
     seeds: Iterable[int],
     chain: Chain,
     direction: str = "graph",
     watch: Watch = NO_WATCH,
-) -> Front | None:
+) -> WalkFront | None:
     """Return the front at the end of all walks along a chain.
 
     It is None if there is no such walk.
 
-    >>> from core.graph.algorithms.chains import ranked_ends, walk
-    >>> front = walk(toy, [0], (2, 6))  # A>C by r1, C>A by r3
+    >>> from core.graph.algorithms.chains import ranked_ends, walk_chain
+    >>> front = walk_chain(toy, [0], (2, 6))  # A>C by r1, C>A by r3
     >>> ranked_ends(front, [4]).tolist()
     [0]
     """
-    front = start(graph, seeds)
+    front = start_front(graph, seeds)
     for code in chain:
         watch.check()
-        after = next((after for _, after in onward(graph, front, direction, (code,))), None)
+        after = next((after for _, after in next_fronts(graph, front, direction, (code,))), None)
         if after is None:
             return None
         front = after
     return front
 
 
-def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
+def ranked_ends(front: WalkFront, seeds: Iterable[int]) -> np.ndarray:
     """Return the ends except the seeds, int64, ordered by (-walks, id).
 
-    >>> from core.graph.algorithms.chains import ranked_ends, walk
-    >>> toy.names(ranked_ends(walk(toy, [0], (0, 4)), [0]))  # A>B>C
+    >>> from core.graph.algorithms.chains import ranked_ends, walk_chain
+    >>> toy.names(ranked_ends(walk_chain(toy, [0], (0, 4)), [0]))  # A>B>C
     ['C']
     """
     nodes, walks = front.ends(seeds)
@@ -424,7 +424,7 @@ def best_chains(
     """
     goal = np.unique(np.fromiter(answers, np.int64))
     best, top = [], 0.0
-    for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, watch=watch):
+    for chain, nodes in chains_from(graph, seeds, steps, direction, BEST_CHAIN_PAIRS, watch=watch):
         shared = int(np.isin(nodes, goal, assume_unique=True).sum())
         fit = 2 * shared / (len(nodes) + len(goal))
         if fit > top + 1e-12:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-ROUNDS = 2
+DISTANCE_ROUNDS = 2
 
 
-def width(rounds: int = ROUNDS) -> int:
+def distance_width(rounds: int = DISTANCE_ROUNDS) -> int:
     """Number of values per node."""
     return 2 + 4 * rounds
 
 
 def directional_distances(
-    heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = ROUNDS
+    heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = DISTANCE_ROUNDS
 ) -> np.ndarray:
     """Directional distance encoding (SubgraphRAG, section 3.1), float32 [n, 2 + 4 * rounds].
 

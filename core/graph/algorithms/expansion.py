@@ -15,11 +15,11 @@ from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
 # Number of nodes nearest to the seeds that are searched for connections.
-LOOKED_AT = 200_000
-AGAINST = {"out": "in", "in": "out", "both": "both"}
+MAX_SEARCHED_NODES = 200_000
+OPPOSITE_DIRECTION = {"out": "in", "in": "out", "both": "both"}
 
 
-def joins(
+def connecting_paths(
     graph: KnowledgeGraph,
     seeds: Sequence[int],
     wanted: Sequence[int],
@@ -30,16 +30,16 @@ def joins(
     """Return a shortest path from a seed to each wanted node within `reach` steps.
 
     A path is a list of nodes, from the seed on. Of several, the one with the smallest ids counts,
-    compared from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are searched.
+    compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes nearest to the seeds are searched.
 
-    >>> from core.graph.algorithms.expansion import joins
-    >>> joins(toy, [4], [2], 3, "out")  # E>A>C
+    >>> from core.graph.algorithms.expansion import connecting_paths
+    >>> connecting_paths(toy, [4], [2], 3, "out")  # E>A>C
     {2: [4, 0, 2]}
     """
-    nodes, distances = nearest(graph, seeds, reach, direction, LOOKED_AT, watch)
+    nodes, distances = nearest(graph, seeds, reach, direction, MAX_SEARCHED_NODES, watch)
     order = np.argsort(nodes, kind="stable")
     nodes, distances = nodes[order], distances[order]
-    back, found = AGAINST[graph.resolve(direction)], {}
+    opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}
 
     def distance(asked: np.ndarray) -> np.ndarray:
         at = np.minimum(np.searchsorted(nodes, asked), len(nodes) - 1)
@@ -47,18 +47,18 @@ def joins(
 
     for end in wanted:
         watch.check()
-        path, left = [int(end)], int(distance(np.array([end]))[0])
-        if left > reach:
+        path, steps_left = [int(end)], int(distance(np.array([end]))[0])
+        if steps_left > reach:
             continue
-        while left:
-            left -= 1
-            near = graph.steps(path[-1], back)[0]
-            path.append(int(near[distance(near) == left].min()))
-        found[int(end)] = path[::-1]
-    return found
+        while steps_left:
+            steps_left -= 1
+            neighbours = graph.steps(path[-1], opposite)[0]
+            path.append(int(neighbours[distance(neighbours) == steps_left].min()))
+        paths[int(end)] = path[::-1]
+    return paths
 
 
-def around(
+def expand_nodes(
     graph: KnowledgeGraph,
     start: dict[int, float],
     grown: dict[int, float],
@@ -74,41 +74,41 @@ def around(
     those in `grown` from which it is reached in the fewest steps. Nodes reached in fewer steps come
     first, then the order is (-score, id).
 
-    >>> from core.graph.algorithms.expansion import around
-    >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
+    >>> from core.graph.algorithms.expansion import expand_nodes
+    >>> expand_nodes(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
     ({4: 1.0, 0: 1.0, 1: 1.0}, True)
     """
-    found, capped = dict(list(start.items())[:keep]), len(start) > keep
-    level = {node: score for node, score in grown.items() if node in found}
+    scores, capped = dict(list(start.items())[:keep]), len(start) > keep
+    level = {node: score for node, score in grown.items() if node in scores}
     for _ in range(hops):
         fresh: dict[int, float] = {}
-        room, worst = keep - len(found), 0.0
+        room_left, worst = keep - len(scores), 0.0
         for node, score in sorted(level.items(), key=lambda pair: (-pair[1], pair[0])):
             watch.check()
-            if len(fresh) > room and score < worst:
+            if len(fresh) > room_left and score < worst:
                 break  # all that follow are worse than those that already fill the room
-            more = 0
+            added = 0
             for near in np.unique(graph.steps(node, direction)[0]).tolist():
-                if near not in found and near not in fresh:
-                    fresh[near], worst, more = score, score, more + 1
-                    if more > room:
+                if near not in scores and near not in fresh:
+                    fresh[near], worst, added = score, score, added + 1
+                    if added > room_left:
                         break
         best = sorted(fresh.items(), key=lambda pair: (-pair[1], pair[0]))
-        level, capped = dict(best[:room]), capped or len(best) > room
-        found |= level
-    return found, capped
+        level, capped = dict(best[:room_left]), capped or len(best) > room_left
+        scores |= level
+    return scores, capped
 
 
-def hanging_on(
+def mark_connected(
     graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]
 ) -> np.ndarray:
     """Mark the nodes that `edges` connect to a seed, in either direction.
 
     The result is bool [len(nodes)], and `nodes` are ascending.
 
-    >>> from core.graph.algorithms.expansion import hanging_on
+    >>> from core.graph.algorithms.expansion import mark_connected
     >>> # A>B connects A to B, and nothing connects D
-    >>> hanging_on(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()
+    >>> mark_connected(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()
     [True, True, False]
     """
     _, pieces = component_labels(graph, nodes, edges)

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.algorithms.dice import dice
+from core.graph.algorithms.igraph_seed import seed_igraph
 from core.watch import NO_WATCH, Watch
 
-SEED = 0
+HIERARCHY_SEED = 0
 # Number of iterations of Leiden.
-ROUNDS = 10
+HIERARCHY_ITERATIONS = 10
 # Largest number of edges that igraph clusters; larger graphs go to `core.graph.large.leiden`.
-MANY = 1_000_000
+HIERARCHY_IGRAPH_EDGES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class NestedCommunity:
     """A community with its level, the number of its parent, and its nodes.
 
     Level 0 is the coarsest. The parent is -1 on that level. The nodes are ascending.
@@ -30,7 +30,7 @@ class Group:
     members: np.ndarray  # int64
 
 
-def hierarchy(
+def hierarchical_communities(
     n: int,
     heads: np.ndarray,
     tails: np.ndarray,
@@ -38,7 +38,7 @@ def hierarchy(
     max_size: int = 10,
     largest: bool = True,
     watch: Watch = NO_WATCH,
-) -> list[Group]:
+) -> list[NestedCommunity]:
     """Return the hierarchical communities of an undirected graph of `n` nodes.
 
     They are those of Leiden for modularity. Each community of more than `max_size` nodes is split
@@ -46,43 +46,47 @@ def hierarchy(
     of parallel edges are added. Communities of one node are left out. The result is ordered by
     (level, smallest member), and is the same for the same graph.
 
-    A graph of more than `MANY` edges is clustered by `core.graph.large.leiden`, and its smaller
+    A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`, and its smaller
     parts by igraph, in a time of order n log n.
 
     With `largest`, only the largest connected component is clustered, as in Microsoft's GraphRAG.
     Of several equally large ones it is that with the smallest node.
 
     >>> import numpy as np
-    >>> from core.graph.algorithms.hierarchy import hierarchy
+    >>> from core.graph.algorithms.hierarchy import hierarchical_communities
     >>> heads = np.array([0, 0, 1, 3, 3, 4, 2])  # two triangles and an edge between
     >>> tails = np.array([1, 2, 2, 4, 5, 5, 3])
-    >>> groups = hierarchy(6, heads, tails, max_size=3)
+    >>> groups = hierarchical_communities(6, heads, tails, max_size=3)
     >>> [(one.level, one.parent, one.members.tolist()) for one in groups]
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
     weighted = np.ones(len(heads)) if weights is None else weights
-    whole: _Small | _Large = (_Large if len(heads) > MANY else _Small).of(n, heads, tails, weighted)
-    groups: list[Group] = []
+    graph: _IgraphGraph | _EdgeArrays = (
+        _EdgeArrays if len(heads) > HIERARCHY_IGRAPH_EDGES else _IgraphGraph
+    ).of(n, heads, tails, weighted)
+    groups: list[NestedCommunity] = []
     # (level, parent, nodes). The search is breadth-first, so the groups are ordered by level.
-    waiting = [(0, -1, whole.largest() if largest else np.arange(n))]
+    waiting = [(0, -1, graph.largest() if largest else np.arange(n))]
     while waiting:
-        later: list[tuple[int, int, np.ndarray]] = []
-        found: list[Group] = []
+        next_level: list[tuple[int, int, np.ndarray]] = []
+        level_groups: list[NestedCommunity] = []
         for (level, parent, _), pieces in zip(
-            waiting, whole.split([part for _, _, part in waiting], watch)
+            waiting, graph.split([part for _, _, part in waiting], watch)
         ):
             if parent < 0 or len(pieces) > 1:
-                found += [Group(level, parent, piece) for piece in pieces if len(piece) > 1]
-        for group in sorted(found, key=lambda group: int(group.members[0])):
+                level_groups += [
+                    NestedCommunity(level, parent, piece) for piece in pieces if len(piece) > 1
+                ]
+        for group in sorted(level_groups, key=lambda group: int(group.members[0])):
             groups.append(group)
             if len(group.members) > max_size:
-                later.append((group.level + 1, len(groups) - 1, group.members))
-        waiting = later
+                next_level.append((group.level + 1, len(groups) - 1, group.members))
+        waiting = next_level
     return groups
 
 
 @dataclass(frozen=True, eq=False)
-class _Small:
+class _IgraphGraph:
     """A graph that igraph holds.
 
     An induced subgraph takes time in proportion to the whole graph.
@@ -91,16 +95,16 @@ class _Small:
     whole: Any
 
     @classmethod
-    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Small:
+    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _IgraphGraph:
         import igraph
 
-        whole = igraph.Graph(
+        igraph_graph = igraph.Graph(
             n=n,
             edges=np.column_stack([heads, tails]).astype(np.int64),
             edge_attrs={"weight": weights.tolist()},
         )
-        whole.simplify(combine_edges="sum")
-        return cls(whole)
+        igraph_graph.simplify(combine_edges="sum")
+        return cls(igraph_graph)
 
     def largest(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
@@ -116,8 +120,8 @@ class _Small:
             yield _by_igraph(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
-class _Large:
-    """A graph of more than `MANY` edges, as arrays.
+class _EdgeArrays:
+    """A graph of more than `HIERARCHY_IGRAPH_EDGES` edges, as arrays.
 
     Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made
     together, so that the time grows as n log n. Edges between parts are then dropped.
@@ -127,49 +131,51 @@ class _Large:
         self.n, self.edges, self.weights = n, edges, weights  # int32 [m, 2], float64 [m]
 
     @classmethod
-    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Large:
-        keys, which = np.unique(
+    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _EdgeArrays:
+        keys, pair_of = np.unique(
             np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails),
             return_inverse=True,
         )
         edges, sums = (
             np.column_stack([keys // n, keys % n]).astype(np.int32),
-            np.bincount(which, weights, len(keys)),
+            np.bincount(pair_of, weights, len(keys)),
         )
-        other = edges[:, 0] != edges[:, 1]
-        return cls(n, edges[other], sums[other])
+        not_loops = edges[:, 0] != edges[:, 1]
+        return cls(n, edges[not_loops], sums[not_loops])
 
     def largest(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
-        of = connected_components(
+        component_of = connected_components(
             coo_array((np.ones(len(self.edges), bool), self.edges.T), shape=(self.n, self.n)), False
         )[1]
-        sizes = np.bincount(of)
-        return np.flatnonzero(of == of[np.argmax(sizes[of])])
+        sizes = np.bincount(component_of)
+        return np.flatnonzero(component_of == component_of[np.argmax(sizes[component_of])])
 
     def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
         """Yield the communities of the induced subgraph of each part, each ascending."""
-        of, place = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
+        part_of, position_in_part = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
-            of[part], place[part] = number, np.arange(len(part))
-        inside = (of[self.edges[:, 0]] == of[self.edges[:, 1]]) & (of[self.edges[:, 0]] >= 0)
+            part_of[part], position_in_part[part] = number, np.arange(len(part))
+        inside = (part_of[self.edges[:, 0]] == part_of[self.edges[:, 1]]) & (
+            part_of[self.edges[:, 0]] >= 0
+        )
         order = np.flatnonzero(inside)
-        order = order[np.argsort(of[self.edges[order, 0]], kind="stable")]
+        order = order[np.argsort(part_of[self.edges[order, 0]], kind="stable")]
         self.edges, self.weights = self.edges[order], self.weights[order]
-        bounds = np.searchsorted(of[self.edges[:, 0]], np.arange(len(parts) + 1))
+        bounds = np.searchsorted(part_of[self.edges[:, 0]], np.arange(len(parts) + 1))
         for part, first, end in zip(parts, bounds, bounds[1:]):
             watch.check()
             yield self._communities(
-                part, place[self.edges[first:end]], self.weights[first:end], watch
+                part, position_in_part[self.edges[first:end]], self.weights[first:end], watch
             )
 
     def _communities(
         self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
-        if len(edges) > MANY:
+        if len(edges) > HIERARCHY_IGRAPH_EDGES:
             # Imports numba.
             from core.graph.large import leiden, linked
 
@@ -187,8 +193,8 @@ class _Large:
 
 def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
     """Return the communities of an igraph graph of some nodes, each ascending."""
-    with dice(SEED):
-        found = graph.community_leiden(
-            objective_function="modularity", weights="weight", n_iterations=ROUNDS
+    with seed_igraph(HIERARCHY_SEED):
+        communities = graph.community_leiden(
+            objective_function="modularity", weights="weight", n_iterations=HIERARCHY_ITERATIONS
         )
-    return [np.sort(nodes[np.asarray(piece, np.int64)]) for piece in found if piece]
+    return [np.sort(nodes[np.asarray(piece, np.int64)]) for piece in communities if piece]

@@ -10,43 +10,43 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from core.graph.algorithms.dice import dice
+from core.graph.algorithms.igraph_seed import seed_igraph
 
 # Number of candidate positions per ring around the neighbours of a new node.
-ANGLES = 20
+RING_POSITIONS = 20
 # Radii of these rings, in units of the spacing between nodes.
-RINGS = (0.7, 1.0, 1.5, 2.2, 3.2)
+RING_RADII = (0.7, 1.0, 1.5, 2.2, 3.2)
 # Margin that is kept free at the sides.
-EDGE = 0.03
+SIDE_MARGIN = 0.03
 # Distance of the first two columns, in units of the others; it is smaller since no labels stand
 # there.
-FIRST_GAP = 0.5
+FIRST_COLUMN_GAP = 0.5
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
-def positions(
+def node_positions(
     nodes: Sequence[int],
     edges: Sequence[tuple[int, int]],
-    fixed: Mapping[int, Place] | None = None,
+    fixed: Mapping[int, Position] | None = None,
     seed: int = 0,
-) -> dict[int, Place]:
+) -> dict[int, Position]:
     """Return coordinates in 0..1 for each node, near to its neighbours.
 
     The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected. Nodes in
     `fixed` stay exactly there. The others are then put into the gaps near to their neighbours.
 
-    >>> from core.graph.algorithms.layout import positions
-    >>> positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
+    >>> from core.graph.algorithms.layout import node_positions
+    >>> node_positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
     {7: (0.5, 0.5), 8: (0.1, 0.9)}
-    >>> sorted(positions([7, 8, 9], [(7, 8), (8, 9)])) # every node has a place
+    >>> sorted(node_positions([7, 8, 9], [(7, 8), (8, 9)])) # every node has a place
     [7, 8, 9]
     """
     if not nodes:
         return {}
     placed = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
     if placed:
-        return _added(nodes, edges, placed)
+        return _place_new_nodes(nodes, edges, placed)
     import igraph
 
     index = {node: i for i, node in enumerate(nodes)}
@@ -54,7 +54,7 @@ def positions(
         {(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b}
     )
     graph = igraph.Graph(len(nodes), joined)
-    with dice(seed):
+    with seed_igraph(seed):
         if graph.is_connected():
             layout = graph.layout_kamada_kawai()
         else:
@@ -85,72 +85,82 @@ def _spread(xy: np.ndarray, least: float) -> np.ndarray:
     return xy
 
 
-def _added(
-    nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Place]
-) -> dict[int, Place]:
-    beside = neighbours(edges)
+def _place_new_nodes(
+    nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Position]
+) -> dict[int, Position]:
+    neighbours_of = neighbours(edges)
     places, spacing = dict(places), 0.8 / math.sqrt(max(len(nodes), 4))
     waiting = [node for node in nodes if node not in places]
     # Nodes with the most neighbours that already have a position come first.
     while waiting:
-        node = max(waiting, key=lambda n: sum(other in places for other in beside.get(n, ())))
+        node = max(
+            waiting, key=lambda n: sum(other in places for other in neighbours_of.get(n, ()))
+        )
         waiting.remove(node)
-        anchors = np.array([places[other] for other in beside.get(node, ()) if other in places])
+        anchors = np.array(
+            [places[other] for other in neighbours_of.get(node, ()) if other in places]
+        )
         places[node] = _free(anchors, np.array(list(places.values())), spacing)
     return {node: places[node] for node in nodes}
 
 
-def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
+def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Position:
     """Return the candidate position with room around it that is nearest to the anchors."""
-    turns = np.arange(ANGLES) * (2 * np.pi / ANGLES)
-    around = np.stack([np.cos(turns), np.sin(turns)], 1)
+    turns = np.arange(RING_POSITIONS) * (2 * np.pi / RING_POSITIONS)
+    directions = np.stack([np.cos(turns), np.sin(turns)], 1)
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
-    spots = [middle[None], *(middle + around * spacing * ring for ring in RINGS)]
-    spots = np.clip(np.concatenate(spots), EDGE, 1 - EDGE)
+    spots = [middle[None], *(middle + directions * spacing * ring for ring in RING_RADII)]
+    spots = np.clip(np.concatenate(spots), SIDE_MARGIN, 1 - SIDE_MARGIN)
     distance = np.linalg.norm(spots[:, None] - taken[None], axis=2)
     crowded = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
-    far = 0
+    anchor_distance = 0
     if len(anchors):
-        far = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
-    x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * far, 9)))]
+        anchor_distance = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
+    x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * anchor_distance, 9)))]
     return round(float(x), 4), round(float(y), 4)
 
 
-def layered(
+def layered_positions(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]
-) -> dict[int, Place]:
+) -> dict[int, Position]:
     """Return coordinates in 0..1 for a few nodes, in columns by hops from the seeds.
 
     Each column is ordered to keep edge crossings few. Nodes that are not connected to a seed stand
     in the last column.
 
-    >>> from core.graph.algorithms.layout import layered
-    >>> layered([0, 1, 2], [(0, 1), (1, 2)], [0])
+    >>> from core.graph.algorithms.layout import layered_positions
+    >>> layered_positions([0, 1, 2], [(0, 1), (1, 2)], [0])
     {0: (0.0, 0.5), 1: (0.3333, 0.5), 2: (1.0, 0.5)}
     """
-    beside, place = neighbours(edges), {node: i for i, node in enumerate(nodes)}
+    neighbours_of, input_order = neighbours(edges), {node: i for i, node in enumerate(nodes)}
     columns: list[list[int]] = [[node for node in nodes if node in set(seeds)] or list(nodes[:1])]
     seen = set(columns[0])
     while True:
         reached = {
-            other for node in columns[-1] for other in beside.get(node, ()) if other in place
+            other
+            for node in columns[-1]
+            for other in neighbours_of.get(node, ())
+            if other in input_order
         } - seen
         if not reached:
             break
-        columns.append(sorted(reached, key=place.__getitem__))
+        columns.append(sorted(reached, key=input_order.__getitem__))
         seen |= reached
-    left = [node for node in nodes if node not in seen]
-    if left:
-        columns = [*columns[:-1], columns[-1] + left] if len(columns) > 1 else [*columns, left]
+    unreached = [node for node in nodes if node not in seen]
+    if unreached:
+        columns = (
+            [*columns[:-1], columns[-1] + unreached] if len(columns) > 1 else [*columns, unreached]
+        )
     heights = {node: (i + 0.5) / len(column) for column in columns for i, node in enumerate(column)}
     preferred = lambda node: np.mean(
-        [heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]]
+        [heights[other] for other in neighbours_of.get(node, ()) if other in heights]
+        or [heights[node]]
     )
     for sweep in range(8):
         for column in columns if sweep % 2 else reversed(columns):
-            column.sort(key=lambda node: (round(float(preferred(node)), 6), place[node]))
+            column.sort(key=lambda node: (round(float(preferred(node)), 6), input_order[node]))
             heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
-    across = [0.0 if i == 0 else i - 1 + FIRST_GAP for i in range(len(columns))]
+    across = [0.0 if i == 0 else i - 1 + FIRST_COLUMN_GAP for i in range(len(columns))]
     return {
         node: (round(x / (across[-1] or 1), 4), round(heights[node], 4))
         for x, column in zip(across, columns)
@@ -165,9 +175,9 @@ def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     >>> neighbours([(0, 1), (2, 1), (1, 0), (2, 2)])
     {0: [1], 1: [0, 2], 2: [1]}
     """
-    found: dict[int, dict[int, None]] = {}
+    neighbours_of: dict[int, dict[int, None]] = {}
     for head, tail in edges:
         if head != tail:
-            found.setdefault(head, {})[tail] = None
-            found.setdefault(tail, {})[head] = None
-    return {node: list(others) for node, others in found.items()}
+            neighbours_of.setdefault(head, {})[tail] = None
+            neighbours_of.setdefault(tail, {})[head] = None
+    return {node: list(others) for node, others in neighbours_of.items()}

@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.algorithms.dice import dice
-from core.graph.storage.opening import needs_subprocess, open_same
+from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.storage.subprocess_graphs import needs_subprocess, open_same
 from core.graph.store import Graph
 from core.io.files import size_text
+from core.runtime.memory import free_memory
 from core.runtime.subprocess_worker import in_subprocess
-from core.runtime.weight import free_memory
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from core.graph.large import Links
 
-SEED = 0
+LEIDEN_SEED = 0
 # Largest number of nodes of a cluster. Larger clusters are split again, so that the PageRank of a
 # question stays within a small graph.
-CLUSTER = 100_000
+MAX_CLUSTER_NODES = 100_000
 # Largest number of edges that igraph clusters, which takes about 200 bytes for each. Larger graphs
 # are clustered on their own arrays.
-LARGEST = 20_000_000
+LEIDEN_IGRAPH_EDGES = 20_000_000
 # Memory in bytes per edge of the clustering on the arrays, as measured.
-BYTES_AN_EDGE = 100
+LEIDEN_EDGE_BYTES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Communities:
+class NodeCommunities:
     """The finest communities of a graph, numbered by their first member.
 
     `of[v]` is the community of node `v`.
@@ -66,10 +66,10 @@ class Communities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
-def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
-    """Detect communities of at most `CLUSTER` nodes each.
+def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
+    """Detect communities of at most `MAX_CLUSTER_NODES` nodes each.
 
-    It raises the errors of `detect`.
+    It raises the errors of `detect_communities`.
 
     >>> from core.graph.algorithms.leiden import clusters
     >>> found = clusters(toy)
@@ -77,10 +77,10 @@ def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
     >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())
     [0, 1, 2, 3, 4]
     """
-    return Communities(detect(graph, CLUSTER, watch))
+    return NodeCommunities(detect_communities(graph, MAX_CLUSTER_NODES, watch))
 
 
-def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
+def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     """Return the community of each node, int32 [n], numbered by first member.
 
     The method is Leiden for modularity on the undirected graph, where parallel edges weigh more.
@@ -88,7 +88,7 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
     largest connected component; here every node belongs to a community.
 
-    Graphs of up to `LARGEST` edges are clustered by igraph, larger ones by
+    Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, larger ones by
     `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
     holds Python's global lock while it runs. Exceptions of `watch` pass through.
 
@@ -97,31 +97,35 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     BadInput
         If the graph is too large for the free memory.
     """
-    refusal = too_large(graph)
+    refusal = clustering_refusal(graph)
     if refusal:
         raise BadInput(refusal)
     if needs_subprocess(graph):
-        return in_subprocess(_detected, graph.folder, graph.digest, max_size, watch=watch)
+        return in_subprocess(
+            _detect_in_subprocess, graph.folder, graph.digest, max_size, watch=watch
+        )
     return _detect(graph, max_size, watch)
 
 
-def too_large(graph: Graph) -> str:
+def clustering_refusal(graph: Graph) -> str:
     """Return the reason if memory does not suffice to cluster a graph.
 
     The text is empty if it does.
 
-    >>> from core.graph.algorithms.leiden import too_large
-    >>> too_large(toy)
+    >>> from core.graph.algorithms.leiden import clustering_refusal
+    >>> clustering_refusal(toy)
     ''
     """
-    need, free = BYTES_AN_EDGE * graph.n_edges, free_memory()
-    if graph.n_edges <= LARGEST or need <= free:
+    need, free = LEIDEN_EDGE_BYTES * graph.n_edges, free_memory()
+    if graph.n_edges <= LEIDEN_IGRAPH_EDGES or need <= free:
         return ""
     few = f"that needs about {size_text(need)} of memory, and {size_text(free)} are free"
     return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."
 
 
-def _detected(folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
+def _detect_in_subprocess(
+    folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH
+) -> np.ndarray:
     """Open a graph and run `_detect`; this is what the subprocess runs."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # only stored graphs are sent to a subprocess
@@ -132,26 +136,26 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     import igraph
 
     watch.report("Finding communities", 0.0)
-    whole: Any
-    if graph.n_edges > LARGEST:
+    graph_of_all: Any
+    if graph.n_edges > LEIDEN_IGRAPH_EDGES:
         from core.graph.large import Links
 
-        whole = _Large(Links(*graph.adjacency()))
+        graph_of_all = _LargeGraph(Links(*graph.adjacency()))
     else:
         out_indptr, tails, _, _ = graph.adjacency()
         edges = np.column_stack(
             [np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]
         ).astype(np.int64)
-        whole = igraph.Graph(n=graph.n_nodes, edges=edges)
+        graph_of_all = igraph.Graph(n=graph.n_nodes, edges=edges)
     everything = np.arange(graph.n_nodes)
     # (nodes, graph, positions of the nodes in that graph).
-    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]
-    found, settled = np.empty(graph.n_nodes, np.int64), 0
+    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, graph_of_all, None)]
+    community_of, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
         watch.check()
-        nodes, part, among = waiting.pop()
-        part = part if among is None else _induced(part, among)
-        membership = part.communities(watch) if isinstance(part, _Large) else _leiden(part)
+        nodes, part, positions_in_part = waiting.pop()
+        part = part if positions_in_part is None else _induced(part, positions_in_part)
+        membership = part.communities(watch) if isinstance(part, _LargeGraph) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
         for inner in (
             np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1])
@@ -161,18 +165,18 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
             if count > 1 and len(inner) > max_size:
                 waiting.append((nodes[inner], part, inner))
             else:
-                found[nodes[inner]] = nodes[inner].min()
+                community_of[nodes[inner]] = nodes[inner].min()
                 settled += len(inner)
         watch.report(
             f"Finding communities: {settled:,} of {graph.n_nodes:,} entities",
             settled / max(1, graph.n_nodes),
         )
-    return np.unique(found, return_inverse=True)[1].astype(np.int32)
+    return np.unique(community_of, return_inverse=True)[1].astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class _Large:
-    """A graph of more than `LARGEST` edges.
+class _LargeGraph:
+    """A graph of more than `LEIDEN_IGRAPH_EDGES` edges.
 
     `place` is a work array, which holds -1 for each node between calls.
     """
@@ -199,15 +203,17 @@ class _Large:
         from core.graph.large import inner_edges, linked
 
         edges = inner_edges(self.links, among, self.place)
-        if len(edges) <= LARGEST:
+        if len(edges) <= LEIDEN_IGRAPH_EDGES:
             return igraph.Graph(n=len(among), edges=edges)
-        return _Large(linked(len(among), edges))
+        return _LargeGraph(linked(len(among), edges))
 
 
 def _induced(part: Any, among: np.ndarray) -> Any:
     """Return the subgraph on the nodes at these positions."""
     return (
-        part.induced(among) if isinstance(part, _Large) else part.induced_subgraph(among.tolist())
+        part.induced(among)
+        if isinstance(part, _LargeGraph)
+        else part.induced_subgraph(among.tolist())
     )
 
 
@@ -216,7 +222,7 @@ def _leiden(part) -> np.ndarray:
 
     The same part always gives the same clusters.
     """
-    with dice(SEED):
+    with seed_igraph(LEIDEN_SEED):
         return np.asarray(
             part.community_leiden(objective_function="modularity", n_iterations=2).membership,
             np.int64,

@@ -8,38 +8,40 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.algorithms.chains import Chain
+from core.graph.identifier_names import is_unnamed
 from core.graph.protocol import KnowledgeGraph
-from core.graph.unnamed import unnamed
 
 # Number of triples whose node names are checked.
-MOST_EDGES = 200_000
+MAX_CHECKED_TRIPLES = 200_000
 # Share of mediators among the nodes that a step leads to, above which the step counts as leading
 # into mediators.
-MOSTLY = 0.5
+MIN_MEDIATOR_SHARE = 0.5
 
 
-def mediating(graph: KnowledgeGraph) -> np.ndarray:
+def mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     """Mark the step codes of which most steps lead to a mediator.
 
-    The result is bool [2 * relations]. All triples are checked, or `MOST_EDGES` of them, spread
+    The result is bool [2 * relations]. All triples are checked, or `MAX_CHECKED_TRIPLES` of them, spread
     evenly. Step codes are those of `core.graph.algorithms.chains`.
 
-    >>> from core.graph.algorithms.mediators import mediating
-    >>> len(mediating(toy)), mediating(toy).any()  # every node of the toy has a name
+    >>> from core.graph.algorithms.mediators import mediator_steps
+    >>> len(mediator_steps(toy)), mediator_steps(toy).any()  # every node of the toy has a name
     (14, np.False_)
     """
-    return graph.derived.once("mediating", None, lambda: _looked(graph))
+    return graph.derived.once("mediating", None, lambda: _mark_mediator_steps(graph))
 
 
-def _looked(graph: KnowledgeGraph) -> np.ndarray:
+def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     edges = np.unique(
-        np.linspace(0, graph.n_edges - 1, min(graph.n_edges, MOST_EDGES)).astype(np.int64)
+        np.linspace(0, graph.n_edges - 1, min(graph.n_edges, MAX_CHECKED_TRIPLES)).astype(np.int64)
     )
     heads, relations, tails = graph.triples(edges)
-    nodes, place = np.unique(np.concatenate([tails, heads]), return_inverse=True)
-    nameless = np.array([unnamed(name) for name in graph.names(nodes.tolist())], float)[place]
+    nodes, node_positions = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+    nameless = np.array([is_unnamed(name) for name in graph.names(nodes.tolist())], float)[
+        node_positions
+    ]
     codes = np.concatenate([2 * relations, 2 * relations + 1])
-    return np.bincount(codes, nameless, 2 * graph.n_relations) > MOSTLY * np.bincount(
+    return np.bincount(codes, nameless, 2 * graph.n_relations) > MIN_MEDIATOR_SHARE * np.bincount(
         codes, minlength=2 * graph.n_relations
     )
 
@@ -47,7 +49,7 @@ def _looked(graph: KnowledgeGraph) -> np.ndarray:
 def verbal_steps(chain: Chain, into: np.ndarray) -> int:
     """Count the steps of a chain, where passing through a mediator is one step.
 
-    `into` is the result of `mediating`.
+    `into` is the result of `mediator_steps`.
 
     >>> from core.graph.algorithms.mediators import verbal_steps
     >>> into = np.array([True, False, False, False])

@@ -13,7 +13,7 @@ from core.types import Subgraph
 from core.watch import NO_WATCH, Watch
 
 # Codes of the directions in the compiled loops.
-WAYS = {"out": 1, "in": 2, "both": 3}
+DIRECTION_CODES = {"out": 1, "in": 2, "both": 3}
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
@@ -40,19 +40,19 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
     return np.array(nodes, np.int64)
 
 
-def links(
+def walk_arguments(
     graph: KnowledgeGraph, direction: str
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the arguments with which compiled loops walk a graph.
 
     They are (way, out_indptr, tails, in_indptr, in_heads).
 
-    >>> from core.graph.algorithms.neighbourhood import links
-    >>> way, out_indptr, *_ = links(toy, "both")
+    >>> from core.graph.algorithms.neighbourhood import walk_arguments
+    >>> way, out_indptr, *_ = walk_arguments(toy, "both")
     >>> way, out_indptr.tolist()
     (3, [0, 2, 3, 5, 6, 7])
     """
-    return WAYS[graph.resolve(direction)], *graph.adjacency()
+    return DIRECTION_CODES[graph.resolve(direction)], *graph.adjacency()
 
 
 def nearest(
@@ -77,28 +77,28 @@ def nearest(
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
-    found, distance, seen = (
+    reached, distance, seen = (
         np.empty(keep, np.int64),
         np.zeros(keep, np.int64),
         np.zeros(graph.n_nodes, bool),
     )
     start, end = 0, min(keep, len(seeds))
-    found[:end], seen[seeds] = seeds[:end], True
-    way = links(graph, direction)
+    reached[:end], seen[seeds] = seeds[:end], True
+    arguments = walk_arguments(graph, direction)
     for hop in range(1, hops + 1):
         watch.check()
-        start, end = end, next_level(found, start, end, seen, *way)
+        start, end = end, next_level(reached, start, end, seen, *arguments)
         distance[start:end] = hop
         if start == end or end == keep:
             break
-    return found[:end].copy(), distance[:end].copy()
+    return reached[:end].copy(), distance[:end].copy()
 
 
-def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
+def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     """Return the edges that have both ends among `nodes`, int64, ascending.
 
-    >>> from core.graph.algorithms.neighbourhood import induced
-    >>> toy.triple_texts(induced(toy, [0, 2, 3]))
+    >>> from core.graph.algorithms.neighbourhood import induced_edges
+    >>> toy.triple_texts(induced_edges(toy, [0, 2, 3]))
     ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D']
     """
     from core.graph.algorithms.traversal import count_edges_among  # imports numba

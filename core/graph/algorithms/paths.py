@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 # Number of paths after which a cancellation is checked for.
-CHECK_EVERY = 4096
-Step = tuple[int, int, bool]  # local neighbour, edge, forward
+PATHS_PER_CHECK = 4096
+LocalStep = tuple[int, int, bool]  # local neighbour, edge, forward
 # Maps a node to its predecessors (one level less deep), and each of these to the parallel steps.
-Before = dict[int, dict[int, list[Step]]]
+Predecessors = dict[int, dict[int, list[LocalStep]]]
 
 
 def shortest_paths(
-    local: Local,
+    local: LocalAdjacency,
     source: int,
     hops: int,
     every: bool = False,
@@ -40,10 +40,10 @@ def shortest_paths(
     -------
     Paths in the graph's ids by (length, end, nodes, edges), and whether there were more.
 
-    >>> from core.graph.algorithms.local import Local
+    >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import shortest_paths
     >>> from core.types import Subgraph
-    >>> paths, more = shortest_paths(Local(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 1, 2)
+    >>> paths, more = shortest_paths(LocalAdjacency(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 1, 2)
     >>> toy.texts(paths)
     ['B -> r2 -> C', 'B -> r2 -> C -> r3 -> A', 'B -> r2 -> C -> r4 -> D']
     """
@@ -51,15 +51,17 @@ def shortest_paths(
     if start < 0:
         return [], False
     depth, before = _search(local, start, hops, every, parallel, watch)
-    return _capped(
-        _to_each(local, start, sorted(before, key=lambda node: (depth[node], node)), before, watch),
+    return _take_paths(
+        _paths_to_targets(
+            local, start, sorted(before, key=lambda node: (depth[node], node)), before, watch
+        ),
         cap,
         watch,
     )
 
 
 def simple_paths(
-    local: Local, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
+    local: LocalAdjacency, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
     """Return the paths of up to `hops` steps that repeat no node, shortest first.
 
@@ -71,18 +73,20 @@ def simple_paths(
     -------
     The paths in the graph's ids, and whether there were more than `cap`.
 
-    >>> from core.graph.algorithms.local import Local
+    >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import simple_paths
     >>> from core.types import Subgraph
-    >>> paths, more = simple_paths(Local(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 4, 2, 2)
+    >>> paths, more = simple_paths(LocalAdjacency(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 4, 2, 2)
     >>> toy.texts(paths), more  # E>A>C is over the cap
     (['E -> r5 -> A', 'E -> r5 -> A -> r0 -> B'], True)
     """
     start = local.place(source)
-    return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, watch)
+    return (
+        ([], False) if start < 0 else _take_paths(_paths_by_length(local, start, hops), cap, watch)
+    )
 
 
-def _capped(
+def _take_paths(
     found: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
     paths: list[Path] = []
@@ -90,25 +94,25 @@ def _capped(
         if cap is not None and len(paths) >= cap:
             return paths, True
         paths.append(path)
-        if len(paths) % CHECK_EVERY == 0:
+        if len(paths) % PATHS_PER_CHECK == 0:
             watch.check()
     return paths, False
 
 
 def _search(
-    local: Local,
+    local: LocalAdjacency,
     start: int,
     hops: int,
     every: bool,
     parallel: bool,
     watch: Watch = NO_WATCH,
-) -> tuple[dict[int, int], Before]:
+) -> tuple[dict[int, int], Predecessors]:
     """Breadth-first search from `start`.
 
     Returns the depth of each reached node, and the predecessors of each but the start.
     """
     depth, level = {start: 0}, [start]
-    before: Before = {}
+    before: Predecessors = {}
     for hop in range(1, hops + 1):
         watch.check()
         fresh = []
@@ -119,17 +123,21 @@ def _search(
                     depth[near], before[near] = hop, {node: [step]}
                     fresh.append(near)
                 elif depth[near] == hop:
-                    known = before[near]
-                    if node not in known and every:
-                        known[node] = [step]
-                    elif node in known and parallel:
-                        known[node].append(step)
+                    steps_before = before[near]
+                    if node not in steps_before and every:
+                        steps_before[node] = [step]
+                    elif node in steps_before and parallel:
+                        steps_before[node].append(step)
         level = fresh
     return depth, before
 
 
-def _to_each(
-    local: Local, start: int, targets: list[int], before: Before, watch: Watch = NO_WATCH
+def _paths_to_targets(
+    local: LocalAdjacency,
+    start: int,
+    targets: list[int],
+    before: Predecessors,
+    watch: Watch = NO_WATCH,
 ) -> Iterator[Path]:
     """Yield the paths to each target, ordered by (nodes, edges).
 
@@ -139,7 +147,7 @@ def _to_each(
     for count, target in enumerate(targets):
         if count % 256 == 0:
             watch.check()
-        back = _only_way(start, target, before)
+        back = _single_path(start, target, before)
         if back:
             yield from _along(names, back, before)
             continue
@@ -157,7 +165,7 @@ def _to_each(
         )
 
 
-def _only_way(start: int, target: int, before: Before) -> list[int]:
+def _single_path(start: int, target: int, before: Predecessors) -> list[int]:
     """Return the sequence of nodes from start to target if there is only one.
 
     Most targets have only one.
@@ -172,7 +180,7 @@ def _only_way(start: int, target: int, before: Before) -> list[int]:
 
 
 def _between(
-    names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Before
+    names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Predecessors
 ) -> Iterator[Path]:
     """Yield the paths from start to target along `onward`, by nodes, then edges.
 
@@ -191,7 +199,7 @@ def _between(
             ahead.append(iter(onward[node]))
 
 
-def _along(names: list[int], places: list[int], before: Before) -> Iterator[Path]:
+def _along(names: list[int], places: list[int], before: Predecessors) -> Iterator[Path]:
     """Yield the paths along a sequence of nodes.
 
     There is one for each choice of parallel steps.
@@ -201,7 +209,7 @@ def _along(names: list[int], places: list[int], before: Before) -> Iterator[Path
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
-def _breadth(local: Local, start: int, hops: int) -> Iterator[Path]:
+def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[Path]:
     """Yield simple paths by length.
 
     The paths of one length are in memory at a time.

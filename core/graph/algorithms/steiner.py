@@ -9,11 +9,11 @@ import numpy as np
 from core.watch import NO_WATCH, Watch
 
 # Times and prizes that differ by less than this count as equal.
-NEAR = 1e-12
+PRIZE_TOLERANCE = 1e-12
 
 
 @dataclass
-class _Growth:
+class _MoatGrowth:
     """Clusters of nodes that grow until they meet.
 
     Cluster `i < n` is node `i`. Each merge makes a new cluster.
@@ -47,17 +47,17 @@ class _Growth:
         waiting, n = np.arange(len(heads)), len(heads)
         while len(self.active) > 1:
             watch.check()
-            n, first, soonest = next_meeting(
+            n, first_edge, soonest = next_meeting(
                 waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown
             )
             least, ending = min((self.left[one], one) for one in self.active)
-            merges = first >= 0 and soonest < least - NEAR
+            merges = first_edge >= 0 and soonest < least - PRIZE_TOLERANCE
             step = float(soonest) if merges else least
             self.grown += step * self.rate
             for one in self.active:
                 self.left[one] -= step
             if merges:
-                self._merge(int(first), int(heads[first]), int(tails[first]))
+                self._merge(int(first_edge), int(heads[first_edge]), int(tails[first_edge]))
             else:
                 self.active.remove(ending)
                 self.rate[self.cluster == ending] = 0.0
@@ -65,17 +65,21 @@ class _Growth:
     def _merge(self, edge: int, u: int, v: int) -> None:
         if self.cluster[u] not in self.active:
             u, v = v, u
-        one, other, new = int(self.cluster[u]), int(self.cluster[v]), len(self.left)
-        self.merges.append((edge, u, v, -1 if other in self.active else other))
-        self.left.append(self.left[one] + self.left[other])
-        self.active -= {one, other}
-        self.parent[one] = self.parent[other] = new
+        first_cluster, second_cluster, merged_cluster = (
+            int(self.cluster[u]),
+            int(self.cluster[v]),
+            len(self.left),
+        )
+        self.merges.append((edge, u, v, -1 if second_cluster in self.active else second_cluster))
+        self.left.append(self.left[first_cluster] + self.left[second_cluster])
+        self.active -= {first_cluster, second_cluster}
+        self.parent[first_cluster] = self.parent[second_cluster] = merged_cluster
         self.parent.append(-1)
-        joined = (self.cluster == one) | (self.cluster == other)
-        self.cluster[joined] = new
-        if self.left[new] > NEAR:
-            self.active.add(new)
-        self.rate[joined] = float(new in self.active)
+        joined = (self.cluster == first_cluster) | (self.cluster == second_cluster)
+        self.cluster[joined] = merged_cluster
+        if self.left[merged_cluster] > PRIZE_TOLERANCE:
+            self.active.add(merged_cluster)
+        self.rate[joined] = float(merged_cluster in self.active)
 
 
 def prize_collecting_tree(
@@ -103,22 +107,22 @@ def prize_collecting_tree(
     >>> prize_collecting_tree(4, heads, tails, costs, np.array([3.0, 0.0, 2.0, 0.0]))
     ([0, 1, 2], [0, 1])
     """
-    growth = _Growth(np.asarray(prizes, float))
+    growth = _MoatGrowth(np.asarray(prizes, float))
     growth.run(heads, tails, np.asarray(costs, float), watch)
     best = min(growth.active, default=-1)
     good = set(np.flatnonzero(growth.cluster == best).tolist())
-    return _pruned(growth, good, heads, tails) if good else ([], [])
+    return _prune_tree(growth, good, heads, tails) if good else ([], [])
 
 
-def _pruned(
-    growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarray
+def _prune_tree(
+    growth: _MoatGrowth, good: set[int], heads: np.ndarray, tails: np.ndarray
 ) -> tuple[list[int], list[int]]:
     """Return the tree of the good nodes without stopped clusters that nothing needs."""
     merges = [merge for merge in growth.merges if merge[1] in good and merge[2] in good]
-    beside: dict[int, list[int]] = {node: [] for node in good}
+    neighbours_of: dict[int, list[int]] = {node: [] for node in good}
     for _, u, v, _ in merges:
-        beside[u].append(v)
-        beside[v].append(u)
+        neighbours_of[u].append(v)
+        neighbours_of[v].append(u)
     needed, dropped, retained = [False] * len(growth.parent), set[int](), []
 
     def need(node: int) -> None:
@@ -133,7 +137,9 @@ def _pruned(
             while waiting:
                 node = waiting.pop()
                 dropped.add(node)
-                waiting += [near for near in beside[node] if near != u and near not in dropped]
+                waiting += [
+                    near for near in neighbours_of[node] if near != u and near not in dropped
+                ]
         else:
             need(u)
             need(v)

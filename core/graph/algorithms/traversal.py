@@ -79,7 +79,7 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
 
 
 @njit(cache=True, nogil=True)
-def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
+def run_walks(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
     """Run random walks from `start` and write the visited nodes into `visited`.
 
     `chances` holds random numbers, [walks, steps, 2]: one that decides on a restart and one that

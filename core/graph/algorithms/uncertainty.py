@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.algorithms.simple import Simple
-from core.graph.kernels import fewest_links
+from core.graph.algorithms.simple_graph import SimpleGraph
+from core.graph.kernels import least_path_sums
 
 
-def uncertainty(links: Simple, target: int) -> np.ndarray:
+def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
     """Sum of ln(1 + degree) over a shortest path from each node to `target`.
 
     The result is float64 [n]. The target itself is left out, so its value is 0. Nodes without a
@@ -16,12 +16,12 @@ def uncertainty(links: Simple, target: int) -> np.ndarray:
     least sum counts; FastInsight, definition 7, does not say which. One breadth-first search from
     the target computes all values.
 
-    >>> from core.graph.algorithms.simple import simple
+    >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> from core.graph.algorithms.uncertainty import uncertainty
     >>> # from C ln 4; from A, with 3 neighbours, ln 4 more; from B, with 2 neighbours, ln 3 more
-    >>> uncertainty(simple(toy), 3).round(3).tolist()
+    >>> uncertainty(simple_graph(toy), 3).round(3).tolist()
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
-    return fewest_links(
+    return least_path_sums(
         target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.near
     )

@@ -12,7 +12,7 @@ from core.errors import BadParameter
 from core.graph.protocol import KnowledgeGraph
 from core.types import Path
 
-STRATEGIES = ("random", "breadth-first")
+WALK_STRATEGIES = ("random", "breadth-first")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class WalkPlan:
 
     def __post_init__(self) -> None:
         if (
-            self.strategy not in STRATEGIES
+            self.strategy not in WALK_STRATEGIES
             or self.walks < (self.strategy == "random")
             or self.length < 1
         ):
@@ -69,7 +69,9 @@ class OrderedSteps:
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
         """Return the steps of a graph in a resolved direction, cached on the graph."""
-        return graph.derived.once("ordered steps", direction, lambda: _ordered(graph, direction))
+        return graph.derived.once(
+            "ordered steps", direction, lambda: _order_steps(graph, direction)
+        )
 
     def at(self, node: int) -> slice:
         """Slice of the steps from a node."""
@@ -80,7 +82,7 @@ class OrderedSteps:
         return np.flatnonzero(np.diff(self.indptr))
 
 
-def _ordered(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
+def _order_steps(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
     edges = np.arange(graph.n_edges, dtype=np.int64)
     heads, relations, tails = graph.triples(edges)
     ways = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (
@@ -90,15 +92,17 @@ def _ordered(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
         np.concatenate(part)
         for part in zip(*((a, b, np.full(len(edges), way)) for a, b, way in ways))
     )
-    every, said = np.tile(edges, len(ways)), np.tile(relations, len(ways))
+    edge_of_step, edge_relations = np.tile(edges, len(ways)), np.tile(relations, len(ways))
     by_name = _ranks(graph.names(range(graph.n_nodes)))
-    order = np.lexsort((every, ~along, by_name[ends], _ranks(graph.relation_names)[said], starts))
+    order = np.lexsort(
+        (edge_of_step, ~along, by_name[ends], _ranks(graph.relation_names)[edge_relations], starts)
+    )
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=graph.n_nodes))])
-    return OrderedSteps(indptr, ends[order], every[order], along[order])
+    return OrderedSteps(indptr, ends[order], edge_of_step[order], along[order])
 
 
 @dataclass(frozen=True, eq=False)
-class Doors:
+class NeighbourGroups:
     """Neighbours of every node, each with the parallel steps that lead to it.
 
     An entry here is called a door. Node `n` has the doors `indptr[n]` to `indptr[n + 1]`, in the
@@ -110,14 +114,16 @@ class Doors:
     places: np.ndarray
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, direction: str) -> Doors:
+    def of(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
         """Return the doors of a graph in a resolved direction, cached on the graph."""
         return graph.derived.once(
-            "doors of steps", direction, lambda: _doors(OrderedSteps.of(graph, direction))
+            "doors of steps",
+            direction,
+            lambda: _group_neighbours(OrderedSteps.of(graph, direction)),
         )
 
 
-def _doors(steps: OrderedSteps) -> Doors:
+def _group_neighbours(steps: OrderedSteps) -> NeighbourGroups:
     n_nodes = len(steps.indptr) - 1
     roots = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
     _, first, which = np.unique(
@@ -127,7 +133,9 @@ def _doors(steps: OrderedSteps) -> Doors:
     door = np.argsort(order)[which]
     counts = np.bincount(roots[np.sort(first)], minlength=n_nodes)
     starts = np.concatenate([[0], np.cumsum(np.bincount(door, minlength=len(first)))])
-    return Doors(np.concatenate([[0], np.cumsum(counts)]), starts, np.argsort(door, kind="stable"))
+    return NeighbourGroups(
+        np.concatenate([[0], np.cumsum(counts)]), starts, np.argsort(door, kind="stable")
+    )
 
 
 def _ranks(names: Iterable[str]) -> np.ndarray:
@@ -149,24 +157,24 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
     >>> toy.texts(walks_from(toy, 4, WalkPlan("random", 2, 1, "out")))  # from E only A is reached
     ['E -> r5 -> A', 'E -> r5 -> A']
     """
-    return list(each_walk(graph, node, plan))
+    return list(iterate_walks(graph, node, plan))
 
 
-def each_walk(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
+def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
     """Yield the walks of `walks_from` one by one, each made when it is requested."""
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
-        return _breadth_first(steps, node, plan)
-    drawn = _random(
+        return _breadth_first_walks(steps, node, plan)
+    drawn = _random_walks(
         steps,
-        Doors.of(graph, graph.resolve(plan.direction)),
+        NeighbourGroups.of(graph, graph.resolve(plan.direction)),
         node,
         _draws(graph.node_name(node), plan),
     )
-    return _once(drawn) if plan.unique else drawn
+    return _distinct_walks(drawn) if plan.unique else drawn
 
 
-def _once(walks: Iterable[Path]) -> Iterator[Path]:
+def _distinct_walks(walks: Iterable[Path]) -> Iterator[Path]:
     seen = set()
     for walk in walks:
         if walk not in seen:
@@ -186,7 +194,9 @@ def _draws(name: str, plan: WalkPlan) -> np.ndarray:
     )
 
 
-def _random(steps: OrderedSteps, doors: Doors, root: int, draws: np.ndarray) -> Iterator[Path]:
+def _random_walks(
+    steps: OrderedSteps, doors: NeighbourGroups, root: int, draws: np.ndarray
+) -> Iterator[Path]:
     for chances in draws.tolist():
         nodes, edges, ways = [root], [], []
         for which, by in chances:
@@ -195,27 +205,29 @@ def _random(steps: OrderedSteps, doors: Doors, root: int, draws: np.ndarray) -> 
                 break
             door = int(first) + int(which * int(after - first))
             start, end = int(doors.starts[door]), int(doors.starts[door + 1])
-            place = doors.places[start + int(by * (end - start))]
-            nodes.append(int(steps.nodes[place]))
-            edges.append(int(steps.edges[place]))
-            ways.append(bool(steps.forward[place]))
+            step_position = doors.places[start + int(by * (end - start))]
+            nodes.append(int(steps.nodes[step_position]))
+            edges.append(int(steps.edges[step_position]))
+            ways.append(bool(steps.forward[step_position]))
         if edges:
             yield Path(tuple(nodes), tuple(edges), tuple(ways))
 
 
-def _breadth_first(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iterator[Path]:
+def _breadth_first_walks(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iterator[Path]:
     most = plan.walks or len(steps.indptr)
     tree, layer = {root: Path((root,))}, [root]
     for _ in range(plan.length):
         following = []
         for node in layer:
-            at, so_far = steps.at(node), tree[node]
-            for place, neighbour in enumerate(steps.nodes[at].tolist(), at.start):
+            at, path_to_node = steps.at(node), tree[node]
+            for step_position, neighbour in enumerate(steps.nodes[at].tolist(), at.start):
                 if neighbour in tree:
                     continue
-                edge, way = int(steps.edges[place]), bool(steps.forward[place])
+                edge, way = int(steps.edges[step_position]), bool(steps.forward[step_position])
                 walk = Path(
-                    (*so_far.nodes, neighbour), (*so_far.edges, edge), (*so_far.forward, way)
+                    (*path_to_node.nodes, neighbour),
+                    (*path_to_node.edges, edge),
+                    (*path_to_node.forward, way),
                 )
                 tree[neighbour] = walk
                 yield walk

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.local import Local
-from core.graph.algorithms.neighbourhood import links, seed_array
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.graph.algorithms.neighbourhood import seed_array, walk_arguments
 from core.graph.order import top_k
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
@@ -49,7 +49,7 @@ def random_walks(
     >>> toy.names(nodes), visits.tolist()
     (['A', 'E'], [10, 10])
     """
-    from core.graph.algorithms.traversal import walk  # imports numba
+    from core.graph.algorithms.traversal import run_walks  # imports numba
 
     if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
         raise BadParameter(
@@ -58,17 +58,17 @@ def random_walks(
         )
     starts: Iterable[int] = seed_array(graph, seeds)
     if within is None:
-        arrays = links(graph, direction)
+        arrays = walk_arguments(graph, direction)
     else:
-        local = Local(graph, within, direction)
+        local = LocalAdjacency(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
-        # The arrays of `Local` hold all allowed steps as outgoing ones.
+        # The arrays of `LocalAdjacency` hold all allowed steps as outgoing ones.
         arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)
     visited = [np.zeros(0, np.int64)]
     for start in starts:
         chances = rng.random((walks, steps, 2))
         places = np.full((walks, steps + 1), -1, np.int64)
-        walk(int(start), chances, float(restart), *arrays, places)
+        run_walks(int(start), chances, float(restart), *arrays, places)
         visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
     nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
     return top_k(nodes, visits, len(nodes))

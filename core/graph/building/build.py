@@ -17,29 +17,36 @@ import numpy as np
 
 from core.errors import BadInput, StoreError
 from core.graph.columns import NONE
-from core.graph.large import Numbers, TextSource, source_of
+from core.graph.large import NumberSource, TextSource, source_of
 from core.graph.order import in_name_order
-from core.graph.readers.attributes import ONLY_TRIPLES, Attributes
+from core.graph.readers.attributes import ONLY_TRIPLES_READ, Attributes
 from core.graph.readers.formats import format_named, format_of
-from core.graph.readers.rdf import SYNTAXES
+from core.graph.readers.rdf import RDF_SYNTAXES
 from core.graph.readers.triple_file import TripleFile
-from core.graph.storage.digest import digest_of, file_digest, stamp, with_columns
-from core.graph.storage.write import SOURCE, UNFINISHED, clean, locked, place, write
-from core.graph.store import ARRAYS, META, VERSION, Graph, read_meta
+from core.graph.storage.digest import digest_of, digest_with_columns, file_digest, file_stamp
+from core.graph.storage.store_files import (
+    SOURCE_FILE,
+    UNFINISHED_FOLDER,
+    clean_store,
+    lock_store,
+    place_store,
+    write_store,
+)
+from core.graph.store import GRAPH_META_FILE, STORE_ARRAYS, STORE_VERSION, Graph, read_meta
 from core.io.durations import with_time_left
 from core.io.folders import TEMPORARY
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-Columns = tuple[np.ndarray, ...]  # head, relation, tail
-Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | Numbers
+TripleColumns = tuple[np.ndarray, ...]  # head, relation, tail
+TripleInput = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | NumberSource
 
 # Number of triples between two checks for a cancellation.
-CHECK_EVERY = 1 << 14
+TRIPLES_PER_CHECK = 1 << 14
 
 
 def build(
-    triples: Source,
+    triples: TripleInput,
     folder: str | FilePath,
     name: str,
     direction: Direction = "both",
@@ -75,7 +82,7 @@ def build(
     (['a -> near -> b', 'b -> near -> c'], False)
     """
     folder = FilePath(folder).absolute()
-    with locked(folder, wait, watch):
+    with lock_store(folder, wait, watch):
         return _build(triples, folder, name, direction, watch)
 
 
@@ -92,16 +99,16 @@ def open_or_build(
     It is built if it is absent or damaged, or if the file has changed.
     """
     source, folder = FilePath(source), FilePath(folder).absolute()
-    graph = _current(source, folder, name, direction)
+    graph = _open_current(source, folder, name, direction)
     if graph is not None:
         return graph
-    with locked(folder, wait, watch):
+    with lock_store(folder, wait, watch):
         # Another process may have built it in the meantime.
-        graph = _current(source, folder, name, direction)
+        graph = _open_current(source, folder, name, direction)
         return graph or _build(source, folder, name, direction, watch)
 
 
-def in_memory(
+def build_in_memory(
     triples: Iterable[tuple[str, str, str]],
     name: str,
     direction: Direction = "both",
@@ -116,32 +123,32 @@ def in_memory(
     BadInput
         If the triples are invalid.
 
-    >>> from core.graph.building.build import in_memory
+    >>> from core.graph.building.build import build_in_memory
     >>> # given twice, stored once
-    >>> graph = in_memory([("b", "near", "a"), ("b", "near", "a")], "small")
+    >>> graph = build_in_memory([("b", "near", "a"), ("b", "near", "a")], "small")
     >>> graph.names([0, 1]), graph.n_edges, graph.folder
     (['a', 'b'], 1, None)
     """
-    names, relations, columns = by_name(*read(triples))
+    names, relations, columns = sort_by_name(*number_triples(triples))
     arrays, blob = arrays_and_names(names, columns, len(relations))
-    tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
+    tables = said.columns(names, edge_ids(columns), len(arrays["heads"])) if said else NONE
     parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
-    digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
+    digest = digest_with_columns(digest_of(arrays, blob, relations, direction), tables)
     return Graph(name, digest, direction, tuple(relations), **parts)
 
 
-def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
+def _open_current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
     """Return the store in `folder` if it has this source, name and direction.
 
     If size and time of the file are unchanged, its content is not read.
     """
     try:
         graph = Graph.open(folder)
-        known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
+        source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
         stat = source.stat()
-        same = [stat.st_size, stat.st_mtime_ns] == known["stamp"] or file_digest(source) == known[
-            "digest"
-        ]
+        same = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"] or file_digest(
+            source
+        ) == source_stamp["digest"]
     except FileNotFoundError:
         return None
     except (StoreError, OSError, ValueError, KeyError, TypeError):
@@ -150,22 +157,22 @@ def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> G
 
 
 def _build(
-    triples: Source, folder: FilePath, name: str, direction: Direction, watch: Watch = NO_WATCH
+    triples: TripleInput, folder: FilePath, name: str, direction: Direction, watch: Watch = NO_WATCH
 ) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
     existed, temporary = folder.exists(), folder / TEMPORARY
-    over = "Reading triples"
-    if existed and not (folder / META).exists():
-        over = "Starting over after a break: reading triples"
+    progress_text = "Reading triples"
+    if existed and not (folder / GRAPH_META_FILE).exists():
+        progress_text = "Starting over after a break: reading triples"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        clean(folder)
-        known = None
+        clean_store(folder)
+        source_stamp = None
         if isinstance(triples, (str, FilePath)):
             triples = TripleFile(FilePath(triples))
         large = source_of(triples) if isinstance(triples, TripleFile) else triples
-        if isinstance(large, (TextSource, Numbers)):
+        if isinstance(large, (TextSource, NumberSource)):
             from core.graph.large import build_large  # imports numba
 
             build_large(large, folder, name, direction, watch)
@@ -175,46 +182,56 @@ def _build(
                 if (
                     triples.attributes.large
                     and not format_named(form).delimited
-                    and form not in SYNTAXES
+                    and form not in RDF_SYNTAXES
                 ):
                     triples.tally.note(
-                        f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES}"
+                        f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
                     )
                 if triples.attributes:
                     _put_tables(triples, folder, temporary, watch)
             watch.report("Done", 1.0)
             return Graph.open(folder)
-        assert not isinstance(triples, Numbers)  # numbered nodes are always built as large graphs
+        assert not isinstance(
+            triples, NumberSource
+        )  # numbered nodes are always built as large graphs
         watch = with_time_left(watch)
-        said = Attributes()
+        attributes = Attributes()
         if isinstance(triples, TripleFile):
-            known, said = stamp(triples.path), triples.attributes
-            triples = triples.read(watch.part(0.0, 0.6, over))
-        found = read(triples, watch)
+            source_stamp, attributes = file_stamp(triples.path), triples.attributes
+            triples = triples.read(watch.part(0.0, 0.6, progress_text))
+        numbered_triples = number_triples(triples, watch)
         watch.report("Sorting", 0.6)
-        names, relations, columns = by_name(*found)
+        names, relations, columns = sort_by_name(*numbered_triples)
         arrays, blob = arrays_and_names(names, columns, len(relations), watch)
-        tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
+        tables = (
+            attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
+            if attributes
+            else NONE
+        )
         watch.report("Writing", 0.9)
-        digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
+        digest = digest_with_columns(digest_of(arrays, blob, relations, direction), tables)
         meta = {
-            "version": VERSION,
+            "version": STORE_VERSION,
             "name": name,
             "digest": digest,
             "direction": direction,
             "relations": relations,
         }
-        write(temporary, arrays, blob, known, tables)
+        write_store(temporary, arrays, blob, source_stamp, tables)
         watch.check()
-        place(folder, temporary, meta)
-        shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
+        place_store(folder, temporary, meta)
+        shutil.rmtree(folder / UNFINISHED_FOLDER, ignore_errors=True)
     except OSError as error:
         raise StoreError(
             f"The graph cannot be stored in {folder}: {error.strerror or error}."
         ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
+        if (
+            not existed
+            and not (folder / GRAPH_META_FILE).exists()
+            and not (folder / UNFINISHED_FOLDER).exists()
+        ):
             shutil.rmtree(folder, ignore_errors=True)
     watch.report("Done", 1.0)
     return Graph.open(folder)
@@ -227,26 +244,28 @@ def _put_tables(
 
     The file is read a second time for this.
     """
-    graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
-    found = read(file.read(), watch)
+    graph, tally_state = Graph.open(folder), copy.deepcopy(file.tally.state())
+    numbered_triples = number_triples(file.read(), watch)
     # Lines left out are not counted twice.
-    file.tally.restore({**counted, "notes": file.tally.notes})
-    names, relations, columns = by_name(*found)
-    tables = file.attributes.columns(names, edge_of(columns), graph.n_edges)
+    file.tally.restore({**tally_state, "notes": file.tally.notes})
+    names, relations, columns = sort_by_name(*numbered_triples)
+    tables = file.attributes.columns(names, edge_ids(columns), graph.n_edges)
     if tables:
-        arrays = {key: np.asarray(getattr(graph, key)) for key in ARRAYS}
-        known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
+        arrays = {key: np.asarray(getattr(graph, key)) for key in STORE_ARRAYS}
+        source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
         meta = {
-            "version": VERSION,
+            "version": STORE_VERSION,
             "name": graph.name,
             "direction": graph.direction,
             "relations": relations,
         }
-        write(temporary, arrays, np.asarray(graph.names_utf8), known, tables)
-        place(folder, temporary, {**meta, "digest": with_columns(graph.digest, tables)})
+        write_store(temporary, arrays, np.asarray(graph.names_utf8), source_stamp, tables)
+        place_store(
+            folder, temporary, {**meta, "digest": digest_with_columns(graph.digest, tables)}
+        )
 
 
-def edge_of(columns: Columns) -> np.ndarray:
+def edge_ids(columns: TripleColumns) -> np.ndarray:
     """Return the edge id in the store of each triple, int64.
 
     Edges are numbered in the order of `edge_arrays`, which sorts triples and stores equal ones
@@ -262,9 +281,9 @@ def edge_of(columns: Columns) -> np.ndarray:
     return edges
 
 
-def read(
+def number_triples(
     triples: Iterable[tuple[str, str, str]], watch: Watch = NO_WATCH
-) -> tuple[list[str], list[str], Columns]:
+) -> tuple[list[str], list[str], TripleColumns]:
     """Collect the names of nodes and relations, and the triples as ids.
 
     Ids follow the first appearance of the names.
@@ -280,7 +299,7 @@ def read(
         heads.append(names.setdefault(head, len(names)))
         relation_ids.append(relations.setdefault(relation, len(relations)))
         tails.append(names.setdefault(tail, len(names)))
-        if index % CHECK_EVERY == 0:
+        if index % TRIPLES_PER_CHECK == 0:
             watch.check()
     if not heads:
         raise BadInput("There are no triples to build a graph from.")
@@ -295,9 +314,9 @@ def read(
     )
 
 
-def by_name(
-    names: list[str], relations: list[str], columns: Columns
-) -> tuple[list[str], list[str], Columns]:
+def sort_by_name(
+    names: list[str], relations: list[str], columns: TripleColumns
+) -> tuple[list[str], list[str], TripleColumns]:
     """Sort the names of nodes and relations, and renumber the columns.
 
     The order is by code points, which is also the order of the UTF-8 bytes.
@@ -308,7 +327,7 @@ def by_name(
 
 
 def arrays_and_names(
-    names: list[str], columns: Columns, n_relations: int, watch: Watch = NO_WATCH
+    names: list[str], columns: TripleColumns, n_relations: int, watch: Watch = NO_WATCH
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return the arrays of the store and the concatenated bytes of the names.
 
@@ -331,7 +350,7 @@ def arrays_and_names(
 
 
 def edge_arrays(
-    columns: Columns, n: int, n_relations: int, watch: Watch = NO_WATCH
+    columns: TripleColumns, n: int, n_relations: int, watch: Watch = NO_WATCH
 ) -> dict[str, np.ndarray]:
     """Return the arrays of a store's edges from the columns head, relation, tail."""
     heads, relations, tails = columns

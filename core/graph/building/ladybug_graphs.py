@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError, damage
+from core.errors import StoreError, damage_error
 from core.graph.building.build import arrays_and_names
 from core.graph.columns import Columns
-from core.graph.storage.digest import digest_of, with_columns
-from core.graph.storage.write import clean, locked, place, write
-from core.graph.store import LADYBUG, LADYBUG_PACKAGE, Graph, columns_in, read_description
+from core.graph.storage.digest import digest_of, digest_with_columns
+from core.graph.storage.store_files import clean_store, lock_store, place_store, write_store
+from core.graph.store import LADYBUG_PACKAGE, LADYBUG_STORE, Graph, open_columns, read_description
 from core.io import digests
 from core.io.folders import TEMPORARY
 
-FILE = "graph.lbug"
+DATABASE_FILE = "graph.lbug"
 # Keys that are copied from graph.json.
-DESCRIBED = ("version", "name", "digest", "direction", "relations")
-NAMES = "MATCH (a:Entity) RETURN a.name ORDER BY a.id"
-EDGES = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
+COPIED_META_KEYS = ("version", "name", "digest", "direction", "relations")
+NAMES_QUERY = "MATCH (a:Entity) RETURN a.name ORDER BY a.id"
+EDGES_QUERY = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
 
 
-def carry_over(folder: FilePath) -> Graph:
+def convert_ladybug_graph(folder: FilePath) -> Graph:
     """Replace the database of a graph by arrays with the same ids and digest.
 
     The database stays as it is if this fails.
@@ -38,20 +38,20 @@ def carry_over(folder: FilePath) -> Graph:
         or the contents do not match the digest.
     """
     folder = folder.absolute()
-    with locked(folder, wait=False):
+    with lock_store(folder, wait=False):
         meta = read_description(folder)
-        if meta.get("store") != LADYBUG:
+        if meta.get("store") != LADYBUG_STORE:
             raise StoreError(f"The graph in {folder} is not in a Ladybug database.")
         try:
-            digests.check(folder / meta["data"])
-            columns = columns_in(folder / meta["data"])
-            arrays, names = _read(folder / meta["data"] / FILE, meta, columns)
+            digests.check_digests(folder / meta["data"])
+            columns = open_columns(folder / meta["data"])
+            arrays, names = _read(folder / meta["data"] / DATABASE_FILE, meta, columns)
         except (OSError, ValueError, RuntimeError) as error:
-            raise damage(f"The graph in {folder} is", error, "build it again") from None
+            raise damage_error(f"The graph in {folder} is", error, "build it again") from None
         try:
-            clean(folder)
-            write(folder / TEMPORARY, arrays, names, None, columns)
-            place(folder, folder / TEMPORARY, {key: meta[key] for key in DESCRIBED})
+            clean_store(folder)
+            write_store(folder / TEMPORARY, arrays, names, None, columns)
+            place_store(folder, folder / TEMPORARY, {key: meta[key] for key in COPIED_META_KEYS})
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"The graph cannot be stored in {folder}: {reason}.") from None
@@ -72,8 +72,8 @@ def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.nd
         raise StoreError(f"Reading {file} needs ladybug: pip install {LADYBUG_PACKAGE}") from None
     with ladybug.Database(str(file), read_only=True) as database:
         with ladybug.Connection(database) as connection:
-            names = connection.execute(NAMES).get_as_arrow().column(0).to_pylist()
-            edges = connection.execute(EDGES).get_as_arrow()
+            names = connection.execute(NAMES_QUERY).get_as_arrow().column(0).to_pylist()
+            edges = connection.execute(EDGES_QUERY).get_as_arrow()
     triples = tuple(column.to_numpy().astype(np.int64) for column in edges.columns)
     arrays, blob = arrays_and_names(names, triples, len(meta["relations"]))
     if _digest(arrays, blob, meta, columns) == meta["digest"]:
@@ -82,9 +82,9 @@ def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.nd
     arrays |= {"name_offsets": np.zeros(1, np.int64), "name_order": np.empty(0, np.int32)}
     if _digest(arrays, blob[:0], meta, columns) == meta["digest"]:
         return arrays, blob[:0]
-    raise ValueError(f"{FILE} holds another graph than was written")
+    raise ValueError(f"{DATABASE_FILE} holds another graph than was written")
 
 
 def _digest(arrays: dict[str, np.ndarray], names: np.ndarray, meta: dict, columns: Columns) -> str:
     digest = digest_of(arrays, names, meta["relations"], meta["direction"])
-    return with_columns(digest, columns)
+    return digest_with_columns(digest, columns)

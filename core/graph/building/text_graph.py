@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.building.build import arrays_and_names, by_name
+from core.graph.building.build import arrays_and_names, sort_by_name
 from core.graph.columns import Columns, Table
-from core.graph.storage.digest import digest_of, with_columns
-from core.graph.storage.write import clean, locked, place, write
-from core.graph.store import ARRAYS, VERSION, Graph, read_meta
-from core.io.durable import move
+from core.graph.storage.digest import digest_of, digest_with_columns
+from core.graph.storage.store_files import clean_store, lock_store, place_store, write_store
+from core.graph.store import STORE_ARRAYS, STORE_VERSION, Graph, read_meta
+from core.io.durable_files import move_into_place
 from core.io.folders import TEMPORARY
 from core.types import Direction
 
@@ -64,7 +64,7 @@ def assemble(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )
     try:
-        given = tuple(
+        triple_ids = tuple(
             np.fromiter(ends, np.int64, len(triples))
             for ends in (
                 (ids[h] for h, _, _ in triples),
@@ -76,7 +76,9 @@ def assemble(
         raise BadInput(
             f"The graph “{name}” cannot be put together: {error} is none of its nodes."
         ) from None
-    names, relations, (heads, rel, tails) = by_name(list(nodes), list(relation_ids), given)
+    names, relations, (heads, rel, tails) = sort_by_name(
+        list(nodes), list(relation_ids), triple_ids
+    )
     node_order, edge_order = (
         np.array([ids[node] for node in names], np.int64),
         np.lexsort((tails, rel, heads)),
@@ -85,7 +87,7 @@ def assemble(
         Table.of(**node_columns).taken(node_order) if node_columns else None,
         Table.of(**edge_columns).taken(edge_order) if edge_columns else None,
     )
-    return assembled(
+    return graph_of_parts(
         name,
         names,
         relations,
@@ -96,7 +98,7 @@ def assemble(
     )
 
 
-def assembled(
+def graph_of_parts(
     name: str,
     names: list[str],
     relations: Sequence[str],
@@ -127,7 +129,7 @@ def assembled(
         )
     arrays, blob = arrays_and_names(names, triples, len(relations))
     columns = Columns(*tables, chunks)
-    digest = with_columns(digest_of(arrays, blob, relations, direction), columns)
+    digest = digest_with_columns(digest_of(arrays, blob, relations, direction), columns)
     parts: dict[str, Any] = {**arrays, "names_utf8": blob}
     return Graph(name, digest, direction, tuple(relations), columns=columns, **parts)
 
@@ -142,14 +144,14 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
     ([0, 1, 2, 3, 4], False)
     """
     columns = graph.columns.replace(**tables)
-    arrays = {key: getattr(graph, key) for key in ARRAYS}
+    arrays = {key: getattr(graph, key) for key in STORE_ARRAYS}
     digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
     return replace(
-        graph, columns=columns, digest=with_columns(digest, columns), folder=None, data=None
+        graph, columns=columns, digest=digest_with_columns(digest, columns), folder=None, data=None
     )
 
 
-def store(graph: Graph, folder: str | FilePath) -> Graph:
+def store_graph(graph: Graph, folder: str | FilePath) -> Graph:
     """Write a graph to `folder` and open it from there.
 
     A store that is there stays readable until the new one is complete.
@@ -163,24 +165,24 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
     temporary = folder / TEMPORARY
     relations = list(graph.relation_names)
     meta = {
-        "version": VERSION,
+        "version": STORE_VERSION,
         "name": graph.name,
         "digest": graph.digest,
         "direction": graph.direction,
         "relations": relations,
     }
-    with locked(folder, True):
+    with lock_store(folder, True):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            clean(folder)
-            write(
+            clean_store(folder)
+            write_store(
                 temporary,
-                {key: getattr(graph, key) for key in ARRAYS},
+                {key: getattr(graph, key) for key in STORE_ARRAYS},
                 graph.names_utf8,
                 None,
                 graph.columns,
             )
-            place(folder, temporary, meta)
+            place_store(folder, temporary, meta)
         except OSError as error:
             raise StoreError(
                 f"The graph cannot be stored in {folder}: {error.strerror or error}."
@@ -190,7 +192,7 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
     return Graph.open(folder)
 
 
-def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
+def move_graph(temporary: str | FilePath, folder: str | FilePath) -> Graph:
     """Move the graph stored in `temporary` to `folder`, and open it there.
 
     It replaces the store in `folder`, and `temporary` is removed.
@@ -201,13 +203,13 @@ def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
         If the disk cannot be written.
     """
     temporary, folder = FilePath(temporary).absolute(), FilePath(folder).absolute()
-    with locked(folder, True):
+    with lock_store(folder, True):
         meta = read_meta(temporary)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            clean(folder)
-            move(temporary / meta["data"], folder / TEMPORARY)
-            place(
+            clean_store(folder)
+            move_into_place(temporary / meta["data"], folder / TEMPORARY)
+            place_store(
                 folder,
                 folder / TEMPORARY,
                 {key: value for key, value in meta.items() if key != "data"},

@@ -15,13 +15,13 @@ import numpy as np
 from core.watch import NO_WATCH, Watch
 
 # Memory in bytes per name while its range is sorted.
-NAME_BYTES = 48
+SORTED_NAME_BYTES = 48
 # Number of names from which the bounds of the ranges are chosen, and largest number of names that
 # are sorted by insertion.
-SAMPLE, SMALL = 4096, 16
+BOUND_SAMPLE_NAMES, INSERTION_SORT_NAMES = 4096, 16
 
 
-def in_order(
+def sorted_pieces(
     data: np.ndarray, offsets: np.ndarray, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Yield the numbers of names by (bytes, number), in pieces.
@@ -30,8 +30,8 @@ def in_order(
     `memory` is the number of bytes for one piece.
     """
     count = len(offsets) - 1
-    pieces = max(1, -(-count * NAME_BYTES // max(1, memory)))
-    step = max(1, count // SAMPLE)
+    pieces = max(1, -(-count * SORTED_NAME_BYTES // max(1, memory)))
+    step = max(1, count // BOUND_SAMPLE_NAMES)
     sample = []
     if pieces > 1:
         sample = sorted(
@@ -78,16 +78,16 @@ def _of_range(data, offsets, flat, ends, piece):
     count = len(offsets) - 1
     if len(ends) == 1:
         return np.arange(count).astype(np.int32)
-    found, size = np.empty(count // (len(ends) - 1) + 1024, np.int32), 0
+    names, size = np.empty(count // (len(ends) - 1) + 1024, np.int32), 0
     for name in range(count):
         if _range(data, offsets[name], offsets[name + 1], flat, ends) == piece:
-            if size == len(found):
+            if size == len(names):
                 grown = np.empty(size + size // 2, np.int32)
-                grown[:size] = found
-                found = grown
-            found[size] = name
+                grown[:size] = names
+                names = grown
+            names[size] = name
             size += 1
-    return found[:size]
+    return names[:size]
 
 
 @numba.njit(cache=True)
@@ -102,21 +102,23 @@ def _key(data, start, end):
 def _insert(data, offsets, ids, keys, low, high, depth):
     """Sort a few names by insertion, comparing them to the end."""
     for at in range(low + 1, high):
-        name, key, place = ids[at], keys[at], at
-        while place > low:
-            other = ids[place - 1]
-            if keys[place - 1] < key:
+        name, key, slot = ids[at], keys[at], at
+        while slot > low:
+            previous = ids[slot - 1]
+            if keys[slot - 1] < key:
                 break
-            if keys[place - 1] == key:
+            if keys[slot - 1] == key:
                 order = np.int64(0)
                 if (key & np.uint64(255)) == np.uint64(8):
-                    start, first = offsets[other] + depth, offsets[name] + depth
-                    order = compare(data, start, offsets[other + 1], data, first, offsets[name + 1])
-                if order < 0 or (order == 0 and other < name):
+                    start, first = offsets[previous] + depth, offsets[name] + depth
+                    order = compare(
+                        data, start, offsets[previous + 1], data, first, offsets[name + 1]
+                    )
+                if order < 0 or (order == 0 and previous < name):
                     break
-            ids[place], keys[place] = other, keys[place - 1]
-            place -= 1
-        ids[place], keys[place] = name, key
+            ids[slot], keys[slot] = previous, keys[slot - 1]
+            slot -= 1
+        ids[slot], keys[slot] = name, key
 
 
 @numba.njit(cache=True)
@@ -128,7 +130,7 @@ def _sort(data, offsets, ids, keys):
         if fresh:
             for at in range(low, high):
                 keys[at] = _key(data, offsets[ids[at]] + depth, offsets[ids[at] + 1])
-        if high - low <= SMALL:
+        if high - low <= INSERTION_SORT_NAMES:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
         # For sorted names, the first and the last are no good pivots, since the least key of a part
@@ -136,25 +138,25 @@ def _sort(data, offsets, ids, keys):
         quarter = (high - low) // 4
         first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))
-        less, at, more = low, low, high
-        while at < more:
+        less, at, greater = low, low, high
+        while at < greater:
             key = keys[at]
             if key < pivot:
                 ids[at], ids[less] = ids[less], ids[at]
                 keys[at], keys[less] = keys[less], key
                 less, at = less + 1, at + 1
             elif key > pivot:
-                more -= 1
-                ids[at], ids[more] = ids[more], ids[at]
-                keys[at], keys[more] = keys[more], key
+                greater -= 1
+                ids[at], ids[greater] = ids[greater], ids[at]
+                keys[at], keys[greater] = keys[greater], key
             else:
                 at += 1
         if less > low:
             stack.append((low, less, depth, False))
-        if high > more:
-            stack.append((more, high, depth, False))
-        if more - less > 1:
+        if high > greater:
+            stack.append((greater, high, depth, False))
+        if greater - less > 1:
             if (pivot & np.uint64(255)) == np.uint64(8):
-                stack.append((less, more, depth + 7, True))
+                stack.append((less, greater, depth + 7, True))
             else:
-                ids[less:more].sort()
+                ids[less:greater].sort()

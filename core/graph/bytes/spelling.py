@@ -57,29 +57,29 @@ def first_in_order(data, offsets, order, wanted):
 
 
 @numba.njit(cache=True)
-def shortest(data, ends, nodes, low, high, keep):
+def shortest_names(data, ends, nodes, low, high, keep):
     """Return the positions of the `keep` shortest names in low..high, by (letters, node)."""
-    places, letters, count = np.empty(keep, np.int64), np.empty(keep, np.int64), 0
-    for place in range(low, high):
-        size = ends[place + 1] - ends[place]
+    positions, letters, count = np.empty(keep, np.int64), np.empty(keep, np.int64), 0
+    for position in range(low, high):
+        size = ends[position + 1] - ends[position]
         if count == keep and (size + 3) // 4 > letters[count - 1]:
             continue  # a letter has at most four bytes
         size = 0
-        for at in range(ends[place], ends[place + 1]):
-            size += (data[at] & 0xC0) != 0x80
-        at = count
-        while at > 0 and (
-            letters[at - 1] > size
-            or (letters[at - 1] == size and nodes[places[at - 1]] > nodes[place])
+        for rank in range(ends[position], ends[position + 1]):
+            size += (data[rank] & 0xC0) != 0x80
+        rank = count
+        while rank > 0 and (
+            letters[rank - 1] > size
+            or (letters[rank - 1] == size and nodes[positions[rank - 1]] > nodes[position])
         ):
-            at -= 1
-        if at == keep:
+            rank -= 1
+        if rank == keep:
             continue
         count = min(keep, count + 1)
-        for later in range(count - 1, at, -1):
-            places[later], letters[later] = places[later - 1], letters[later - 1]
-        places[at], letters[at] = place, size
-    return places[:count]
+        for later in range(count - 1, rank, -1):
+            positions[later], letters[later] = positions[later - 1], letters[later - 1]
+        positions[rank], letters[rank] = position, size
+    return positions[:count]
 
 
 @numba.njit(cache=True)
@@ -111,7 +111,7 @@ def _past_prefix(data, ends, place, size, high):
 
 
 @numba.njit(cache=True)
-def within(data, ends, low, high, wanted, edits, budget, found):
+def names_within_edits(data, ends, low, high, wanted, edits, budget, found):
     """Find the names in low..high within `edits` edits of `wanted` (code points).
 
     An edit is an insertion, deletion or change of a letter. The names are walked as a trie, with
@@ -125,18 +125,18 @@ def within(data, ends, low, high, wanted, edits, budget, found):
     rows, cuts = np.zeros((deepest + 1, size + 1), np.int64), np.zeros(deepest + 2, np.int64)
     for column in range(size + 1):
         rows[0, column] = column
-    place, before, depth, count = low, -1, 0, 0
-    while place < high and budget > 0 and count < len(found):
-        start, end = ends[place], ends[place + 1]
-        if before >= 0:
-            shared, other = 0, ends[before]
-            most = min(end - start, ends[before + 1] - other)
+    position, previous, depth, count = low, -1, 0, 0
+    while position < high and budget > 0 and count < len(found):
+        start, end = ends[position], ends[position + 1]
+        if previous >= 0:
+            shared, other = 0, ends[previous]
+            most = min(end - start, ends[previous + 1] - other)
             while shared < most and data[start + shared] == data[other + shared]:
                 shared += 1
             while cuts[depth] > shared:
                 depth -= 1
-        before, far = place, False
-        while start + cuts[depth] < end and not far:
+        previous, too_far = position, False
+        while start + cuts[depth] < end and not too_far:
             letter, width = _letter(data, start + cuts[depth])
             rows[depth + 1, 0] = least = depth + 1
             for column in range(size):
@@ -145,13 +145,13 @@ def within(data, ends, low, high, wanted, edits, budget, found):
                 rows[depth + 1, column + 1], least = best, min(least, best)
             cuts[depth + 1] = cuts[depth] + width
             depth, budget = depth + 1, budget - 1
-            far = least > edits or depth == deepest
-        if far:
+            too_far = least > edits or depth == deepest
+        if too_far:
             depth -= 1
-            place = _past_prefix(data, ends, place, cuts[depth + 1], high)
+            position = _past_prefix(data, ends, position, cuts[depth + 1], high)
             continue
         if rows[depth, size] <= edits:
-            found[count] = place
+            found[count] = position
             count += 1
-        place += 1
+        position += 1
     return count

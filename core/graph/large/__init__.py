@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from core.graph.large.sources import Numbers, TextSource, source_of
+from core.graph.large.sources import NumberSource, TextSource, source_of
 
 if TYPE_CHECKING:
     from core.graph.large.array_leiden import Links, inner_edges, leiden, linked
@@ -22,7 +22,7 @@ __all__ = [
     "FOLDED_ENDS",
     "FOLDED_NODES",
     "Links",
-    "Numbers",
+    "NumberSource",
     "TextSource",
     "build_large",
     "inner_edges",

@@ -20,15 +20,15 @@ from core.watch import NO_WATCH, Watch
 watch_compiling()
 
 # Largest number of sweeps over the nodes of a level.
-SWEEPS = 20
+MAX_SWEEPS = 20
 # Share of the nodes; if fewer move in a sweep, it is the last.
-STILL = 1e-3
+MIN_MOVED_SHARE = 1e-3
 # Number of runs that start from the nodes, as requested from igraph.
-PASSES = 2
+LEIDEN_PASSES = 2
 # Number of edges that are grouped at a time.
-CHUNK = 1 << 23
+EDGE_BATCH = 1 << 23
 # Number of pairs of groups that are held before they are summed.
-HELD = 1 << 26
+MAX_HELD_PAIRS = 1 << 26
 NO_EDGES = np.empty((0, 2), np.int32)
 
 
@@ -67,61 +67,64 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
     >>> leiden(linked(6, edges)).tolist()  # two triangles, and the edge 2-3
     [0, 0, 0, 1, 1, 1]
     """
-    found = np.arange(links.n_nodes, dtype=np.int32)
-    for _ in range(PASSES if links.n_edges else 0):
-        level, labels, groups = links, found, np.arange(links.n_nodes, dtype=np.int32)
+    community_of = np.arange(links.n_nodes, dtype=np.int32)
+    for _ in range(LEIDEN_PASSES if links.n_edges else 0):
+        level, labels, groups = links, community_of, np.arange(links.n_nodes, dtype=np.int32)
         while True:
             watch.check()
             watch.report(
                 f"Finding communities of {level.n_nodes:,} groups with {level.n_edges:,} links"
             )
-            labels = _moved(level, labels, watch)
-            merged = _dense(_merged(*level, _degrees(*level), labels))
+            labels = _move_nodes(level, labels, watch)
+            merged = _dense(_merge_nodes(*level, _degrees(*level), labels))
             if int(merged.max(initial=-1)) + 1 == level.n_nodes:
                 break
             above = np.empty(int(merged.max()) + 1, np.int32)
             above[merged] = labels
-            groups, level, labels = merged[groups], quotient(level, merged, watch), above
-        found = labels[groups]
-    return _dense(_connected(*links, found))
+            groups, level, labels = merged[groups], quotient_graph(level, merged, watch), above
+        community_of = labels[groups]
+    return _dense(_connected(*links, community_of))
 
 
-def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
+def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
     """Return the graph of the groups, with the sums of the weights between and inside them."""
     n = int(labels.max(initial=-1)) + 1
-    keys, sums, held = [], [], 0
-    for start in range(0, len(links.tails), CHUNK):
+    keys, sums, n_held = [], [], 0
+    for start in range(0, len(links.tails), EDGE_BATCH):
         watch.check()
-        part = slice(start, start + CHUNK)
-        heads, tails = _heads(links.out_indptr, start, start + CHUNK), np.asarray(links.tails[part])
+        part = slice(start, start + EDGE_BATCH)
+        heads, tails = (
+            _heads(links.out_indptr, start, start + EDGE_BATCH),
+            np.asarray(links.tails[part]),
+        )
         a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
         weights = links.weights[part] if len(links.weights) else np.ones(len(a))
         if len(links.weights):  # each edge between two nodes occurs twice
             once = a <= b
             weights = np.where((a == b) & (heads != tails), weights / 2, weights)[once]
             a, b = a[once], b[once]
-        key, weight = _added(np.minimum(a, b) * n + np.maximum(a, b), weights)
+        key, weight = _sum_by_key(np.minimum(a, b) * n + np.maximum(a, b), weights)
         keys.append(key)
         sums.append(weight)
-        held += len(key)
-        if held > HELD:
-            key, weight = _added(np.concatenate(keys), np.concatenate(sums))
-            keys, sums, held = [key], [weight], len(key)
-    key, weight = _added(
+        n_held += len(key)
+        if n_held > MAX_HELD_PAIRS:
+            key, weight = _sum_by_key(np.concatenate(keys), np.concatenate(sums))
+            keys, sums, n_held = [key], [weight], len(key)
+    key, weight = _sum_by_key(
         np.concatenate(keys or [np.empty(0, np.int64)]), np.concatenate(sums or [np.empty(0)])
     )
     low, high = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
-    other = low != high
-    ends = np.concatenate([low, high[other]])
+    not_loops = low != high
+    ends = np.concatenate([low, high[not_loops]])
     order = np.argsort(ends, kind="stable")
-    tails = np.concatenate([high, low[other]])[order]
+    tails = np.concatenate([high, low[not_loops]])[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
     return Links(
         indptr,
         tails,
         np.zeros(n + 1, np.int64),
         np.empty(0, np.int32),
-        np.concatenate([weight, weight[other]])[order],
+        np.concatenate([weight, weight[not_loops]])[order],
     )
 
 
@@ -169,16 +172,16 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
             np.concatenate([weights, weights])[order],
         )
     sides = []
-    for near, far in ((0, 1), (1, 0)):
-        order = np.argsort(edges[:, near], kind="stable")
+    for from_end, to_end in ((0, 1), (1, 0)):
+        order = np.argsort(edges[:, from_end], kind="stable")
         sides += [
-            np.concatenate([[0], np.cumsum(np.bincount(edges[:, near], minlength=n))]),
-            edges[order, far].astype(np.int32),
+            np.concatenate([[0], np.cumsum(np.bincount(edges[:, from_end], minlength=n))]),
+            edges[order, to_end].astype(np.int32),
         ]
     return Links(*sides)
 
 
-def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sum_by_key(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each key once, ascending, with the sum of its weights."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
@@ -189,19 +192,19 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
 
 
-def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
+def _move_nodes(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     """Move nodes between communities until few still move.
 
     Returns the communities, int32 [n] from 0 on.
     """
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
-    found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
-    for _ in range(SWEEPS):
+    group_weights, met_groups = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
+    for _ in range(MAX_SWEEPS):
         watch.check()
         if (
-            _sweep(*links, degrees, totals, labels, found, met, degrees.sum())
-            <= STILL * links.n_nodes
+            _sweep(*links, degrees, totals, labels, group_weights, met_groups, degrees.sum())
+            <= MIN_MOVED_SHARE * links.n_nodes
         ):
             break
     return _dense(labels)
@@ -270,20 +273,20 @@ def _sweep(
 
 
 @njit(cache=True, nogil=True)
-def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
+def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
     """Merge single nodes that are well connected within their community, and return their groups.
 
     A node joins the group in its community with which modularity grows most, if that group is well
     connected, too. Groups have the number of one of their nodes.
     """
-    n, whole = len(out_indptr) - 1, degrees.sum()
+    n, total_degree = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
     # Degree of each community, and of each group.
     communities, totals = (np.zeros(n), degrees.copy())
     for node in range(n):
         communities[labels[node]] += degrees[node]
     # Weights from each group to the rest of its community.
-    cuts, found, met = (np.zeros(n), np.zeros(n), np.empty(n, np.int32))
+    cuts, group_weights, met = (np.zeros(n), np.zeros(n), np.empty(n, np.int32))
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
@@ -292,7 +295,7 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
                     cuts[node] += weights[at] if len(weights) else 1.0
     for node in range(n):
         degree, around = degrees[node], communities[labels[node]]
-        if not single[node] or cuts[node] < degree * (around - degree) / whole:
+        if not single[node] or cuts[node] < degree * (around - degree) / total_degree:
             continue
         count = 0
         for side in range(2):
@@ -302,20 +305,20 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
                 if near == node or labels[near] != labels[node]:
                     continue
                 group = groups[near]
-                if found[group] == 0.0:
+                if group_weights[group] == 0.0:
                     met[count] = group
                     count += 1
-                found[group] += weights[at] if len(weights) else 1.0
+                group_weights[group] += weights[at] if len(weights) else 1.0
         best, most, between = node, 0.0, 0.0
         for index in range(count):
             group = met[index]
-            gain = found[group] - degree * totals[group] / whole
+            gain = group_weights[group] - degree * totals[group] / total_degree
             if (
                 gain > most + 1e-12
-                and cuts[group] >= totals[group] * (around - totals[group]) / whole
+                and cuts[group] >= totals[group] * (around - totals[group]) / total_degree
             ):
-                best, most, between = group, gain, found[group]
-            found[group] = 0.0
+                best, most, between = group, gain, group_weights[group]
+            group_weights[group] = 0.0
         if best != node:
             groups[node] = best
             single[best] = False
@@ -362,10 +365,10 @@ def _inner(nodes, place, out_indptr, tails, edges):
     for index in range(len(nodes)):
         node = nodes[index]
         for at in range(out_indptr[node], out_indptr[node + 1]):
-            other = place[tails[at]]
-            if other >= 0:
+            end_position = place[tails[at]]
+            if end_position >= 0:
                 if len(edges):
                     edges[count, 0] = index
-                    edges[count, 1] = other
+                    edges[count, 1] = end_position
                 count += 1
     return count

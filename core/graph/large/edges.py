@@ -9,17 +9,17 @@ import numba
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.large.journal import Growing, Journal, get, put
+from core.graph.large.journal import GrowingArray, Journal, read_array, write_array
 
 # Spill file with the offsets of each head's edges, until they are stored with those of the tails.
-STARTS = "starts-out"
+OUT_STARTS_FILE = "starts-out"
 # Memory in bytes per edge while its range is sorted, by heads and by tails.
-OUT_BYTES, IN_BYTES = 64, 16
+OUT_EDGE_BYTES, IN_EDGE_BYTES = 64, 16
 # Largest number of nodes, and of relations, whose names are held in memory.
 MAX_NODES, MAX_RELATIONS = (np.iinfo(np.int32).max, 1 << 24)
 
 
-class Packing:
+class TripleCodec:
     """Triples packed into 64 bits, in the order of (head, relation, tail).
 
     The order holds within a range of `1 << width` heads.
@@ -31,7 +31,7 @@ class Packing:
             max(1, (relations - 1).bit_length()),
         )
         self.nodes = nodes
-        wanted = max(1, -(-triples * OUT_BYTES // max(1, memory)))
+        wanted = max(1, -(-triples * OUT_EDGE_BYTES // max(1, memory)))
         widest = 63 - self.tail_bits - self.relation_bits
         self.width = max(0, min(widest, max(1, nodes // wanted).bit_length() - (wanted > 1)))
         self.ranges = ((nodes - 1) >> self.width) + 1
@@ -52,8 +52,8 @@ class Packing:
         _scatter_keys(
             heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
         )
-        put(journal.spill(f"keys-{block}"), keys)
-        put(journal.spill(f"ranges-{block}"), cuts)
+        write_array(journal.spill(f"keys-{block}"), keys)
+        write_array(journal.spill(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (heads, relations, tails) of the keys of one range."""
@@ -85,11 +85,11 @@ def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys
 
 def sort_range(
     journal: Journal,
-    packing: Packing,
+    packing: TripleCodec,
     part: int,
     blocks: int,
-    columns: dict[str, Growing],
-    inward: Inward,
+    columns: dict[str, GrowingArray],
+    inward: InwardEdges,
     memory: int,
 ) -> None:
     """Sort the triples of one range of heads into the columns of the store.
@@ -97,10 +97,11 @@ def sort_range(
     Equal triples are stored once.
     """
     cuts = [
-        get(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist() for block in range(blocks)
+        read_array(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist()
+        for block in range(blocks)
     ]
     total = sum(end - start for start, end in cuts)
-    most = max(1, memory // OUT_BYTES)
+    most = max(1, memory // OUT_EDGE_BYTES)
     bounds = _bounds(journal, cuts, total, most)
     first_head = part << packing.width
     counts = np.zeros(min(1 << packing.width, packing.nodes - first_head), np.int64)
@@ -127,11 +128,11 @@ def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.n
 
     If only `some` are wanted, they are those from `low` to below `high`.
     """
-    found = []
+    range_keys = []
     for block, (start, end) in enumerate(cuts):
-        keys = get(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
-        found.append(_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
-    return np.concatenate(found) if found else np.empty(0, np.uint64)
+        keys = read_array(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
+        range_keys.append(_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
+    return np.concatenate(range_keys) if range_keys else np.empty(0, np.uint64)
 
 
 def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
@@ -146,7 +147,7 @@ def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
     sample = np.sort(
         np.concatenate(
             [
-                get(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step]
+                read_array(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step]
                 for b, (s, e) in enumerate(cuts)
             ]
         )
@@ -156,7 +157,7 @@ def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
     return [everything[0], *inner[inner > 0], everything[1]]
 
 
-class Inward:
+class InwardEdges:
     """The edges by their tails.
 
     They are spilled by range of tails while they arrive sorted by heads, then put in place range by
@@ -164,7 +165,7 @@ class Inward:
     """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
-        wanted = max(1, -(-triples * IN_BYTES // max(1, memory)))
+        wanted = max(1, -(-triples * IN_EDGE_BYTES // max(1, memory)))
         self.nodes, self.pieces = nodes, pieces
         self.width = max(0, max(1, nodes // wanted).bit_length() - (wanted > 1))
         self.ranges = ((nodes - 1) >> self.width) + 1
@@ -176,8 +177,8 @@ class Inward:
         """
         rows, cuts = np.empty((len(heads), 4), np.uint32), np.zeros(self.ranges + 2, np.int64)
         _scatter_tails(heads, tails, first, self.width, rows, cuts)
-        put(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
-        put(journal.spill(f"incuts-{self.pieces}"), cuts)
+        write_array(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
+        write_array(journal.spill(f"incuts-{self.pieces}"), cuts)
         self.pieces += 1
 
     def place(
@@ -192,8 +193,8 @@ class Inward:
         for rows in self._pieces(journal, part):
             _count(rows, first, counts)
         start = int(offsets[first, 1])
-        offsets[first + 1 : last + 1, 0] = get(
-            journal.spill(STARTS), np.int64, first + 1, last - first
+        offsets[first + 1 : last + 1, 0] = read_array(
+            journal.spill(OUT_STARTS_FILE), np.int64, first + 1, last - first
         )
         offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
         fill = start + np.cumsum(counts) - counts
@@ -202,9 +203,9 @@ class Inward:
 
     def _pieces(self, journal: Journal, part: int):
         for piece in range(self.pieces):
-            start, end = get(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
+            start, end = read_array(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
             if end > start:
-                yield get(
+                yield read_array(
                     journal.spill(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)
                 ).reshape(-1, 4)
 
@@ -240,7 +241,7 @@ def _fill(rows, first, fill, edges, heads):
         fill[tail] += 1
 
 
-def checked_counts(nodes: int, relations: int, triples: int) -> None:
+def check_counts(nodes: int, relations: int, triples: int) -> None:
     """Raise BadInput if a store cannot hold these numbers.
 
     There must be at least one triple.

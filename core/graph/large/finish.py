@@ -12,24 +12,29 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.large.journal import STORE
-from core.graph.large.run import Build
-from core.graph.large.sources import Numbers, TextSource
-from core.graph.storage.digest import digest_of, stamp
-from core.graph.storage.write import UNFINISHED, note_source, place, write_degrees
-from core.graph.store import BLOB, VERSION, arrays_of
+from core.graph.large.journal import STORE_FOLDER
+from core.graph.large.large_build import LargeBuild
+from core.graph.large.sources import NumberSource, TextSource
+from core.graph.storage.digest import digest_of, file_stamp
+from core.graph.storage.store_files import (
+    UNFINISHED_FOLDER,
+    note_source,
+    place_store,
+    write_degrees,
+)
+from core.graph.store import NAMES_FILE, STORE_VERSION, arrays_of
 from core.io.durations import with_time_left
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
 # Divisor of the machine's memory, of which a build takes one part by default.
-SHARE = 4
+MEMORY_DIVISOR = 4
 # Progress when all arrays are written; the rest is the digest.
-BUILT = 0.95
+BUILT_PROGRESS = 0.95
 
 
 def build_large(
-    source: TextSource | Numbers,
+    source: TextSource | NumberSource,
     folder: FilePath,
     name: str,
     direction: Direction,
@@ -42,18 +47,18 @@ def build_large(
     """
     import psutil
 
-    memory = source.memory or psutil.virtual_memory().total // SHARE
-    unfinished = folder / UNFINISHED
+    memory = source.memory or psutil.virtual_memory().total // MEMORY_DIVISOR
+    unfinished = folder / UNFINISHED_FOLDER
     watch = with_time_left(watch)
     try:
-        build = Build(source, unfinished, memory, watch.part(0.0, BUILT))
+        build = LargeBuild(source, unfinished, memory, watch.part(0.0, BUILT_PROGRESS))
         relations = build.run()
-        watch.report("Checking", BUILT)
-        arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
-        blob = unfinished / STORE / BLOB
+        watch.report("Checking", BUILT_PROGRESS)
+        arrays = arrays_of(unfinished / STORE_FOLDER, lambda path: np.load(path, mmap_mode="r"))
+        blob = unfinished / STORE_FOLDER / NAMES_FILE
         names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
         digest = digest_of(arrays, names, relations, direction)
-        known = stamp(source.path) if isinstance(source, TextSource) else None
+        source_stamp = file_stamp(source.path) if isinstance(source, TextSource) else None
         if isinstance(source, TextSource) and build.journal.identity["source"] != source.identity():
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
@@ -63,15 +68,15 @@ def build_large(
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names
-    write_degrees(unfinished / STORE)
-    note_source(unfinished / STORE, known)
+    write_degrees(unfinished / STORE_FOLDER)
+    note_source(unfinished / STORE_FOLDER, source_stamp)
     meta = {
-        "version": VERSION,
+        "version": STORE_VERSION,
         "name": name,
         "digest": digest,
         "direction": direction,
         "relations": relations,
     }
     watch.check()
-    place(folder, unfinished / STORE, meta)
+    place_store(folder, unfinished / STORE_FOLDER, meta)
     shutil.rmtree(unfinished, ignore_errors=True)

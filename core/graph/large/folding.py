@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 import numba
 import numpy as np
 
-from core.graph.large.journal import HEADER, Growing
-from core.graph.large.name_files import CHUNK, NameFiles, read_names, write_in_order
+from core.graph.large.journal import NPY_HEADER_BYTES, GrowingArray
+from core.graph.large.name_files import NAME_BATCH, NameFiles, read_names, write_in_order
 from core.languages.spelling import fold
 from core.watch import NO_WATCH, Watch
 
@@ -32,14 +32,14 @@ def write_folded(
     """
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
     unordered = NameFiles(*loose)
-    for first in range(0, count, CHUNK):
+    for first in range(0, count, NAME_BATCH):
         watch.check()
         watch.step(0.3 * first / count)
-        unordered.add(*_folded(data, np.asarray(offsets[first : first + CHUNK + 1])))
+        unordered.add(*_folded(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
     unordered.close()
     ordered, nodes = (
         NameFiles(folder / FOLDED, folder / FOLDED_ENDS),
-        Growing(folder / FOLDED_NODES, np.int32, 0, HEADER),
+        GrowingArray(folder / FOLDED_NODES, np.int32, 0, NPY_HEADER_BYTES),
     )
     for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
         nodes.add(part)
@@ -53,12 +53,12 @@ def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return the folded names of a range, concatenated, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
     ends = offsets - offsets[0]
-    other = _lower(text, ends)
-    if not len(other):
+    non_ascii = _lower(text, ends)
+    if not len(non_ascii):
         return text, np.diff(ends)
     cuts, parts, sizes = ends.tolist(), [], np.diff(ends)
     raw, at = text.tobytes(), 0
-    for name in other.tolist():
+    for name in non_ascii.tolist():
         parts.append(raw[at : cuts[name]])
         folded = fold(raw[cuts[name] : cuts[name + 1]].decode("utf-8")).encode("utf-8")
         parts.append(folded)
@@ -73,13 +73,13 @@ def _lower(text, ends):
 
     Returns the numbers of the other names.
     """
-    other, count = np.empty(len(ends) - 1, np.int64), 0
+    non_ascii, count = np.empty(len(ends) - 1, np.int64), 0
     for name in range(len(ends) - 1):
         plain = True
         for at in range(ends[name], ends[name + 1]):
             plain &= text[at] < 128
         if not plain:
-            other[count] = name
+            non_ascii[count] = name
             count += 1
             continue
         for at in range(ends[name], ends[name + 1]):
@@ -87,4 +87,4 @@ def _lower(text, ends):
                 text[at] += 32
             elif text[at] == BACKTICK:
                 text[at] = APOSTROPHE
-    return other[:count]
+    return non_ascii[:count]

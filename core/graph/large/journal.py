@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from core.io.durable import write_whole
+from core.io.durable_files import write_whole
 
-JOURNAL, SPILL, STORE = "journal.json", "spill", "store"
+JOURNAL_FILE, SPILL_FOLDER, STORE_FOLDER = "journal.json", "spill", "store"
 
 
 class Journal:
@@ -27,16 +27,16 @@ class Journal:
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
         self.folder, self._path, identity = (
             folder,
-            folder / JOURNAL,
+            folder / JOURNAL_FILE,
             json.loads(json.dumps(identity)),
         )
-        known = self._known(identity)
-        if known is None:
+        state = self._known(identity)
+        if state is None:
             shutil.rmtree(folder, ignore_errors=True)
-            (folder / SPILL).mkdir(parents=True)
-            (folder / STORE).mkdir()
-            known = {"identity": identity, "done": {}, "facts": {}}
-        self._state: dict[str, Any] = known
+            (folder / SPILL_FOLDER).mkdir(parents=True)
+            (folder / STORE_FOLDER).mkdir()
+            state = {"identity": identity, "done": {}, "facts": {}}
+        self._state: dict[str, Any] = state
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Journal:
     def _known(self, identity: dict) -> dict | None:
         try:
             state = json.loads(self._path.read_text("utf-8"))
-            there = (self.folder / SPILL).is_dir() and (self.folder / STORE).is_dir()
+            there = (self.folder / SPILL_FOLDER).is_dir() and (self.folder / STORE_FOLDER).is_dir()
             return state if state["identity"] == identity and there else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -69,14 +69,14 @@ class Journal:
 
     def spill(self, name: str) -> FilePath:
         """Return the path of a file that the finished store does not need."""
-        return self.folder / SPILL / name
+        return self.folder / SPILL_FOLDER / name
 
     def store(self, name: str) -> FilePath:
         """Return the path of a file of the store."""
-        return self.folder / STORE / name
+        return self.folder / STORE_FOLDER / name
 
 
-def put(path: FilePath, values: np.ndarray) -> None:
+def write_array(path: FilePath, values: np.ndarray) -> None:
     """Write the bytes of an array durably."""
     with open(path, "wb") as stream:
         stream.write(np.ascontiguousarray(values).data.cast("B") if len(values) else b"")
@@ -84,8 +84,8 @@ def put(path: FilePath, values: np.ndarray) -> None:
         os.fsync(stream.fileno())
 
 
-def get(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
-    """Read `count` values from position `start` on of an array written by `put`.
+def read_array(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
+    """Read `count` values from position `start` on of an array written by `write_array`.
 
     If `count` is negative, all values are read.
     """
@@ -94,7 +94,7 @@ def get(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
     return np.fromfile(path, dtype, count, offset=start * np.dtype(dtype).itemsize)
 
 
-class Growing:
+class GrowingArray:
     """An array file to which values are appended.
 
     It is first cut back to `length` values. `head` bytes are reserved for a header.
@@ -136,4 +136,4 @@ class Growing:
 
 
 # Bytes of the header that numpy writes for a one-dimensional array.
-HEADER = 128
+NPY_HEADER_BYTES = 128

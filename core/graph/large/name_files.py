@@ -10,13 +10,13 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.graph.bytes.byte_order import in_order
-from core.graph.large.journal import HEADER, Growing
-from core.graph.readers.textkernels import gather
+from core.graph.bytes.byte_order import sorted_pieces
+from core.graph.large.journal import NPY_HEADER_BYTES, GrowingArray
+from core.graph.readers.text_loops import copy_parts
 from core.watch import NO_WATCH, Watch
 
 # Number of names written at a time.
-CHUNK = 1 << 20
+NAME_BATCH = 1 << 20
 
 
 class NameFiles:
@@ -26,7 +26,10 @@ class NameFiles:
     """
 
     def __init__(self, text: FilePath, ends: FilePath, size: int = 0, count: int = 0):
-        self.text, self.ends = Growing(text, np.uint8, size), Growing(ends, np.int64, count, HEADER)
+        self.text, self.ends = (
+            GrowingArray(text, np.uint8, size),
+            GrowingArray(ends, np.int64, count, NPY_HEADER_BYTES),
+        )
         if not count:
             self.ends.add(np.zeros(1, np.int64))
 
@@ -58,12 +61,12 @@ def write_in_order(
 
     Yields their numbers in that order, piece by piece.
     """
-    for share, ids in in_order(data, offsets, memory, watch):
+    for share, ids in sorted_pieces(data, offsets, memory, watch):
         watch.step(share)
-        for first in range(0, len(ids), CHUNK):
-            part = ids[first : first + CHUNK]
+        for first in range(0, len(ids), NAME_BATCH):
+            part = ids[first : first + NAME_BATCH]
             starts, sizes = offsets[part], offsets[part + 1] - offsets[part]
             text = np.empty(int(sizes.sum()), np.uint8)
-            gather(data, starts, sizes, text)
+            copy_parts(data, starts, sizes, text)
             out.add(text, sizes)
             yield part

@@ -12,24 +12,24 @@ import numpy as np
 
 from core.errors import BadInput, shorten
 from core.graph.readers.formats import format_named, format_of
-from core.graph.readers.naming import Namer
-from core.graph.readers.ntriples import candidates, term_of
-from core.graph.readers.rdf import LARGE, TRIPLES, named_by_labels, text_bytes
+from core.graph.readers.ntriples import name_candidates, term_of
+from core.graph.readers.rdf import LITERAL_TRIPLES, MAX_LABEL_SEARCH_BYTES, text_bytes, uses_labels
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.triple_file import TripleFile, dropping
+from core.graph.readers.triple_file import TripleFile, matching_pattern
+from core.graph.readers.unique_names import Namer
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
-    from core.graph.readers.blocks import Block, Place
+    from core.graph.readers.blocks import Block, BlockPosition
 
-LARGEST = np.iinfo(np.int32).max - 1  # largest number of a node
-SMALL = LARGE  # bytes of text up to which a file is read at once
-Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
+MAX_NODE_NUMBER = np.iinfo(np.int32).max - 1  # largest number of a node
+MAX_WHOLE_TEXT_BYTES = MAX_LABEL_SEARCH_BYTES  # bytes of text up to which a file is read at once
+IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberSource:
     """Computed triples of numbered nodes and relations.
 
     `read(first)` yields columns of the triples from number `first` on. `key` identifies the source,
@@ -38,7 +38,7 @@ class Numbers:
 
     key: tuple
     count: int
-    read: Callable[[int], Iterator[Columns]]
+    read: Callable[[int], Iterator[IdColumns]]
     memory: int | None = None
     keep: bool = True
     tally: Tally = field(default_factory=Tally, compare=False)
@@ -108,7 +108,7 @@ class TextSource:
             self.tally.skips,
             file.language,
             str(file.labels or ""),
-            *([file.literals] if file.literals != TRIPLES else []),
+            *([file.literals] if file.literals != LITERAL_TRIPLES else []),
             *([file.header, file.encoding] if file.header or file.encoding else []),
             *map(str, file.nodes),
         ]
@@ -117,7 +117,7 @@ class TextSource:
         """Estimate the number of bytes of text."""
         return text_bytes(self.path)
 
-    def blocks(self, place: Place, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
+    def blocks(self, place: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
         """Yield blocks of triples from a position on."""
         return format_named(self.form).blocks(
             self.file.source(watch, self.tally, self.form), place, size
@@ -126,7 +126,7 @@ class TextSource:
     @property
     def of_terms(self) -> bool:
         """True if names are derived from RDF terms."""
-        plain = self.file.literals == TRIPLES and not self.file.nodes
+        plain = self.file.literals == LITERAL_TRIPLES and not self.file.nodes
         return not self.numbered and format_named(self.form).terms and plain and not self._labelled
 
     @cached_property
@@ -135,7 +135,7 @@ class TextSource:
 
         Labels are read with the triples.
         """
-        return named_by_labels(self.file.source(NO_WATCH, self.tally, self.form))
+        return uses_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
     def called(self, relation: str) -> str:
         """Return the name of a relation for its text in the file.
@@ -145,14 +145,14 @@ class TextSource:
         if not self.of_terms:
             return relation
         if relation not in self._called:
-            self._called[relation] = self._namer.name(relation, candidates(term_of(relation)))
+            self._called[relation] = self._namer.name(relation, name_candidates(term_of(relation)))
         return self._called[relation]
 
     def pattern(self, name: str) -> str:
         """Return the pattern that excludes a relation with this name, or an empty text."""
-        return dropping(name, self.file.drop) if self.file.drop else ""
+        return matching_pattern(name, self.file.drop) if self.file.drop else ""
 
-    def numbers(self, block: Block) -> Columns:
+    def numbers(self, block: Block) -> IdColumns:
         """Return the columns of a block of numbers.
 
         Raises
@@ -160,10 +160,10 @@ class TextSource:
         BadInput
             With the line, if a part is no number.
         """
-        from core.graph.readers.textkernels import whole_numbers  # imports numba
+        from core.graph.readers.text_loops import whole_numbers  # imports numba
 
         values = np.empty(len(block.starts), np.int64)
-        whole_numbers(block.data, block.starts, block.lengths, LARGEST, values)
+        whole_numbers(block.data, block.starts, block.lengths, MAX_NODE_NUMBER, values)
         rows = values.reshape(-1, 3)
         bad = np.flatnonzero((rows < 0).any(1))
         for row in bad.tolist():
@@ -175,7 +175,7 @@ class TextSource:
             if not self.tally.skip("not a number", line):
                 raise BadInput(
                     f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole "
-                    f"number from 0 to {LARGEST:,}, written in digits only."
+                    f"number from 0 to {MAX_NODE_NUMBER:,}, written in digits only."
                 )
         rows = np.delete(rows, bad, 0) if len(bad) else rows
         return tuple(  # type: ignore[return-value]
@@ -195,20 +195,20 @@ def source_of(file: TripleFile) -> TextSource | None:
         If the format does not support the settings.
     """
     form = format_of(file.path, file.format)
-    one = format_named(form)
-    if file.columns and not (one.delimited or one.table):
+    file_format = format_named(form)
+    if file.columns and not (file_format.delimited or file_format.table):
         return None  # the reader will raise an error
-    if file.numbered and not one.delimited:
+    if file.numbered and not file_format.delimited:
         raise BadInput("Numbers can be read from delimited text only.")
     if file.numbered and file.drop:
         raise BadInput("Relations that are numbers have no names by which to leave them out.")
     file.tally.skips = file.skips
     source = TextSource(file, form)
-    bounded = file.memory or file.skips or file.numbered or (file.drop and one.terms)
+    bounded = file.memory or file.skips or file.numbered or (file.drop and file_format.terms)
     if file.more:
         _check_several(file)
         return None
-    large = file.path.exists() and source.text_bytes() > SMALL
+    large = file.path.exists() and source.text_bytes() > MAX_WHOLE_TEXT_BYTES
     file.attributes.wanted = not large and not file.numbered
     file.attributes.large = large
     return source if bounded or large else None
@@ -218,11 +218,11 @@ def _check_several(file: TripleFile) -> None:
     """Raise BadInput for several files that are too large to be read at once."""
     paths = (file.path, *file.more)
     if (
-        sum(text_bytes(path) for path in paths if path.exists()) > SMALL
+        sum(text_bytes(path) for path in paths if path.exists()) > MAX_WHOLE_TEXT_BYTES
         or file.memory
         or file.numbered
     ):
         raise BadInput(
-            f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; "
+            f"{len(paths)} files of edges are read at once, up to {size_text(MAX_WHOLE_TEXT_BYTES)} together; "
             "make one file of them."
         )

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.graph.names.phrases import THING, Phrase
+from core.graph.names.phrases import FALLBACK_NOUN, Phrase
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 # Largest number of relations that describe a type.
-DESCRIBING = 8
+MAX_DESCRIBING_RELATIONS = 8
 # Smallest share of the heads that must have a relation for it to describe them.
-SHARE = 0.01
+MIN_HEAD_SHARE = 0.01
 # Cosine below which no noun is accepted, since a wrong noun misleads more than “thing”.
-FLOOR = 0.4
-FORMS = ("{}", "a {} with these")
+MIN_NOUN_COSINE = 0.4
+NOUN_TEMPLATES = ("{}", "a {} with these")
 
 
 def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
@@ -38,8 +38,8 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     encode : returns the unit vectors of texts.
 
     >>> from core.graph.names.head_types import head_types
-    >>> from core.graph.names.phrases import phrase
-    >>> head_types([phrase("film.film.genre")], None, None)  # the name says it
+    >>> from core.graph.names.phrases import relation_phrase
+    >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name says it
     ['film']
     """
     described = [
@@ -48,29 +48,33 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     ]
     texts = sorted({_description(phrases, others) for others in described if len(others) > 1})
     if not texts:
-        return [said.head_type or THING for said in phrases]
+        return [said.head_type or FALLBACK_NOUN for said in phrases]
     words = (Path(__file__).with_name("head_types.txt")).read_text("utf-8").split()
-    nouns = sum(encode([form.format(word) for word in words]) for form in FORMS) / len(FORMS)
+    nouns = sum(encode([form.format(word) for word in words]) for form in NOUN_TEMPLATES) / len(
+        NOUN_TEMPLATES
+    )
     likeness = dict(zip(texts, encode(texts) @ nouns.T))
-    found = []
+    head_nouns = []
     for said, others in zip(phrases, described):
         if said.head_type or len(others) < 2:
-            found.append(said.head_type or THING)
+            head_nouns.append(said.head_type or FALLBACK_NOUN)
             continue
         scores = likeness[_description(phrases, others)].copy()
-        taken = {word for other in others for word in phrases[other].noun.split()}
-        scores[[i for i, word in enumerate(words) if word in taken]] = -1
+        excluded_words = {word for other in others for word in phrases[other].noun.split()}
+        scores[[i for i, word in enumerate(words) if word in excluded_words]] = -1
         best = int(np.argmax(scores))
-        found.append(words[best] if scores[best] >= FLOOR else THING)
-    return found
+        head_nouns.append(words[best] if scores[best] >= MIN_NOUN_COSINE else FALLBACK_NOUN)
+    return head_nouns
 
 
 def _common_relations(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
     """Return the relations that most of the relation's heads have, the commonest first."""
     heads = has.getcol(2 * relation).nonzero()[0]
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
-    order = np.lexsort((np.arange(len(counts)), -counts))[:DESCRIBING]
-    return tuple(int(other) for other in order if counts[other] >= max(1, SHARE * len(heads)))
+    order = np.lexsort((np.arange(len(counts)), -counts))[:MAX_DESCRIBING_RELATIONS]
+    return tuple(
+        int(other) for other in order if counts[other] >= max(1, MIN_HEAD_SHARE * len(heads))
+    )
 
 
 def _description(phrases: Sequence[Phrase], relations: Sequence[int]) -> str:

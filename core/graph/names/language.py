@@ -10,22 +10,22 @@ import json
 from contextlib import suppress
 
 from core.errors import StoreError
-from core.graph.names.phrases import spaced
+from core.graph.names.phrases import spaced_words
 from core.graph.protocol import KnowledgeGraph
-from core.io.durable import write_whole
-from core.io.plain import from_plain, to_plain
-from core.languages import Found, found_in, is_english, language_of_question
-from core.languages.detection import PARTS
+from core.io.durable_files import write_whole
+from core.io.plain_data import from_plain, to_plain
+from core.languages import Detection, detect_language, is_english, language_of_question
+from core.languages.detection import SAMPLE_PIECES
 from core.languages.scripts import script_of
 
 # File in the folder of a graph with the user's choice.
-FILE = "language.json"
-SHELF = "language"
+LANGUAGE_FILE = "language.json"
+LANGUAGE_SHELF = "language"
 # Number of sampled entity names, number of names that form one text, and number of relations.
-NAMES, TOGETHER, RELATIONS = (400, 20, 200)
+SAMPLED_NAMES, NAMES_PER_TEXT, SAMPLED_RELATIONS = (400, 20, 200)
 
 
-def graph_language(graph: KnowledgeGraph) -> Found:
+def graph_language(graph: KnowledgeGraph) -> Detection:
     """Return the language of a graph.
 
     It is unknown for a live database, since none of its names are here.
@@ -35,17 +35,19 @@ def graph_language(graph: KnowledgeGraph) -> Found:
     'en'
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
-    return source.derived.once(SHELF, None, lambda: _chosen(source) or _found(source))
+    return source.derived.once(
+        LANGUAGE_SHELF, None, lambda: _chosen_language(source) or _detect_language(source)
+    )
 
 
-def code_of(graph: KnowledgeGraph, question: str) -> str:
+def language_code(graph: KnowledgeGraph, question: str) -> str:
     """Return the code of the language for questions to a graph, empty for English.
 
     A question in Latin letters to a graph with English names is taken as English, so that a foreign
     name in it makes no difference.
 
-    >>> from core.graph.names.language import code_of
-    >>> code_of(story, "Ist Tim lahm?"), code_of(story, "Кто такой Tim, сын писца?")
+    >>> from core.graph.names.language import language_code
+    >>> language_code(story, "Ist Tim lahm?"), language_code(story, "Кто такой Tim, сын писца?")
     ('', 'ru')
     """
     own = graph_language(graph).code
@@ -55,7 +57,7 @@ def code_of(graph: KnowledgeGraph, question: str) -> str:
     return "" if is_english(code) else code
 
 
-def choose_language(graph: KnowledgeGraph, code: str) -> Found:
+def choose_language(graph: KnowledgeGraph, code: str) -> Detection:
     """Save the user's choice of a graph's language, and return it.
 
     With an empty code, the choice is removed and the language is detected again.
@@ -70,13 +72,13 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Found:
             f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be "
             "saved."
         )
-    file = graph.folder / FILE
+    file = graph.folder / LANGUAGE_FILE
     try:
         if code:
             write_whole(
                 file,
                 lambda temporary: temporary.write_text(
-                    json.dumps(to_plain(Found(code, chosen=True))), "utf-8"
+                    json.dumps(to_plain(Detection(code, chosen=True))), "utf-8"
                 ),
             )
         else:
@@ -85,14 +87,14 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Found:
         raise StoreError(
             f"The language cannot be saved in {file}: {error.strerror or error}."
         ) from None
-    shelf = graph.derived.shelf(SHELF)
+    shelf = graph.derived.shelf(LANGUAGE_SHELF)
     with shelf.lock:
         shelf.values.clear()
         shelf.latest = None
     return graph_language(graph)
 
 
-def _chosen(graph: KnowledgeGraph) -> Found | None:
+def _chosen_language(graph: KnowledgeGraph) -> Detection | None:
     """Return the user's choice, or None.
 
     It is also None if the choice cannot be read.
@@ -100,22 +102,25 @@ def _chosen(graph: KnowledgeGraph) -> Found | None:
     if graph.folder is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        return from_plain(Found, json.loads((graph.folder / FILE).read_text("utf-8")))
+        return from_plain(Detection, json.loads((graph.folder / LANGUAGE_FILE).read_text("utf-8")))
     return None
 
 
-def _found(graph: KnowledgeGraph) -> Found:
+def _detect_language(graph: KnowledgeGraph) -> Detection:
     """Detect the language from a sample of the graph's texts or names."""
     if graph.live is not None:
-        return Found()
+        return Detection()
     chunks = graph.columns.chunks
     if chunks is not None and len(chunks):
-        return found_in(
-            chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // PARTS))))
+        return detect_language(
+            chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // SAMPLE_PIECES))))
         )
-    step = max(1, -(-graph.n_nodes // NAMES))
+    step = max(1, -(-graph.n_nodes // SAMPLED_NAMES))
     names = graph.names(range(0, graph.n_nodes, step))
     blocks = [
-        ", ".join(names[first : first + TOGETHER]) for first in range(0, len(names), TOGETHER)
+        ", ".join(names[first : first + NAMES_PER_TEXT])
+        for first in range(0, len(names), NAMES_PER_TEXT)
     ]
-    return found_in([*blocks, ", ".join(map(spaced, graph.relation_names[:RELATIONS]))])
+    return detect_language(
+        [*blocks, ", ".join(map(spaced_words, graph.relation_names[:SAMPLED_RELATIONS]))]
+    )

@@ -19,49 +19,56 @@ from pathlib import Path
 
 import numpy as np
 
-from core.graph.names.language import code_of
-from core.graph.names.mentions import BRACKETS, COMMON, KOREAN, Mention, Spelt, Vocabulary
-from core.graph.names.phrases import phrase, spaced
-from core.graph.names.word_index import Word, bare, words_of
+from core.graph.names.language import language_code
+from core.graph.names.mentions import (
+    BRACKETED_MENTION,
+    COMMON_QUESTION_WORDS,
+    KOREAN_LETTER,
+    Mention,
+    SpelledName,
+    Vocabulary,
+)
+from core.graph.names.phrases import relation_phrase, spaced_words
+from core.graph.names.word_index import Word, bare_word, words_of
 from core.graph.protocol import KnowledgeGraph
 from core.languages import Language, language
-from core.languages.scripts import UNSPACED
-from core.languages.terms import stemmed
+from core.languages.scripts import UNSPACED_LETTER
+from core.languages.terms import stem_word
 
 # Smallest number of letters of a name that may be part of a word.
-LEAST_WITHIN = 2
-OTHERS = 3  # largest number of alternatives of a link
+MIN_INNER_LETTERS = 2
+MAX_ALTERNATIVES = 3  # largest number of alternatives of a link
 # Scores of a name within a word, as in scripts without spaces: per letter, up to 1 in all, and
 # an addition for each letter.
-LETTER, MORE = (0.5, 0.03)
+UNSPACED_LETTER_SCORE, UNSPACED_LETTER_BONUS = (0.5, 0.03)
 # Scores of a word that is common in questions, and of one that names a relation or a type.
-PLAIN, TYPE = (0.2, 0.4)
+COMMON_WORD_SCORE, TYPE_WORD_SCORE = (0.2, 0.4)
 # Scores of short words by length (longer ones have 1), and of a number.
-LETTERS, NUMBER = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
+SHORT_WORD_SCORES, NUMBER_SCORE = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
 # Cost of a typing error, in a word that the graph has, and in one that it does not have.
-ERROR, UNKNOWN = (0.4, 0.3)
+TYPO_COST, UNKNOWN_WORD_TYPO_COST = (0.4, 0.3)
 # Largest cost as a share of the word's score, and additional cost for a word that is common in
 # questions.
-SHARE, ASTRAY = (0.9, 0.1)
+MAX_TYPO_SHARE, COMMON_WORD_TYPO_COST = (0.9, 0.1)
 # Additional cost if a letter is replaced, and not omitted, doubled or swapped.
-CHANGED = 0.05
+REPLACED_LETTER_COST = 0.05
 # Cost of different accents, apostrophes or hyphens.
-WRITTEN = 0.05
+TYPOGRAPHY_COST = 0.05
 # Bonus for a name in its own capitals, and cost for a name without capitals if the text has some.
-CAPITALS, LOWER = (1.0, 0.3)
+CAPITALS_BONUS, LOWER_CASE_COST = (1.0, 0.3)
 # Bonuses: the question names a relation of the node; the capitals are those of the name; ten times
 # the edges.
-RELATED, ALIKE, CONNECTED = (0.2, 0.05, 0.01)
+RELATION_BONUS, SAME_CAPITALS_BONUS, DEGREE_BONUS = (0.2, 0.05, 0.01)
 # Share of the best link's score that another link must reach to be accepted as well.
-TOGETHER = 0.85
+MIN_SECOND_LINK_SHARE = 0.85
 # Share of a link's score that an alternative must reach.
-NEAR = 0.5
+MIN_ALTERNATIVE_SHARE = 0.5
 # Largest degree of a node whose relations are read.
-MOST_EDGES = 5_000
+MAX_LINKED_DEGREE = 5_000
 # Words that ask for the answer.
-ASKING = frozenset("who whom whose what which when where why how".split())
+ASKING_WORDS = frozenset("who whom whose what which when where why how".split())
 # fmt: skip
-IRREGULAR = {
+IRREGULAR_STEMS = {
     "wrote": "write",
     "written": "write",
     "made": "make",
@@ -78,7 +85,7 @@ IRREGULAR = {
     "die": "death",
     "taught": "teach",
 }
-ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es|s|e)$")
+WORD_ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es|s|e)$")
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class LinkedName:
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _LinkCandidate:
     start: int
     end: int
     node: int
@@ -103,7 +110,7 @@ class _Candidate:
     exact: bool  # with the letters of the name, ignoring case
     text: str = field(compare=False)
 
-    def overlaps(self, other: _Candidate) -> bool:
+    def overlaps(self, other: _LinkCandidate) -> bool:
         return self.start < other.end and other.start < self.end
 
     @property
@@ -111,7 +118,7 @@ class _Candidate:
         return (-self.worth, self.start - self.end, self.start, self.node)
 
 
-def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
+def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
     """Return the nodes that a question names, with alternatives.
 
     They are in the order of the text. If there are names in [brackets], only these count.
@@ -119,16 +126,16 @@ def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[
     marked = [
         LinkedName(
             Mention(match.start(1), match.end(1), match[1], node),
-            _twins(vocabulary, match[1], node),
+            _same_named(vocabulary, match[1], node),
         )
-        for match in BRACKETS.finditer(question)
+        for match in BRACKETED_MENTION.finditer(question)
         if (node := vocabulary.choose(match[1])) is not None
     ]
     if marked:
         return marked
     words = words_of(question)
-    judge = _Judge(graph, vocabulary, question, words)
-    found = sorted(
+    judge = _CandidateScorer(graph, vocabulary, question, words)
+    candidates = sorted(
         (
             judge.candidate(spelt, node)
             for spelt in vocabulary.spelt(question, words)
@@ -136,29 +143,29 @@ def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[
         ),
         key=_order,
     )
-    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(
-        judge.plainly_meant(found)
-    )
+    chosen = _choose_candidates(
+        [one for one in candidates if not judge.plain(one)]
+    ) or _drop_overlaps(judge.plainly_meant(candidates))
     return [
-        LinkedName(_mention(one), _others(one, chosen, found))
+        LinkedName(_mention(one), _alternatives(one, chosen, candidates))
         for one in sorted(chosen, key=lambda one: one.start)
     ]
 
 
-def _order(one: _Candidate) -> tuple:
+def _order(one: _LinkCandidate) -> tuple:
     return one.order
 
 
-def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
+def _choose_candidates(found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
     """Return the best candidate and further ones that are also meant.
 
     Candidates are given best first.
     """
-    chosen: list[_Candidate] = []
+    chosen: list[_LinkCandidate] = []
     for one in found:
         if chosen and one.clear != chosen[0].clear:
             continue
-        if chosen and not one.clear and one.worth < TOGETHER * chosen[0].worth:
+        if chosen and not one.clear and one.worth < MIN_SECOND_LINK_SHARE * chosen[0].worth:
             break
         if chosen and one.errors and one.worth < chosen[0].worth:
             continue
@@ -167,67 +174,75 @@ def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
     return chosen
 
 
-def _disjoint(found: Iterable[_Candidate]) -> list[_Candidate]:
+def _drop_overlaps(found: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
     """Drop the candidates that overlap a better one; they are given best first."""
-    chosen: list[_Candidate] = []
+    chosen: list[_LinkCandidate] = []
     for one in found:
         if not any(one.overlaps(other) for other in chosen):
             chosen.append(one)
     return chosen
 
 
-def _others(
-    one: _Candidate, chosen: Sequence[_Candidate], found: Iterable[_Candidate]
+def _alternatives(
+    one: _LinkCandidate, chosen: Sequence[_LinkCandidate], found: Iterable[_LinkCandidate]
 ) -> tuple[int, ...]:
     taken = {other.node for other in chosen}
     near = [
         other
         for other in found
-        if other.overlaps(one) and other.node not in taken and other.worth >= NEAR * one.worth
+        if other.overlaps(one)
+        and other.node not in taken
+        and other.worth >= MIN_ALTERNATIVE_SHARE * one.worth
     ]
     near = [
         other for other in near if one.errors or other.start <= one.start and one.end <= other.end
     ]
-    return tuple(dict.fromkeys(other.node for other in near))[:OTHERS]
+    return tuple(dict.fromkeys(other.node for other in near))[:MAX_ALTERNATIVES]
 
 
-def _twins(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
-    return tuple(other for other in vocabulary.nodes(text) if other != node)[:OTHERS]
+def _same_named(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
+    return tuple(other for other in vocabulary.nodes(text) if other != node)[:MAX_ALTERNATIVES]
 
 
-def _mention(one: _Candidate) -> Mention:
+def _mention(one: _LinkCandidate) -> Mention:
     return Mention(one.start, one.end, one.text, one.node, one.errors > 0)
 
 
-class _Judge:
+class _CandidateScorer:
     """Scoring of the candidates of one question."""
 
     def __init__(
         self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]
     ):
         self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
-        self.code = code_of(graph, question)
-        known = language(self.code)
-        self.common = COMMON if known is None else COMMON | frozenset(map(bare, known.common))
-        self.asking = ASKING if known is None else ASKING | known.asks.keys()
+        self.code = language_code(graph, question)
+        own_language = language(self.code)
+        self.common = (
+            COMMON_QUESTION_WORDS
+            if own_language is None
+            else COMMON_QUESTION_WORDS | frozenset(map(bare_word, own_language.common))
+        )
+        self.asking = (
+            ASKING_WORDS if own_language is None else ASKING_WORDS | own_language.asks.keys()
+        )
         self.stems = relation_stems(graph.relation_names, self.code)
         self.capitals = any(letter.isupper() for letter in question[1:])
         self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
         self._relations: dict[int, tuple[int, ...]] = {}
 
-    def candidate(self, spelt: Spelt, node: int) -> _Candidate:
+    def candidate(self, spelt: SpelledName, node: int) -> _LinkCandidate:
         """Return the candidate with its score."""
         text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
-        inside = [
+        own_words = [
             word for word in self.words if spelt.start <= word.start and word.end <= spelt.end
         ]
-        worth = sum(self.weight(word.text) for word in inside) or _unspaced(text)
-        wrong = [word for word, count in zip(inside, spelt.errors) if count]
-        worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
+        worth = sum(self.weight(word.text) for word in own_words) or _unspaced(text)
+        mistyped = [word for word, count in zip(own_words, spelt.errors) if count]
+        worth -= sum(self.cost(word, like) for word, like in self.errors(own_words, spelt, name))
         # Not folded: of two names that differ in typography, the one written as in the question is
         # meant.
         differs = text.casefold() != name.casefold()
-        worth -= WRITTEN * (differs and not wrong)
+        worth -= TYPOGRAPHY_COST * (differs and not mistyped)
         proper, typed = _capital(name), _capital(text)
         clear = (
             proper
@@ -238,16 +253,16 @@ class _Judge:
             text == name or differs and text.lower() != text and _same_capitals(text, name)
         )
         alike = (text == name or differs and typed == proper) and (
-            typed or len(inside) < len(self.words)
+            typed or len(own_words) < len(self.words)
         )
         worth += (
-            CAPITALS * clear
-            - LOWER * (typed and not proper)
-            + ALIKE * alike
-            + RELATED * self.names_a_relation(node, inside)
+            CAPITALS_BONUS * clear
+            - LOWER_CASE_COST * (typed and not proper)
+            + SAME_CAPITALS_BONUS * alike
+            + RELATION_BONUS * self.names_a_relation(node, own_words)
         )
-        worth += CONNECTED * math.log10(1 + self.graph.degree(node))
-        return _Candidate(
+        worth += DEGREE_BONUS * math.log10(1 + self.graph.degree(node))
+        return _LinkCandidate(
             spelt.start,
             spelt.end,
             node,
@@ -258,7 +273,7 @@ class _Judge:
             text,
         )
 
-    def plain(self, one: _Candidate) -> bool:
+    def plain(self, one: _LinkCandidate) -> bool:
         """Return whether a name is too common to be meant.
 
         This is so for one or two words that are common in questions, a sign, or one letter in a
@@ -268,10 +283,10 @@ class _Judge:
             word.text for word in self.words if one.start <= word.start and word.end <= one.end
         ]
         if not inside:
-            return sum(map(str.isalnum, one.text)) < LEAST_WITHIN
+            return sum(map(str.isalnum, one.text)) < MIN_INNER_LETTERS
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
 
-    def plainly_meant(self, found: Sequence[_Candidate]) -> list[_Candidate]:
+    def plainly_meant(self, found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
         """Return the exact candidates among common names.
 
         Those with the capitals of the graph, after the first word of the question, are preferred. A
@@ -289,14 +304,16 @@ class _Judge:
     def weight(self, word: str) -> float:
         """Return the score of a matched word, 0 to 1."""
         if word in self.common:
-            return PLAIN
-        if UNSPACED.search(word) or KOREAN.search(word):
+            return COMMON_WORD_SCORE
+        if UNSPACED_LETTER.search(word) or KOREAN_LETTER.search(word):
             return _unspaced(word)
         if word in type_words() or stem(word, self.code) in self.all_stems:
-            return TYPE
-        return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
+            return TYPE_WORD_SCORE
+        return NUMBER_SCORE if word.isdecimal() else SHORT_WORD_SCORES.get(len(word), 1.0)
 
-    def errors(self, inside: Sequence[Word], spelt: Spelt, name: str) -> list[tuple[Word, str]]:
+    def errors(
+        self, inside: Sequence[Word], spelt: SpelledName, name: str
+    ) -> list[tuple[Word, str]]:
         """Pair the mistyped words with the words of the name.
 
         This requires equal numbers of words.
@@ -309,38 +326,41 @@ class _Judge:
         """Return the cost of a mistyped word."""
         weight = self.weight(word.text)
         if word.text in self.common:
-            return weight + ASTRAY
+            return weight + COMMON_WORD_TYPO_COST
         changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
         return (
-            min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN)
-            + CHANGED * changed
+            min(
+                MAX_TYPO_SHARE * weight,
+                TYPO_COST if word.text in self.vocabulary else UNKNOWN_WORD_TYPO_COST,
+            )
+            + REPLACED_LETTER_COST * changed
         )
 
     def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
         """Return whether the question mentions a relation of the node outside of the name."""
-        said = [stem(word.text, self.code) for word in self.words if word not in inside]
+        other_stems = [stem(word.text, self.code) for word in self.words if word not in inside]
         return any(
             holds_stem(wanted, one)
             for relation in self.relations(node)
             for wanted in self.stems[relation]
-            for one in said
+            for one in other_stems
         )
 
     def relations(self, node: int) -> tuple[int, ...]:
         if node not in self._relations:
-            few = self.graph.degree(node) <= MOST_EDGES
-            found = (
+            is_small = self.graph.degree(node) <= MAX_LINKED_DEGREE
+            relations = (
                 np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist()
-                if few
+                if is_small
                 else ()
             )
-            self._relations[node] = tuple(found)
+            self._relations[node] = tuple(relations)
         return self._relations[node]
 
 
 def _unspaced(text: str) -> float:
     """Return the score of a name within a word, which grows with its length."""
-    return min(1.0, LETTER * len(text)) + MORE * len(text)
+    return min(1.0, UNSPACED_LETTER_SCORE * len(text)) + UNSPACED_LETTER_BONUS * len(text)
 
 
 def stem(word: str, code: str = "") -> str:
@@ -356,9 +376,9 @@ def stem(word: str, code: str = "") -> str:
     ('baut', 'baut', 'постро')
     """
     if code:
-        left = stemmed(word, code)
+        left = stem_word(word, code)
         return left[2:] if code == "de" and left.startswith("ge") and len(left) > 5 else left
-    cut = ENDINGS.sub("", IRREGULAR.get(word, word))
+    cut = WORD_ENDINGS.sub("", IRREGULAR_STEMS.get(word, word))
     cut = cut if len(cut) >= 3 else word
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
 
@@ -369,13 +389,13 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
 
     Prepositions and the like are left out. In a script without spaces, the name itself is returned.
     """
-    known = language(code)
-    if known is not None:
-        return tuple(_own_stems(name, known) for name in relation_names)
+    own_language = language(code)
+    if own_language is not None:
+        return tuple(_own_stems(name, own_language) for name in relation_names)
     stems = []
     for name in relation_names:
-        said = phrase(name)
-        words = bare(f"{said.noun} {said.tie} {said.head_type}").split()
+        name_phrase = relation_phrase(name)
+        words = bare_word(f"{name_phrase.noun} {name_phrase.tie} {name_phrase.head_type}").split()
         stems.append(
             frozenset(
                 stem(word)
@@ -388,10 +408,10 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
 
 def _own_stems(name: str, known: Language) -> frozenset[str]:
     """Return the stems of a relation's name in a language other than English."""
-    words = bare(spaced(name)).split()
+    words = bare_word(spaced_words(name)).split()
     if not known.spaced:
         return frozenset(words)
-    common = frozenset(map(bare, known.common))
+    common = frozenset(map(bare_word, known.common))
     return frozenset(
         stem(word, known.code) for word in words if len(word) > 2 and word not in common
     )

@@ -7,19 +7,19 @@ import math
 import numpy as np
 
 from core.errors import UnknownEntity
-from core.graph.names.linking import LinkedName, links
+from core.graph.names.linking import LinkedName, link_names
 from core.graph.names.mentions import Mention, Vocabulary
 from core.graph.names.sorted_names import NumberedNames, SortedNames
 from core.graph.protocol import KnowledgeGraph
-from core.graph.store import LARGE, Graph
+from core.graph.store import DISK_SEARCH_NAMES, Graph
 
 # Similarity, of 100, below which names are not suggested.
-ALIKE = 50.0
+MIN_SUGGESTION_SCORE = 50.0
 # Bonus, of 100, for ten times the edges, and for a capital letter, in the order of suggestions.
-DEGREE, PROPER = (4.0, 3.0)
+SUGGESTION_DEGREE_BONUS, PROPER_NAME_BONUS = (4.0, 3.0)
 
 
-class Names:
+class NameLookup:
     """Look-up of a graph's nodes by name.
 
     Search structures beyond the store are built at first use and cached on the graph.
@@ -35,8 +35,8 @@ class Names:
         also differ in punctuation and in the writing of numbers. In a graph that is too large for
         memory, punctuation counts. The nodes are ascending; there are none if the name is unknown.
 
-        >>> from core.graph.names.lookup import names
-        >>> names(toy).exact("a"), names(toy).exact("F")
+        >>> from core.graph.names.lookup import name_lookup
+        >>> name_lookup(toy).exact("a"), name_lookup(toy).exact("F")
         ((0,), ())
         """
         return (
@@ -51,8 +51,8 @@ class Names:
         There are none if the name is unknown. In a graph that is too large for memory, accents
         count.
 
-        >>> from core.graph.names.lookup import names
-        >>> names(story).alike("TÍM"), names(toy).alike("F")
+        >>> from core.graph.names.lookup import name_lookup
+        >>> name_lookup(story).alike("TÍM"), name_lookup(toy).alike("F")
         ((4,), ())
         """
         return self.exact(name) or self.vocabulary.alike(name)
@@ -65,15 +65,15 @@ class Names:
         UnknownEntity
             If there is none, with the nearest names.
 
-        >>> from core.graph.names.lookup import names
-        >>> names(toy).find("C")
+        >>> from core.graph.names.lookup import name_lookup
+        >>> name_lookup(toy).find("C")
         2
         """
-        found = self.exact(name) or self.alike(name.strip())
-        if not found:
+        nodes = self.exact(name) or self.alike(name.strip())
+        if not nodes:
             nearest = [self.graph.node_name(node) for node, _ in self.search(name, 3)]
             raise UnknownEntity(name, tuple(nearest))
-        return min(found, key=lambda node: (-self.graph.degree(node), node))
+        return min(nodes, key=lambda node: (-self.graph.degree(node), node))
 
     def search(self, text: str, k: int = 8) -> list[tuple[int, float]]:
         """Return the `k` nodes whose names are nearest to `text`.
@@ -86,8 +86,8 @@ class Names:
         -------
         Pairs of node and score (0 to 100), ordered by (-score, id).
 
-        >>> from core.graph.names.lookup import names
-        >>> names(toy).search("b", 1)
+        >>> from core.graph.names.lookup import name_lookup
+        >>> name_lookup(toy).search("b", 1)
         [(1, 100.0)]
         """
         return self.vocabulary.search(text, k)
@@ -102,11 +102,11 @@ class Names:
         best: dict[str, tuple[float, int]] = {}
         for node, score in self.search(text, 8 * k):
             name = self.graph.node_name(node)
-            if score >= ALIKE:
+            if score >= MIN_SUGGESTION_SCORE:
                 value = (
                     score
-                    + DEGREE * math.log10(1 + self.graph.degree(node))
-                    + PROPER * (name != name.lower())
+                    + SUGGESTION_DEGREE_BONUS * math.log10(1 + self.graph.degree(node))
+                    + PROPER_NAME_BONUS * (name != name.lower())
                 )
                 best[name] = max(best.get(name, (value, -node)), (value, -node))
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
@@ -116,13 +116,13 @@ class Names:
 
         They are in the order of the text. See `core.graph.names.linking`.
         """
-        return links(self.graph, self.vocabulary, question)
+        return link_names(self.graph, self.vocabulary, question)
 
     def mentions(self, question: str) -> list[Mention]:
         """Return the nodes that a question names, in the order of the text.
 
-        >>> from core.graph.names.lookup import names
-        >>> [mention.node for mention in names(toy).mentions("from [E] to [B]")]
+        >>> from core.graph.names.lookup import name_lookup
+        >>> [mention.node for mention in name_lookup(toy).mentions("from [E] to [B]")]
         [4, 1]
         """
         return [link.mention for link in self.links(question)]
@@ -135,20 +135,22 @@ class Names:
         return made
 
 
-def names(graph: KnowledgeGraph) -> Names:
+def name_lookup(graph: KnowledgeGraph) -> NameLookup:
     """Return the look-up of a graph's names.
 
     The search structures are cached on the graph. The returned object is not, because it holds the
     graph itself.
 
-    >>> from core.graph.names.lookup import names
-    >>> names(toy).find("c"), names(toy).vocabulary is names(toy).vocabulary
+    >>> from core.graph.names.lookup import name_lookup
+    >>> name_lookup(toy).find("c"), name_lookup(toy).vocabulary is name_lookup(toy).vocabulary
     (2, True)
     """
-    return Names(graph)
+    return NameLookup(graph)
 
 
 def _vocabulary(graph: KnowledgeGraph) -> Vocabulary:
-    if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
+    if isinstance(graph, Graph) and (
+        graph.numbered or graph.n_nodes > DISK_SEARCH_NAMES and graph.folder
+    ):
         return NumberedNames(graph) if graph.numbered else SortedNames(graph)
     return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))

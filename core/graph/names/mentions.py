@@ -13,22 +13,22 @@ import numpy as np
 
 from core.graph.names.word_index import Word, WordIndex
 from core.graph.order import top_k
-from core.languages.scripts import UNSPACED
+from core.languages.scripts import UNSPACED_LETTER
 from core.languages.spelling import (
+    end_place,
     fold,
     fold_with_places,
     name_key,
     normalize,
-    place_behind,
     row_pattern,
     unaccented,
 )
 
 Value = TypeVar("Value", covariant=True)
-BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+BRACKETED_MENTION = re.compile(r"\[([^\[\]]+)\]")
 # Words that are common in questions. A node with such a name is meant only if nothing else is
 # named.
-COMMON = frozenset(
+COMMON_QUESTION_WORDS = frozenset(
     (
         "a about act acted acting actor actors actress actresses also an and appear appeared "
         "appears applicable are as associated at be best by came can co co-starred come costarred "
@@ -45,12 +45,12 @@ COMMON = frozenset(
     ).split()
 )
 # Korean letters. Korean particles follow a name without a space.
-KOREAN = re.compile(r"[\uac00-\ud7a3]")
+KOREAN_LETTER = re.compile(r"[\uac00-\ud7a3]")
 # Number of typed letters from which names with typing errors are searched; one more if the text is
 # a word of some name.
-FUZZY_LETTERS = 3
+MIN_FUZZY_LETTERS = 3
 # Largest number of words of a text that are searched for typing errors.
-FUZZY_WORDS = 60
+MAX_FUZZY_WORDS = 60
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Spelt:
+class SpelledName:
     """Nodes with the name spelt by `question[start:end]`.
 
     `errors` are the numbers of typing errors in its words, empty if there are none.
@@ -80,7 +80,7 @@ class Spelt:
     errors: tuple[int, ...] = ()
 
 
-class ByNode(Protocol[Value]):
+class NodeValues(Protocol[Value]):
     """A value for each node, by its id."""
 
     def __getitem__(self, node: int, /) -> Value: ...
@@ -93,8 +93,8 @@ class Vocabulary:
     """
 
     def __init__(self, names: Sequence[str], degrees: np.ndarray):
-        self.names: ByNode[str] = names
-        self.degrees: ByNode[SupportsInt] = degrees
+        self.names: NodeValues[str] = names
+        self.degrees: NodeValues[SupportsInt] = degrees
         self._every = names
         self._lock = threading.RLock()
         self.folded = [fold(name) for name in names]
@@ -129,29 +129,29 @@ class Vocabulary:
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+        nodes_of: dict[str, tuple[int, ...]] = {}
         for node, name in enumerate(self._every):
             key = unaccented(name)
-            found[key] = (*found.get(key, ()), node)
-        return found
+            nodes_of[key] = (*nodes_of.get(key, ()), node)
+        return nodes_of
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """Return the nearest names as (node, score in 0..100), ordered by (-score, node)."""
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
-        wanted = fold(text).strip()
-        if not wanted or k < 1:
+        folded_text = fold(text).strip()
+        if not folded_text or k < 1:
             return []
         scores = (
-            cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(
+            cdist([folded_text], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(
                 np.float64
             )
             * 0.8
         )
         for node, name in enumerate(self.folded):
-            if wanted in name:
-                scores[node] = max(scores[node], _holding(wanted, name))
+            if folded_text in name:
+                scores[node] = max(scores[node], _containing_score(folded_text, name))
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
 
@@ -167,28 +167,30 @@ class Vocabulary:
             nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node)
         )
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell.
 
         Case is ignored, and typing errors are allowed.
         """
-        found = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
-        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        for one in self._by_words.find(words[:FUZZY_WORDS]):
+        exact_names = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
+        fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for one in self._by_words.find(words[:MAX_FUZZY_WORDS]):
             start, end = words[one.first].start, words[one.last - 1].end
-            if any(one.errors) and end - start < FUZZY_LETTERS + (
+            if any(one.errors) and end - start < MIN_FUZZY_LETTERS + (
                 one.last - one.first == 1 and words[one.first].text in self
             ):
                 continue
-            known = found.get((start, end))
-            nodes = [node for node in one.nodes if known is None or node not in known.nodes]
-            near.setdefault((start, end, one.errors), []).extend(nodes)
+            exact_name = exact_names.get((start, end))
+            nodes = [
+                node for node in one.nodes if exact_name is None or node not in exact_name.nodes
+            ]
+            fuzzy_names.setdefault((start, end, one.errors), []).extend(nodes)
         mistyped = [
-            Spelt(start, end, tuple(nodes), errors)
-            for (start, end, errors), nodes in near.items()
+            SpelledName(start, end, tuple(nodes), errors)
+            for (start, end, errors), nodes in fuzzy_names.items()
             if nodes
         ]
-        return [*found.values(), *mistyped]
+        return [*exact_names.values(), *mistyped]
 
     def __contains__(self, word: str) -> bool:
         """Return whether a name contains this word."""
@@ -199,7 +201,7 @@ class Vocabulary:
         with self._lock:
             return WordIndex(self._every)
 
-    def _at_words(self, question: str) -> list[Spelt]:
+    def _at_words(self, question: str) -> list[SpelledName]:
         """Return all names in the text between word boundaries, ignoring case, including overlaps.
 
         In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
@@ -209,17 +211,17 @@ class Vocabulary:
         bounds = [
             at
             for at in range(len(text) + 1)
-            if not _inside_word(text, at) or KOREAN.match(text[at - 1])
+            if not _inside_word(text, at) or KOREAN_LETTER.match(text[at - 1])
         ]
-        found = {}
+        names_at = {}
         for first, last in self._spans(text, bounds):
             if _inside_word(text, first):
                 continue
-            start, end = places[first], place_behind(places, last)
+            start, end = places[first], end_place(places, last)
             nodes = self.nodes(question[start:end])
             if nodes:
-                found[start, end] = Spelt(start, end, nodes)
-        return list(found.values())
+                names_at[start, end] = SpelledName(start, end, nodes)
+        return list(names_at.values())
 
     def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
         """Yield the names in a folded text as (start, end).
@@ -245,24 +247,26 @@ class Vocabulary:
         return automaton
 
 
-def likeness(wanted: str, name: str) -> float:
+def name_likeness(wanted: str, name: str) -> float:
     """Return the similarity of a folded name to a folded text, 0 to 100.
 
     The rules are those of `Names.search`.
 
-    >>> from core.graph.names.mentions import likeness
-    >>> likeness("film", "film noir") > likeness("film", "a film") > likeness("film", "microfilm")
+    >>> from core.graph.names.mentions import name_likeness
+    >>> name_likeness("film", "film noir") > name_likeness("film", "a film") > name_likeness("film", "microfilm")
     True
-    >>> likeness("film", "microfilm") > likeness("film", "fila")
+    >>> name_likeness("film", "microfilm") > name_likeness("film", "fila")
     True
     """
     from rapidfuzz.fuzz import ratio
 
-    spelt = ratio(wanted, name) * 0.8
-    return max(spelt, _holding(wanted, name)) if wanted in name else spelt
+    spelling_score = ratio(wanted, name) * 0.8
+    return (
+        max(spelling_score, _containing_score(wanted, name)) if wanted in name else spelling_score
+    )
 
 
-def _holding(wanted: str, name: str) -> float:
+def _containing_score(wanted: str, name: str) -> float:
     """Return the score of a name that contains the text.
 
     It is highest at the beginning of the name, then at the beginning of a word.
@@ -276,4 +280,4 @@ def _inside_word(text: str, at: int) -> bool:
     """Return whether the position between text[at - 1] and text[at] is inside a word."""
     if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
         return False
-    return not (UNSPACED.match(text[at - 1]) or UNSPACED.match(text[at]))
+    return not (UNSPACED_LETTER.match(text[at - 1]) or UNSPACED_LETTER.match(text[at]))

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from core.graph.algorithms.chains import Chain
 
-PLACEHOLDER = "X"  # stands for the question entity
-THING = "thing"
-PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
-_PARTS = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+ENTITY_PLACEHOLDER = "X"  # stands for the question entity
+FALLBACK_NOUN = "thing"
+PHRASE_PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
+_NAME_WORD = re.compile(r"[^\W_]+")
+_LOWER_TO_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -40,41 +40,41 @@ class Phrase:
         return f"the {things} {self.tie} {what}"
 
 
-def phrase(relation: str) -> Phrase:
+def relation_phrase(relation: str) -> Phrase:
     """Return the phrase of a relation name.
 
     Names may look like `directed_by`, `has_genre`, `in_language`, `bornIn` or
     `film.film.release_date`. A dotted name with a domain and a type, as in Freebase, contains the
     type of the heads.
 
-    >>> from core.graph.names.phrases import phrase
-    >>> phrase("directed_by")
-    Phrase(noun='director', tie='directed by', head_type='')
-    >>> phrase("film.film.genre")
-    Phrase(noun='genre', tie='with genre', head_type='film')
+    >>> from core.graph.names.phrases import relation_phrase
+    >>> relation_phrase("directed_by")
+    CauseWording(noun='director', tie='directed by', head_type='')
+    >>> relation_phrase("film.film.genre")
+    CauseWording(noun='genre', tie='with genre', head_type='film')
     """
     dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
     head_type = _words(dotted[-2]) if len(dotted) > 2 else []
-    words = _words(dotted[-1]) or [THING]
+    words = _words(dotted[-1]) or [FALLBACK_NOUN]
     if len(words) > 1 and words[0] in ("has", "have", "is"):
         words = words[1:]
     noun = " ".join(words)
     if words[-1] == "by" and len(words) > 1:
-        return Phrase(" ".join([*words[:-2], doer(words[-2])]), noun, " ".join(head_type))
+        return Phrase(" ".join([*words[:-2], agent_noun(words[-2])]), noun, " ".join(head_type))
     if words[0] == "in" and len(words) > 1:
         return Phrase(" ".join(words[1:]), noun, " ".join(head_type))
-    if words[-1] in PREPOSITIONS:
+    if words[-1] in PHRASE_PREPOSITIONS:
         return Phrase(
-            f"place or thing {noun}" if len(words) > 1 else THING, noun, " ".join(head_type)
+            f"place or thing {noun}" if len(words) > 1 else FALLBACK_NOUN, noun, " ".join(head_type)
         )
     return Phrase(noun, f"with {noun}", " ".join(head_type))
 
 
-def doer(participle: str) -> str:
+def agent_noun(participle: str) -> str:
     """Return the agent noun of a participle: directed -> director, written -> writer.
 
-    >>> from core.graph.names.phrases import doer
-    >>> doer("directed"), doer("written"), doer("produced")
+    >>> from core.graph.names.phrases import agent_noun
+    >>> agent_noun("directed"), agent_noun("written"), agent_noun("produced")
     ('director', 'writer', 'producer')
     """
     if participle.endswith("tten"):
@@ -108,28 +108,36 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
     `head_types[r]` the type of its heads (`film`). If the first step goes from head to tail, the
     type is added: `the director of the film X`.
 
-    >>> from core.graph.names.phrases import chain_text, phrase
-    >>> phrases = [phrase("directed_by"), phrase("has_genre")]
+    >>> from core.graph.names.phrases import chain_text, relation_phrase
+    >>> phrases = [relation_phrase("directed_by"), relation_phrase("has_genre")]
     >>> chain_text((1, 2), phrases, ["film", "film"])  # against the first, along the second
     'the genre of the films directed by X'
     """
-    first = head_types[chain[0] >> 1]
-    text = PLACEHOLDER if chain[0] & 1 or first == THING else f"the {first} {PLACEHOLDER}"
+    first_type = head_types[chain[0] >> 1]
+    text = (
+        ENTITY_PLACEHOLDER
+        if chain[0] & 1 or first_type == FALLBACK_NOUN
+        else f"the {first_type} {ENTITY_PLACEHOLDER}"
+    )
     for code in chain:
-        said = phrases[code >> 1]
-        text = said.against(text, plural(head_types[code >> 1])) if code & 1 else said.along(text)
+        step_phrase = phrases[code >> 1]
+        text = (
+            step_phrase.against(text, plural(head_types[code >> 1]))
+            if code & 1
+            else step_phrase.along(text)
+        )
     return text
 
 
-def spaced(relation: str) -> str:
+def spaced_words(relation: str) -> str:
     """Return the words of a relation's name, separated by spaces.
 
-    >>> from core.graph.names.phrases import spaced
-    >>> spaced("film.film.directed_by"), spaced("bornIn")
+    >>> from core.graph.names.phrases import spaced_words
+    >>> spaced_words("film.film.directed_by"), spaced_words("bornIn")
     ('film film directed by', 'born in')
     """
     return " ".join(_words(relation))
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", name))]
+    return [word.lower() for word in _NAME_WORD.findall(_LOWER_TO_UPPER.sub(" ", name))]

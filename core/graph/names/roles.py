@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.names.phrases import phrase
+from core.graph.names.phrases import relation_phrase
 from core.graph.protocol import KnowledgeGraph
 
-MAX_PARTS = 3  # roles in a description
+MAX_ROLES = 3  # roles in a description
 # Largest degree of a node whose roles are counted.
-MOST_EDGES = 20_000
+MAX_ROLE_DEGREE = 20_000
 
 
-def role(graph: KnowledgeGraph, node: int) -> str:
+def node_roles(graph: KnowledgeGraph, node: int) -> str:
     """Return the roles of a node, the commonest first: `director, writer`, `tag`.
 
     They are the relations of which it is the tail. A node that is only a head is described by its
     type, if the relation names contain it, else by its relations: `has director, genre`. The result
     is empty if nothing is known.
 
-    >>> from core.graph.names.roles import role
-    >>> role(toy, 2), role(toy, 4)  # C is the tail of r1 and r2, E only a head
+    >>> from core.graph.names.roles import node_roles
+    >>> node_roles(toy, 2), node_roles(toy, 4)  # C is the tail of r1 and r2, E only a head
     ('r1, r2', 'has r5')
     """
-    if not 0 < graph.degree(node) <= MOST_EDGES:
+    if not 0 < graph.degree(node) <= MAX_ROLE_DEGREE:
         return ""
     steps = graph.steps_from(np.array([node]), "both")
     parts = [
-        singular(phrase(graph.relation_names[code]).noun)
+        singular(relation_phrase(graph.relation_names[code]).noun)
         for code in _commonest(steps.relations[~steps.forward])
     ]
     if parts:
         return ", ".join(dict.fromkeys(parts))
     own = [
-        phrase(graph.relation_names[code]) for code in _commonest(steps.relations[steps.forward])
+        relation_phrase(graph.relation_names[code])
+        for code in _commonest(steps.relations[steps.forward])
     ]
     types = dict.fromkeys(said.head_type for said in own if said.head_type)
     return ", ".join(types) or "has " + ", ".join(
@@ -41,16 +42,16 @@ def role(graph: KnowledgeGraph, node: int) -> str:
     )
 
 
-def described(graph: KnowledgeGraph, node: int) -> str:
+def roles_and_degree(graph: KnowledgeGraph, node: int) -> str:
     """Return the roles and the degree of a node: `director, writer · 21 edges`.
 
-    >>> from core.graph.names.roles import described
-    >>> described(toy, 1)
+    >>> from core.graph.names.roles import roles_and_degree
+    >>> roles_and_degree(toy, 1)
     'r0 · 2 edges'
     """
     edges = graph.degree(node)
     count = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
-    part = role(graph, node)
+    part = node_roles(graph, node)
     return f"{part} · {count}" if part else count
 
 
@@ -71,4 +72,4 @@ def singular(noun: str) -> str:
 def _commonest(relations: np.ndarray) -> list[int]:
     """Return the commonest relations, ordered by (-count, id)."""
     codes, counts = np.unique(relations, return_counts=True)
-    return codes[np.lexsort((codes, -counts))][:MAX_PARTS].tolist()
+    return codes[np.lexsort((codes, -counts))][:MAX_ROLES].tolist()

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.errors import BadInput, UnknownEntity
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.graph.protocol import KnowledgeGraph
 
 # Largest number of characters of a question.
-LONGEST_QUESTION = 2_000
+MAX_QUESTION_CHARACTERS = 2_000
 
 
 def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
@@ -25,16 +25,16 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
     BadInput
         If the question is empty or too long.
     """
-    known = names(graph)
+    lookup = name_lookup(graph)
     if entities:
-        return tuple(dict.fromkeys(known.find(entity) for entity in entities))
-    found = tuple(dict.fromkeys(mention.node for mention in known.mentions(check_question(text))))
-    if not found:
-        near = tuple(graph.node_name(node) for node, _ in known.search(text, 3))
+        return tuple(dict.fromkeys(lookup.find(entity) for entity in entities))
+    nodes = tuple(dict.fromkeys(mention.node for mention in lookup.mentions(check_question(text))))
+    if not nodes:
+        near = tuple(graph.node_name(node) for node, _ in lookup.search(text, 3))
         raise UnknownEntity(
             text, near, "No entity of the graph was found in the question; name one to start from."
         )
-    return found
+    return nodes
 
 
 def check_question(text: str) -> str:
@@ -48,9 +48,9 @@ def check_question(text: str) -> str:
     text = " ".join(text.split())
     if not text:
         raise BadInput("Type a question first, or draw one from the set.")
-    if len(text) > LONGEST_QUESTION:
+    if len(text) > MAX_QUESTION_CHARACTERS:
         raise BadInput(
-            f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, "
+            f"A question of {len(text):,} characters is too long; at most {MAX_QUESTION_CHARACTERS:,}, "
             "please."
         )
     return text

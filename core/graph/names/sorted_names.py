@@ -14,21 +14,21 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.names.mentions import COMMON, Spelt, Vocabulary, likeness
+from core.graph.names.mentions import COMMON_QUESTION_WORDS, SpelledName, Vocabulary, name_likeness
 from core.graph.names.word_index import Word, words_of
 from core.graph.store import Graph
-from core.io.durable import move
+from core.io.durable_files import move_into_place
 from core.languages.spelling import fold, name_key
 
 # Numbers of edits that are tried in turn; per search, the largest numbers of rows of the distance
 # table and of names found.
-EDITS, BUDGET, FOUND = ((1, 2), 400_000, 512)
+EDIT_DISTANCES, SPELLING_SEARCH_ROWS, MAX_SPELLING_MATCHES = ((1, 2), 400_000, 512)
 # Number of letters from which two edits are tried.
-LONG_ENOUGH = 5
+MIN_TWO_EDIT_LETTERS = 5
 # Largest number of words of a question, and of a run of words, that are searched by spelling.
-FEW, RUN = 30, 5
+MAX_SPELLED_QUESTION_WORDS, MAX_SPELLED_RUN_WORDS = 30, 5
 # Number of first letters that a name within two edits must share with the text.
-COMMON_START = 2
+SHARED_START_LETTERS = 2
 
 
 class SortedNames(Vocabulary):
@@ -40,7 +40,7 @@ class SortedNames(Vocabulary):
     """
 
     def __init__(self, graph: Graph):
-        self.graph, self.names, self.degrees = graph, _Names(graph), _Degrees(graph)
+        self.graph, self.names, self.degrees = graph, _LazyNames(graph), _LazyDegrees(graph)
         self._lock = threading.RLock()
         self._data, self._ends, self._order = folded_files(graph)
 
@@ -61,17 +61,17 @@ class SortedNames(Vocabulary):
 
         Scores are those of `Vocabulary.search`.
         """
-        from core.graph.bytes.spelling import shortest  # imports numba
+        from core.graph.bytes.spelling import shortest_names  # imports numba
 
-        wanted = fold(text).strip()
-        if not wanted or k < 1:
+        folded_text = fold(text).strip()
+        if not folded_text or k < 1:
             return []
-        first, last = self._range(wanted.encode("utf-8", "surrogatepass"), False)
-        places = shortest(self._data, self._ends, self._order, first, last, k).tolist()
+        first, last = self._range(folded_text.encode("utf-8", "surrogatepass"), False)
+        places = shortest_names(self._data, self._ends, self._order, first, last, k).tolist()
         if len(places) < k:
-            places += [place for place in self._near(wanted) if not first <= place < last]
+            places += [place for place in self._near(folded_text) if not first <= place < last]
         scored = [
-            (int(self._order[place]), round(likeness(wanted, self._name(place)), 4))
+            (int(self._order[place]), round(name_likeness(folded_text, self._name(place)), 4))
             for place in places
         ]
         return sorted(scored, key=lambda one: (-one[1], one[0]))[:k]
@@ -87,33 +87,33 @@ class SortedNames(Vocabulary):
                 if int(self._ends[low + 1] - self._ends[low]) == len(part):
                     yield start, end
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell, ignoring case.
 
         Runs of few words that are no names are also searched by spelling.
         """
         exact = self._at_words(question)
-        found = {(one.start, one.end) for one in exact}
-        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        for first in range(len(words) if len(words) <= FEW else 0):
-            for last in range(first + 1, min(len(words), first + RUN) + 1):
+        exact_spans = {(one.start, one.end) for one in exact}
+        fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for first in range(len(words) if len(words) <= MAX_SPELLED_QUESTION_WORDS else 0):
+            for last in range(first + 1, min(len(words), first + MAX_SPELLED_RUN_WORDS) + 1):
                 run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
                 if (
-                    end - start < LONG_ENOUGH
-                    or (start, end) in found
-                    or run[0].text in COMMON
-                    or run[-1].text in COMMON
+                    end - start < MIN_TWO_EDIT_LETTERS
+                    or (start, end) in exact_spans
+                    or run[0].text in COMMON_QUESTION_WORDS
+                    or run[-1].text in COMMON_QUESTION_WORDS
                 ):
                     continue
                 for place in self._near(fold(question[start:end])):
-                    near.setdefault((start, end, _errors(run, self._name(place))), []).append(
-                        int(self._order[place])
-                    )
+                    fuzzy_names.setdefault(
+                        (start, end, _errors(run, self._name(place))), []
+                    ).append(int(self._order[place]))
         return [
             *exact,
             *(
-                Spelt(start, end, tuple(nodes), errors)
-                for (start, end, errors), nodes in near.items()
+                SpelledName(start, end, tuple(nodes), errors)
+                for (start, end, errors), nodes in fuzzy_names.items()
             ),
         ]
 
@@ -127,23 +127,25 @@ class SortedNames(Vocabulary):
 
         If there are none, they are those within two edits with the right first letters.
         """
-        from core.graph.bytes.spelling import within  # imports numba
+        from core.graph.bytes.spelling import names_within_edits  # imports numba
 
-        letters, found = (
+        letters, positions = (
             np.array([ord(letter) for letter in wanted], np.int64),
-            np.empty(FOUND, np.int64),
+            np.empty(MAX_SPELLING_MATCHES, np.int64),
         )
-        for edits in EDITS:
+        for edits in EDIT_DISTANCES:
             low, high = 0, len(self._order)
             if edits > 1:
-                if len(wanted) < LONG_ENOUGH:
+                if len(wanted) < MIN_TWO_EDIT_LETTERS:
                     break
                 low, high = self._range(
-                    wanted[:COMMON_START].encode("utf-8", "surrogatepass"), False
+                    wanted[:SHARED_START_LETTERS].encode("utf-8", "surrogatepass"), False
                 )
-            count = within(self._data, self._ends, low, high, letters, edits, BUDGET, found)
+            count = names_within_edits(
+                self._data, self._ends, low, high, letters, edits, SPELLING_SEARCH_ROWS, positions
+            )
             if count:
-                return found[:count].tolist()
+                return positions[:count].tolist()
         return []
 
     def _name(self, place: int) -> str:
@@ -172,7 +174,7 @@ class NumberedNames(Vocabulary):
     """The vocabulary of a graph whose nodes are numbers."""
 
     def __init__(self, graph: Graph):
-        self.graph, self.names, self.degrees = graph, _Names(graph), _Degrees(graph)
+        self.graph, self.names, self.degrees = graph, _LazyNames(graph), _LazyDegrees(graph)
         self._lock = threading.RLock()
 
     def nodes(self, name: str) -> tuple[int, ...]:
@@ -191,27 +193,27 @@ class NumberedNames(Vocabulary):
 
         They are ordered by (-score, node). Scores are those of `Vocabulary.search`.
         """
-        wanted = text.strip()
+        digits = text.strip()
         if (
-            not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 20)
-            or str(int(wanted)) != wanted
+            not (digits.isascii() and digits.isdecimal() and len(digits) < 20)
+            or str(int(digits)) != digits
         ):
             return []
-        found: list[int] = []
-        first, count = int(wanted), 1
-        while first < self.graph.n_nodes and len(found) < k:
-            found += range(first, min(first + count, self.graph.n_nodes, first + k - len(found)))
+        nodes: list[int] = []
+        first, count = int(digits), 1
+        while first < self.graph.n_nodes and len(nodes) < k:
+            nodes += range(first, min(first + count, self.graph.n_nodes, first + k - len(nodes)))
             if not first:
                 break
             first, count = 10 * first, 10 * count
-        return [(node, round(likeness(wanted, str(node)), 4)) for node in found]
+        return [(node, round(name_likeness(digits, str(node)), 4)) for node in nodes]
 
     def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
         for start, end in zip(starts, starts[1:]):
             if self.nodes(text[start:end]):
                 yield start, end
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the numbers in the question."""
         return self._at_words(question)
 
@@ -224,13 +226,13 @@ def _errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
 
     If the numbers of words differ, the first word is marked.
     """
-    likes = [word.text for word in words_of(name)]
-    if len(likes) != len(run) or likes == [word.text for word in run]:
+    name_words = [word.text for word in words_of(name)]
+    if len(name_words) != len(run) or name_words == [word.text for word in run]:
         return (1, *(0 for _ in run[1:]))
-    return tuple(int(word.text != like) for word, like in zip(run, likes))
+    return tuple(int(word.text != like) for word, like in zip(run, name_words))
 
 
-class _Names:
+class _LazyNames:
     def __init__(self, graph: Graph):
         self._graph = graph
 
@@ -238,7 +240,7 @@ class _Names:
         return self._graph.node_name(node)
 
 
-class _Degrees:
+class _LazyDegrees:
     def __init__(self, graph: Graph):
         self._graph = graph
 
@@ -266,7 +268,7 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     memory,
                 )
                 for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
-                    move(FilePath(temporary, name), folder / name)
+                    move_into_place(FilePath(temporary, name), folder / name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
         ends, nodes = (

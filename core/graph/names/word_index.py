@@ -13,13 +13,13 @@ import numpy as np
 
 from core.languages.spelling import APOSTROPHES, MARKED_LETTER, unaccented
 
-PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
-WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
-LONGEST = 16  # largest number of words of a name
+ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
+UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
+MAX_NAME_WORDS = 16  # largest number of words of a name
 # Largest number of words of a text that are read as one name with other spaces.
-RUN = 8
+MAX_JOINED_WORDS = 8
 # Number of typing errors in a name, and number of letters from which one more is allowed.
-ERRORS, LONG = 1, 12
+MAX_NAME_ERRORS, LONG_NAME_LETTERS = 1, 12
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class FoundName:
+class NameMatch:
     """Names that `words[first:last]` of a text match.
 
     `nodes` have these names, and `errors` are the typing errors in each word.
@@ -54,15 +54,17 @@ def words_of(text: str) -> list[Word]:
     >>> words_of("Le Été")
     [Word(start=0, end=2, text='le'), Word(start=3, end=6, text='ete')]
     """
-    pattern = PLAIN_WORD if text.isascii() else WORD
-    return [Word(match.start(), match.end(), bare(match[0])) for match in pattern.finditer(text)]
+    pattern = ASCII_WORD if text.isascii() else UNICODE_WORD
+    return [
+        Word(match.start(), match.end(), bare_word(match[0])) for match in pattern.finditer(text)
+    ]
 
 
-def bare(word: str) -> str:
+def bare_word(word: str) -> str:
     """Return a word without case, accents and apostrophes.
 
-    >>> from core.graph.names.word_index import bare
-    >>> bare("L’Été")
+    >>> from core.graph.names.word_index import bare_word
+    >>> bare_word("L’Été")
     'lete'
     """
     return unaccented(word).replace("'", "")
@@ -81,15 +83,15 @@ class WordIndex:
         self._known: set[str] = set()
         self._joined: dict[str, tuple[int, ...]] = {}  # names by their words without spaces
         for node, name in enumerate(names):
-            pattern = PLAIN_WORD if name.isascii() else WORD
-            words = [bare(word) for word in pattern.findall(name)]
-            if 0 < len(words) <= LONGEST:
+            pattern = ASCII_WORD if name.isascii() else UNICODE_WORD
+            words = [bare_word(word) for word in pattern.findall(name)]
+            if 0 < len(words) <= MAX_NAME_WORDS:
                 self._add(node, words)
         by_length: dict[int, list[str]] = {}
         for word in self._next[0]:
             by_length.setdefault(len(word), []).append(word)
         self._by_length = {
-            size: (some, np.array([*map(letters, some)], np.uint64))
+            size: (some, np.array([*map(letter_bits, some)], np.uint64))
             for size, some in by_length.items()
         }
 
@@ -110,42 +112,42 @@ class WordIndex:
         joined = "".join(words)
         self._joined[joined] = (*self._joined.get(joined, ()), node)
 
-    def find(self, words: Sequence[Word]) -> list[FoundName]:
+    def find(self, words: Sequence[Word]) -> list[NameMatch]:
         """Return the names that runs of the words match.
 
         Words with digits must match exactly. A run that differs from a name in its spaces alone has
         one error.
         """
         names = [found for first in range(len(words)) for found in self._from(words, first)]
-        known = {(found.first, found.last, node) for found in names for node in found.nodes}
+        matched = {(found.first, found.last, node) for found in names for node in found.nodes}
         for first in range(len(words)):
-            for last in range(first + 1, min(len(words), first + RUN) + 1):
+            for last in range(first + 1, min(len(words), first + MAX_JOINED_WORDS) + 1):
                 run = [word.text for word in words[first:last]]
                 nodes = tuple(
-                    n for n in self._joined.get("".join(run), ()) if (first, last, n) not in known
+                    n for n in self._joined.get("".join(run), ()) if (first, last, n) not in matched
                 )
                 if nodes:
-                    names.append(FoundName(first, last, nodes, (1, *(0 for _ in run[1:]))))
+                    names.append(NameMatch(first, last, nodes, (1, *(0 for _ in run[1:]))))
         return names
 
-    def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
+    def _from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
         # (position in the tree, errors on the way there).
-        ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]
-        for last in range(first, min(len(words), first + LONGEST)):
-            word, ways_on = words[last].text, []
-            for at, errors in ways:
-                left = (
-                    ERRORS
-                    + (sum(len(one.text) for one in words[first : last + 1]) >= LONG)
+        partial_matches: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        for last in range(first, min(len(words), first + MAX_NAME_WORDS)):
+            word, extended_matches = words[last].text, []
+            for at, errors in partial_matches:
+                errors_left = (
+                    MAX_NAME_ERRORS
+                    + (sum(len(one.text) for one in words[first : last + 1]) >= LONG_NAME_LETTERS)
                     - sum(errors)
                 )
-                for like, count in self._like(at, word, min(left, ERRORS)):
-                    ways_on.append((self._next[at][like], (*errors, count)))
-            ways = ways_on
-            for at, errors in ways:
+                for like, count in self._like(at, word, min(errors_left, MAX_NAME_ERRORS)):
+                    extended_matches.append((self._next[at][like], (*errors, count)))
+            partial_matches = extended_matches
+            for at, errors in partial_matches:
                 if at in self._nodes:
-                    yield FoundName(first, last + 1, self._nodes[at], errors)
-            if not ways:
+                    yield NameMatch(first, last + 1, self._nodes[at], errors)
+            if not partial_matches:
                 return
 
     def _like(self, at: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
@@ -165,15 +167,15 @@ class WordIndex:
         """Return the next words in the tree that may be one typing error away."""
         if at:
             return list(self._next[at])
-        found, own = list[str](), np.uint64(letters(word))
+        next_words, own_letters = list[str](), np.uint64(letter_bits(word))
         for size in (len(word) - 1, len(word), len(word) + 1):
             if size in self._by_length:
                 words, sets = self._by_length[size]
-                found += [
+                next_words += [
                     words[place]
-                    for place in np.flatnonzero(np.bitwise_count(sets ^ own) <= 2).tolist()
+                    for place in np.flatnonzero(np.bitwise_count(sets ^ own_letters) <= 2).tolist()
                 ]
-        return found
+        return next_words
 
     def _near(self, word: str, rivals: list[str]) -> list[str]:
         """Return those of the words that are one insertion, deletion, change or swap away."""
@@ -190,17 +192,17 @@ class WordIndex:
         return []
 
 
-def letters(word: str) -> int:
+def letter_bits(word: str) -> int:
     """Return the set of a word's letters as 64 bits.
 
     Some letters share a bit. A typing error changes at most two bits.
 
-    >>> from core.graph.names.word_index import letters
+    >>> from core.graph.names.word_index import letter_bits
     >>> others = ("carols", "calor", "caron", "ghost")
-    >>> [(letters("carol") ^ letters(other)).bit_count() for other in others]
+    >>> [(letter_bits("carol") ^ letter_bits(other)).bit_count() for other in others]
     [1, 0, 2, 8]
     """
-    found = 0
+    bits = 0
     for letter in word:
-        found |= 1 << (ord(letter) & 63)
-    return found
+        bits |= 1 << (ord(letter) & 63)
+    return bits

@@ -12,23 +12,23 @@ import numpy as np
 from numba import njit
 
 from core.graph import kernels
-from core.graph.pagerank.problem import Found, Links, Problem
+from core.graph.pagerank.problem import Adjacency, PageRankProblem, PageRankResult
 from core.watch import NO_WATCH, Watch
 
 # Largest error, summed over all nodes.
-FINE = 0.5e-10
+EXACT_TOLERANCE = 0.5e-10
 # Number of nodes and steps between two checks for a cancellation.
 CHECK_STEPS = 10_000_000
 
 
-def exact(problem: Problem, tolerance: float = FINE) -> Found:
+def exact_pagerank(problem: PageRankProblem, tolerance: float = EXACT_TOLERANCE) -> PageRankResult:
     """Return the best nodes of the solution for the whole graph.
 
     `tolerance` bounds the error summed over all nodes.
 
-    >>> from core.graph.pagerank.exact import exact
-    >>> from core.graph.pagerank.problem import pose
-    >>> found = exact(pose(toy, [0], 3, 0.5, "out"))
+    >>> from core.graph.pagerank.exact import exact_pagerank
+    >>> from core.graph.pagerank.problem import pose_problem
+    >>> found = exact_pagerank(pose_problem(toy, [0], 3, 0.5, "out"))
     >>> toy.names(found.nodes), (29 * found.scores).round(3).tolist()
     (['A', 'C', 'B'], [16.0, 6.0, 4.0])
     """
@@ -38,11 +38,11 @@ def exact(problem: Problem, tolerance: float = FINE) -> Found:
     nodes = np.flatnonzero(scores > 0.0)
     total = scores[nodes].sum()
     nodes, scores = problem.ranked(nodes, scores[nodes])
-    return Found(nodes, scores / total, note="Solved for the whole graph.")
+    return PageRankResult(nodes, scores / total, note="Solved for the whole graph.")
 
 
 def solve(
-    links: Links,
+    links: Adjacency,
     seeds: np.ndarray,
     shares: np.ndarray,
     damping: float,

@@ -10,22 +10,31 @@ from math import log, sqrt
 import numpy as np
 
 from core.graph.order import top_k
-from core.graph.pagerank.local.disk import Disk
-from core.graph.pagerank.local.push import drain
+from core.graph.pagerank.local.disk import DiskReadAhead
+from core.graph.pagerank.local.push import drain_queue
 from core.graph.pagerank.local.push_loops import enqueue
-from core.graph.pagerank.local.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
-from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.walking import CHECK_STEPS, walk_residuals
+from core.graph.pagerank.local.table import (
+    EDGES_WALKED,
+    ESTIMATE,
+    SLOT_COUNT,
+    WorkArrays,
+    add_residual,
+    borrow_work,
+)
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult
+from core.graph.pagerank.walk_loops import CHECK_STEPS, walk_residuals
 
 # Relative error, as set in the paper.
-EPSILON = 0.5
+FORA_EPSILON = 0.5
 # Divisor of delta from one round to the next.
-HALVE = 2.0
+FORA_DELTA_DIVISOR = 2.0
 # Largest number of edges walked.
-BUDGET = 30_000_000
+FORA_MAX_EDGES = 30_000_000
 
 
-def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
+def fora(
+    problem: PageRankProblem, epsilon: float = FORA_EPSILON, budget: int = FORA_MAX_EDGES
+) -> PageRankResult:
     """Return the best nodes by FORA.
 
     Its threshold delta starts at 1 / keep and is halved until all best nodes lie above it. For a
@@ -49,42 +58,44 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
         If there are weights.
 
     >>> from core.graph.pagerank.fora import fora
-    >>> from core.graph.pagerank.problem import pose
-    >>> found = fora(pose(toy, [0], 3, 0.5, "out"))  # in truth A 16/29, C 6/29, B 4/29
+    >>> from core.graph.pagerank.problem import pose_problem
+    >>> found = fora(pose_problem(toy, [0], 3, 0.5, "out"))  # in truth A 16/29, C 6/29, B 4/29
     >>> toy.names(found.nodes)
     ['A', 'C', 'B']
     """
     problem.unweighted("fora")
     least, delta = 1.0 / max(1, problem.graph.n_nodes), 1.0 / problem.keep
-    with borrowed() as pushed:
+    with borrow_work() as pushed:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
-            put(pushed.table, seed, share)
+            add_residual(pushed.table, seed, share)
         edges = 0
         while True:
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             # Pushing and walking then cost the same.
             finer = 1.0 / sqrt(max(1, problem.steps) * rate)
-            enqueue(pushed.table, finer, int(pushed.table.state[COUNT]))
+            enqueue(pushed.table, finer, int(pushed.table.state[SLOT_COUNT]))
             _push(pushed, problem, finer, budget // 2)
-            nodes, scores, walked = walk(pushed, problem, rate)
+            nodes, scores, walked = add_walk_ends(pushed, problem, rate)
             edges += walked
-            last = top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
-            total = edges + int(pushed.table.state[STEPS])
-            settled = last >= (1.0 + epsilon) * delta or delta <= least
+            last_kept = (
+                top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
+            )
+            total = edges + int(pushed.table.state[EDGES_WALKED])
+            settled = last_kept >= (1.0 + epsilon) * delta or delta <= least
             if settled or total * 2 > budget:
                 break
-            delta = max(least, delta / HALVE)
+            delta = max(least, delta / FORA_DELTA_DIVISOR)
     best, values = problem.ranked(nodes, scores)
-    said = "before its guarantee held"
+    guarantee_text = "before its guarantee held"
     if settled:
-        said = f"each within {epsilon:.0%} of its value with probability 1 - 1/n"
-    return Found(
+        guarantee_text = f"each within {epsilon:.0%} of its value with probability 1 - 1/n"
+    return PageRankResult(
         best,
         values / scores.sum(),
         total,
         settled,
-        f"FORA ended at delta {delta:.1e}, {said}, after {total:,} edges.",
+        f"FORA ended at delta {delta:.1e}, {guarantee_text}, after {total:,} edges.",
     )
 
 
@@ -96,17 +107,19 @@ def walk_rate(epsilon: float, delta: float, n: int) -> float:
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
 
-def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
+def _push(pushed: WorkArrays, problem: PageRankProblem, bar: float, budget: int) -> None:
     """Push until the queue is empty or the budget is spent."""
-    disk, steps = Disk(problem.links), pushed.table.state[STEPS]
-    while not drain(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
+    disk, steps = DiskReadAhead(problem.links), pushed.table.state[EDGES_WALKED]
+    while not drain_queue(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
         problem.watch.check()
-        steps = pushed.table.state[STEPS]
+        steps = pushed.table.state[EDGES_WALKED]
         if steps >= budget:
             return
 
 
-def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray, int]:
+def add_walk_ends(
+    pushed: WorkArrays, problem: PageRankProblem, rate: float
+) -> tuple[np.ndarray, np.ndarray, int]:
     """Run random walks from the residuals and add their ends to the estimates.
 
     Returns
@@ -114,9 +127,9 @@ def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.nd
     The nodes, the estimate of each, and the number of edges walked.
     """
     random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    with borrowed() as ends:
+    with borrow_work() as ends:
         table, at = pushed.table, 0
-        count = int(table.state[COUNT])
+        count = int(table.state[SLOT_COUNT])
         while at < count:
             problem.watch.check()
             at, needed = walk_residuals(
@@ -124,9 +137,11 @@ def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.nd
             )
             if needed:
                 ends.grow(needed)
-        ended = int(ends.table.state[COUNT])
-        both = np.concatenate([table.nodes[:count], ends.table.nodes[:ended]])
-        held = np.concatenate([table.cells[:count, ESTIMATE], ends.table.cells[:ended, ESTIMATE]])
-        walked = int(ends.table.state[STEPS])
-    nodes, place = np.unique(both, return_inverse=True)
-    return nodes, np.bincount(place, held), walked
+        ended = int(ends.table.state[SLOT_COUNT])
+        all_nodes = np.concatenate([table.nodes[:count], ends.table.nodes[:ended]])
+        estimates = np.concatenate(
+            [table.cells[:count, ESTIMATE], ends.table.cells[:ended, ESTIMATE]]
+        )
+        walked = int(ends.table.state[EDGES_WALKED])
+    nodes, place = np.unique(all_nodes, return_inverse=True)
+    return nodes, np.bincount(place, estimates), walked

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.algorithms.leiden import too_large
-from core.graph.algorithms.neighbourhood import induced
-from core.graph.pagerank.exact import FINE, solve
-from core.graph.pagerank.problem import NO_WEIGHTS, Found, Links, Problem
+from core.graph.algorithms.leiden import clustering_refusal
+from core.graph.algorithms.neighbourhood import induced_edges
+from core.graph.pagerank.exact import EXACT_TOLERANCE, solve
+from core.graph.pagerank.problem import NO_WEIGHTS, Adjacency, PageRankProblem, PageRankResult
 
 
-def partition(problem: Problem) -> Found:
+def partition(problem: PageRankProblem) -> PageRankResult:
     """Return the best nodes by exact PageRank on the clusters of the seeds.
 
     The clusters are Leiden's for modularity, as `problem.clusters` returns them. Detecting them
@@ -27,36 +27,38 @@ def partition(problem: Problem) -> Found:
     BadInput
         If the graph is too large to be clustered here.
 
-    >>> from core.graph.algorithms.leiden import Communities
+    >>> from core.graph.algorithms.leiden import NodeCommunities
     >>> from core.graph.pagerank.partition import partition
-    >>> from core.graph.pagerank.problem import pose
-    >>> two = lambda *_: Communities(np.array([0, 0, 0, 1, 1], np.int32))  # A, B and C; D and E
-    >>> toy.names(partition(pose(toy, [0], 3, 0.5, "out", clusters=two)).nodes)
+    >>> from core.graph.pagerank.problem import pose_problem
+    >>> two = lambda *_: NodeCommunities(np.array([0, 0, 0, 1, 1], np.int32))  # A, B and C; D and E
+    >>> toy.names(partition(pose_problem(toy, [0], 3, 0.5, "out", clusters=two)).nodes)
     ['A', 'C', 'B']
     """
-    if refusal := too_large(problem.graph):
+    if refusal := clustering_refusal(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")
-    found = problem.clusters(problem.graph, problem.watch)
+    communities = problem.clusters(problem.graph, problem.watch)
     nodes = np.sort(
-        np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])])
+        np.concatenate(
+            [communities.members(int(of)) for of in np.unique(communities.of[problem.seeds])]
+        )
     )
-    edges = induced(problem.graph, nodes)
+    edges = induced_edges(problem.graph, nodes)
     links = _inside(problem, nodes, edges)
     scores = solve(
         links,
         np.searchsorted(nodes, problem.seeds),
         problem.shares,
         problem.damping,
-        FINE,
+        EXACT_TOLERANCE,
         problem.watch,
     )
     total = float(scores[scores > 0.0].sum())
     best, values = problem.ranked(nodes, np.maximum(scores, 0.0))
     note = f"The clusters of the seeds hold {len(nodes):,} nodes and {len(edges):,} edges."
-    return Found(best, values / total, len(edges), True, note)
+    return PageRankResult(best, values / total, len(edges), True, note)
 
 
-def _inside(problem: Problem, nodes: np.ndarray, edges: np.ndarray) -> Links:
+def _inside(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> Adjacency:
     """Return the adjacency of the subgraph on `nodes`, numbered by their positions."""
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
@@ -76,8 +78,8 @@ def _inside(problem: Problem, nodes: np.ndarray, edges: np.ndarray) -> Links:
         heads[inward].astype(np.int32),
     )
     if problem.weights is None:
-        return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
+        return Adjacency(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
     weights = problem.links.out_weights[edges]
     out = np.bincount(heads, weights, len(nodes)) if way & 1 else 0.0
     into = np.bincount(tails, weights, len(nodes)) if way & 2 else 0.0
-    return Links(*plain, weights[outward], weights[inward], np.asarray(out + into))
+    return Adjacency(*plain, weights[outward], weights[inward], np.asarray(out + into))

@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.leiden import Communities, clusters
-from core.graph.algorithms.neighbourhood import links, nearest, seed_array
-from core.graph.order import steady, top_k
+from core.graph.algorithms.leiden import NodeCommunities, clusters
+from core.graph.algorithms.neighbourhood import nearest, seed_array, walk_arguments
+from core.graph.order import round_scores, top_k
 from core.graph.store import Graph
 from core.watch import NO_WATCH, Watch
 
 NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 
 
-class Links(NamedTuple):
+class Adjacency(NamedTuple):
     """Adjacency of a graph for compiled loops.
 
     The weights are empty if all edges count alike.
@@ -39,7 +39,7 @@ class Links(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PageRankResult:
     """Result of a method: the best nodes and how the search went.
 
     `nodes` are int64 and `scores` float64, best first. `edges` is the number of edges walked.
@@ -54,7 +54,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PageRankProblem:
     """A request for the `keep` best nodes by personalised PageRank from seeds.
 
     `weights` has one number above zero per triple. A step is taken in proportion to its weight.
@@ -71,12 +71,12 @@ class Problem:
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
     # Returns the communities of a graph; by default they are detected anew.
-    clusters: Callable[..., Communities] = clusters
+    clusters: Callable[..., NodeCommunities] = clusters
     # The adjacency with these weights, if it was made before.
-    arranged: Links | None = None
+    arranged: Adjacency | None = None
 
     @cached_property
-    def links(self) -> Links:
+    def links(self) -> Adjacency:
         """Adjacency of the graph, with the weights for both directions.
 
         Raises
@@ -86,12 +86,12 @@ class Problem:
         """
         if self.arranged is not None:
             return self.arranged
-        plain = links(self.graph, self.direction)
+        plain = walk_arguments(self.graph, self.direction)
         if self.weights is None:
             degree_bytes = (
                 np.asarray(self.graph.degree_bytes) if self.direction == "both" else NO_DEGREES
             )
-            return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
+            return Adjacency(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
         if weights.shape != (graph.n_edges,) or not (
             np.isfinite(weights).all() and (weights > 0).all()
@@ -102,7 +102,7 @@ class Problem:
             )
         out = np.bincount(graph.heads, weights, graph.n_nodes) if plain[0] & 1 else 0.0
         into = np.bincount(graph.tails, weights, graph.n_nodes) if plain[0] & 2 else 0.0
-        return Links(*plain, weights, weights[graph.in_edges], np.asarray(out + into))
+        return Adjacency(*plain, weights, weights[graph.in_edges], np.asarray(out + into))
 
     @property
     def steps(self) -> int:
@@ -125,10 +125,10 @@ class Problem:
         If these are too few, the nearest other nodes follow, with the mass that flows to them.
         """
         held = scores > 0.0
-        nodes, scores = nodes[held], steady(scores[held])
+        nodes, scores = nodes[held], round_scores(scores[held])
         if len(nodes) < self.keep and self.damping > 0.0:
             nodes, scores = self._filled(nodes, scores)
-        return top_k(nodes, steady(scores), self.keep)
+        return top_k(nodes, round_scores(scores), self.keep)
 
     def _filled(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from core.graph.kernels import fill_scores  # imports numba
@@ -142,9 +142,9 @@ class Problem:
         return nodes, values[nodes]
 
 
-def pose(
+def pose_problem(
     graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **more
-) -> Problem:
+) -> PageRankProblem:
     """Build the problem for some seeds; repeated seeds count several times.
 
     Raises
@@ -166,4 +166,4 @@ def pose(
     if len(nodes) > 1:
         nodes, counts = np.unique(nodes, return_counts=True)
         shares = counts / counts.sum()
-    return Problem(graph, nodes, shares, keep, damping, graph.resolve(direction), **more)
+    return PageRankProblem(graph, nodes, shares, keep, damping, graph.resolve(direction), **more)

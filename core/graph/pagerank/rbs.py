@@ -17,19 +17,28 @@ from numba import njit
 
 from core.graph.kernels import _degree
 from core.graph.order import top_k
-from core.graph.pagerank.local.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
-from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.walking import CHECK_STEPS, draw
+from core.graph.pagerank.local.table import (
+    EDGES_WALKED,
+    RESIDUAL,
+    SLOT_COUNT,
+    UNKNOWN_DEGREES,
+    borrow_work,
+    slot_of,
+)
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult
+from core.graph.pagerank.walk_loops import CHECK_STEPS, draw
 
 # Relative error.
-EPSILON = 0.5
+RBS_EPSILON = 0.5
 # Divisor of delta from one round to the next.
-QUARTER = 4.0
+RBS_DELTA_DIVISOR = 4.0
 # Largest number of edges walked.
-BUDGET = 30_000_000
+RBS_MAX_EDGES = 30_000_000
 
 
-def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
+def rbs(
+    problem: PageRankProblem, epsilon: float = RBS_EPSILON, budget: int = RBS_MAX_EDGES
+) -> PageRankResult:
     """Return the best nodes by RBS.
 
     Its delta starts at 1 / keep and is divided by four until all best nodes lie above it. The
@@ -38,9 +47,9 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
     value. A value of at least delta is therefore within epsilon with probability at least 11/12
     (Chebyshev). Raises BadParameter if there are weights.
 
-    >>> from core.graph.pagerank.problem import pose
+    >>> from core.graph.pagerank.problem import pose_problem
     >>> from core.graph.pagerank.rbs import rbs
-    >>> toy.names(rbs(pose(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
+    >>> toy.names(rbs(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
     problem.unweighted("rbs")
@@ -50,23 +59,23 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
         nodes, scores, last, walked = _all_seeds(problem, epsilon * epsilon * delta / 12.0)
         edges += walked
         settled = last >= (1.0 + epsilon) * delta or delta <= least
-        if settled or edges * QUARTER > budget:
+        if settled or edges * RBS_DELTA_DIVISOR > budget:
             break
-        delta = max(least, delta / QUARTER)
+        delta = max(least, delta / RBS_DELTA_DIVISOR)
     best, values = problem.ranked(nodes, scores)
-    said = "before its guarantee held"
+    guarantee_text = "before its guarantee held"
     if settled:
-        said = f"each within {epsilon:.0%} of its value with probability 11/12"
-    return Found(
+        guarantee_text = f"each within {epsilon:.0%} of its value with probability 11/12"
+    return PageRankResult(
         best,
         values / scores.sum(),
         edges,
         settled,
-        f"RBS ended at delta {delta:.1e}, {said}, after {edges:,} edges.",
+        f"RBS ended at delta {delta:.1e}, {guarantee_text}, after {edges:,} edges.",
     )
 
 
-def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, float, int]:
+def _all_seeds(problem: PageRankProblem, theta: float) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Search from all seeds and add up their results by their shares.
 
     Returns
@@ -82,25 +91,31 @@ def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, 
         random = np.array([2 * (problem.random * 1_000_003 + turn) + 1], np.uint64) * np.uint64(
             0x9E3779B97F4A7C15
         )
-        found, values, walked = search(problem, seed, theta, random)
+        seed_nodes, values, walked = search_from_seed(problem, seed, theta, random)
         scale: float | np.ndarray = 1.0
         if problem.direction == "both":
-            scale = degrees(problem, found) / max(1.0, float(degrees(problem, np.array([seed]))[0]))
+            scale = step_counts(problem, seed_nodes) / max(
+                1.0, float(step_counts(problem, np.array([seed]))[0])
+            )
         nodes, scores, raw, edges = (
-            [*nodes, found],
+            [*nodes, seed_nodes],
             [*scores, share * scale * values],
             [*raw, values],
             edges + walked,
         )
-    every, place = np.unique(np.concatenate(nodes), return_inverse=True)
-    total = np.bincount(place, np.concatenate(scores))
-    best = top_k(every, total, problem.keep)[0]
-    unscaled = np.bincount(place, np.concatenate(raw))
-    last = float(unscaled[np.searchsorted(every, best)].min()) if len(best) == problem.keep else 0.0
-    return every, total, last, edges
+    all_nodes, positions = np.unique(np.concatenate(nodes), return_inverse=True)
+    total = np.bincount(positions, np.concatenate(scores))
+    best = top_k(all_nodes, total, problem.keep)[0]
+    unscaled = np.bincount(positions, np.concatenate(raw))
+    last = (
+        float(unscaled[np.searchsorted(all_nodes, best)].min())
+        if len(best) == problem.keep
+        else 0.0
+    )
+    return all_nodes, total, last, edges
 
 
-def degrees(problem: Problem, nodes: np.ndarray) -> np.ndarray:
+def step_counts(problem: PageRankProblem, nodes: np.ndarray) -> np.ndarray:
     """Number of steps from each node, at least one."""
     _, out_indptr, _, in_indptr, _ = problem.links[:5]
     return np.maximum(
@@ -108,8 +123,8 @@ def degrees(problem: Problem, nodes: np.ndarray) -> np.ndarray:
     )
 
 
-def search(
-    problem: Problem, seed: int, theta: float, random: np.ndarray
+def search_from_seed(
+    problem: PageRankProblem, seed: int, theta: float, random: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Search from one seed.
 
@@ -121,9 +136,9 @@ def search(
     damping, unit, edges = problem.damping, (1.0 - problem.damping) * theta, 0
     levels = 1 if damping == 0.0 else max(1, ceil(log(theta) / log(damping)))
     nodes, values = np.array([seed], np.int64), np.array([1.0 - damping])
-    every, all_values = [nodes], [values]
+    level_nodes, level_values = [nodes], [values]
     for _ in range(levels if damping > 0.0 else 0):
-        with borrowed() as work:
+        with borrow_work() as work:
             at = 0
             while at < len(nodes):
                 problem.watch.check()
@@ -132,18 +147,18 @@ def search(
                 )
                 if needed:
                     work.grow(needed)
-            count = int(work.table.state[COUNT])
+            count = int(work.table.state[SLOT_COUNT])
             nodes, values = (
                 work.table.nodes[:count].copy(),
                 work.table.cells[:count, RESIDUAL].copy(),
             )
-            edges += int(work.table.state[STEPS])
+            edges += int(work.table.state[EDGES_WALKED])
         if not count:
             break
-        every.append(nodes)
-        all_values.append(values)
-    found, place = np.unique(np.concatenate(every), return_inverse=True)
-    return found, np.bincount(place, np.concatenate(all_values)), edges
+        level_nodes.append(nodes)
+        level_values.append(values)
+    all_nodes, positions = np.unique(np.concatenate(level_nodes), return_inverse=True)
+    return all_nodes, np.bincount(positions, np.concatenate(level_values)), edges
 
 
 @njit(cache=True, nogil=True)
@@ -155,17 +170,17 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
     in the paper. In one direction it receives damping x value / degree of the source, with a random
     number for each. The return values are those of `walk_residuals`.
     """
-    index, place, nodes, cells, _, state = table
+    index, slot_places, nodes, cells, _, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    last = state[STEPS] + budget
+    stop_at = state[EDGES_WALKED] + budget
     for source in range(first, len(sources)):
-        if state[STEPS] >= last:
+        if state[EDGES_WALKED] >= stop_at:
             return source, np.int64(0)
         node = sources[source]
         degree = _degree(node, way, out_indptr, in_indptr)
-        if state[COUNT] + degree > len(nodes):
-            return source, np.int64(state[COUNT] + degree)
-        state[STEPS] += degree + 1
+        if state[SLOT_COUNT] + degree > len(nodes):
+            return source, np.int64(state[SLOT_COUNT] + degree)
+        state[EDGES_WALKED] += degree + 1
         chance, mass = draw(random), damping * values[source]
         for side in range(2):
             if not way & (side + 1):
@@ -181,6 +196,9 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
                     cells[
-                        slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY), RESIDUAL
+                        slot_of(
+                            index, slot_places, nodes, cells, state, near, 0.0, UNKNOWN_DEGREES
+                        ),
+                        RESIDUAL,
                     ] += share
     return len(sources), np.int64(0)

@@ -18,27 +18,27 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import links
-from core.graph.pagerank.sweeps import candidates, merge, relax, two_colours
+from core.graph.algorithms.neighbourhood import walk_arguments
+from core.graph.pagerank.sweeps import merge, relax, select_best, two_colours
 from core.graph.store import Graph
 
 # Share of the initial error that the planned half-sweeps leave, if each link connects two colours.
-SHRINK = 1 / 100
+REMAINING_ERROR_SHARE = 1 / 100
 # Smallest number of half-sweeps, for any damping.
-LEAST = 7
+MIN_HALF_SWEEPS = 7
 # Largest change of the last two half-sweeps for each node that may be missed, where all scores sum
-# up to one. The number of nodes counts up to `FEW_NODES`.
-SETTLED = 3e-4
+# up to one. The number of nodes counts up to `MAX_SETTLED_NODES`.
+SETTLED_CHANGE = 3e-4
 # If few nodes are kept, each wrong one weighs more.
-FEW_NODES = 1000
+MAX_SETTLED_NODES = 1000
 # Largest graph whose half-sweeps go on until they converge, and the change that counts as that.
-SMALL, CONVERGED = 5000, 1e-11
+SMALL_GRAPH_NODES, CONVERGED_CHANGE = 5000, 1e-11
 # Number of dampings whose inverses are kept.
-INVERSES = 8
+MAX_INVERSES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class SweepLayout:
     """A graph arranged for half-sweeps.
 
     Leaves are kept apart. The other nodes are ordered by (colour, links descending, id), and their
@@ -65,15 +65,15 @@ class Layout:
 
         Leaves are eliminated.
         """
-        found = self.inverses.get(damping)
-        if found is None:
-            found = self.degree.copy()
-            found[self.leaves[0]] -= damping * damping * np.diff(self.leaves[1])
-            found = 1.0 / found
-            if len(self.inverses) >= INVERSES:
+        coefficients = self.inverses.get(damping)
+        if coefficients is None:
+            coefficients = self.degree.copy()
+            coefficients[self.leaves[0]] -= damping * damping * np.diff(self.leaves[1])
+            coefficients = 1.0 / coefficients
+            if len(self.inverses) >= MAX_INVERSES:
                 self.inverses.clear()
-            self.inverses[damping] = found
-        return found
+            self.inverses[damping] = coefficients
+        return coefficients
 
     def borrow(self) -> tuple[np.ndarray, ...]:
         """Return work arrays: values, mass (zeros), scores, active places by colour, and seen."""
@@ -90,7 +90,7 @@ class Layout:
             )
 
 
-def layout(graph: Graph) -> Layout:
+def sweep_layout(graph: Graph) -> SweepLayout:
     """Return the arrangement of a graph, cached on the graph."""
     return graph.derived.once("half-sweep layout", None, lambda: _arrange(graph))
 
@@ -98,14 +98,18 @@ def layout(graph: Graph) -> Layout:
 def half_sweeps(damping: float) -> int:
     """Return the number of half-sweeps for a large graph.
 
-    It is 7 for a damping of 0.8. It is the number that leaves `SHRINK` of the error, at least
-    `LEAST`.
+    It is 7 for a damping of 0.8. It is the number that leaves `REMAINING_ERROR_SHARE` of the error, at least
+    `MIN_HALF_SWEEPS`.
     """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
-    return LEAST if shrink == 0.0 else max(LEAST, ceil(log(SHRINK) / log(shrink)))
+    return (
+        MIN_HALF_SWEEPS
+        if shrink == 0.0
+        else max(MIN_HALF_SWEEPS, ceil(log(REMAINING_ERROR_SHARE) / log(shrink)))
+    )
 
 
-def relaxed(
+def relax_graph(
     graph: Graph,
     seeds: np.ndarray,
     shares: np.ndarray,
@@ -117,7 +121,7 @@ def relaxed(
 
     Nodes equal to the last one, and a few more, are included. If fewer than `keep` nodes hold a
     score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
-    the last two change more than `SETTLED` allows for this recall. Graphs of at most `SMALL` nodes
+    the last two change more than `SETTLED_CHANGE` allows for this recall. Graphs of at most `SMALL_GRAPH_NODES` nodes
     are relaxed until they have converged.
 
     Parameters
@@ -126,80 +130,84 @@ def relaxed(
     shares : share of the restarts of each seed.
     recall : share of the exact best nodes to find.
     """
-    made = layout(graph)
-    omega, whole = 2.0 / (1.0 + sqrt(1.0 - damping * damping)), 1.0
+    arranged = sweep_layout(graph)
+    omega, restart_mass = 2.0 / (1.0 + sqrt(1.0 - damping * damping)), 1.0
     bonus: dict[int, float] = {}
-    own: dict[int, float] = {}
-    given = list(zip(seeds.tolist(), shares.tolist()))
-    for seed, share in given:
-        whole -= damping * share if made.alone[seed] else 0.0
-    for seed, share in given:
-        place, source = int(made.place[seed]), (1.0 - damping) * share / whole
-        if made.leaf[seed]:
-            own[seed], source = source, damping * source
-        bonus[place] = bonus.get(place, 0.0) + omega * source
+    leaf_sources: dict[int, float] = {}
+    seed_shares = list(zip(seeds.tolist(), shares.tolist()))
+    for seed, share in seed_shares:
+        restart_mass -= damping * share if arranged.alone[seed] else 0.0
+    for seed, share in seed_shares:
+        seed_place, source = int(arranged.place[seed]), (1.0 - damping) * share / restart_mass
+        if arranged.leaf[seed]:
+            leaf_sources[seed], source = source, damping * source
+        bonus[seed_place] = bonus.get(seed_place, 0.0) + omega * source
     starts = sorted(bonus)
-    if graph.n_nodes <= SMALL:
-        tolerance = CONVERGED
+    if graph.n_nodes <= SMALL_GRAPH_NODES:
+        tolerance = CONVERGED_CHANGE
     else:
-        tolerance = max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
-    values, mass, scores, active, seen = work = made.borrow()
+        tolerance = max(
+            CONVERGED_CHANGE, SETTLED_CHANGE * (1.0 - recall) * min(max(keep, 1), MAX_SETTLED_NODES)
+        )
+    values, mass, scores, active, seen = work = arranged.borrow()
     relax(
         values,
         mass,
         active,
         seen,
-        made.split,
+        arranged.split,
         np.array(starts),
         np.array([bonus[place] for place in starts]),
         omega,
         omega * damping,
-        made.inverse(damping),
-        *made.rows,
+        arranged.inverse(damping),
+        *arranged.rows,
         half_sweeps(damping),
         tolerance,
     )
-    ids, best = candidates(values, scores, made.degree, damping, keep, made.nodes, *made.leaves)
-    for seed, source in own.items():
+    ids, best = select_best(
+        values, scores, arranged.degree, damping, keep, arranged.nodes, *arranged.leaves
+    )
+    for seed, source in leaf_sources.items():
         others = ids != seed
         ids = np.append(ids[others], seed)
-        best = np.append(best[others], damping * max(0.0, values[made.place[seed]]) + source)
-    made.spare.append(work)
+        best = np.append(best[others], damping * max(0.0, values[arranged.place[seed]]) + source)
+    arranged.spare.append(work)
     return ids, best
 
 
-def _arrange(graph: Graph) -> Layout:
-    way = links(graph, "both")[1:]
+def _arrange(graph: Graph) -> SweepLayout:
+    way = walk_arguments(graph, "both")[1:]
     out_indptr, tails, in_indptr, in_heads = way
     degree = np.diff(out_indptr) + np.diff(in_indptr)
-    single = np.flatnonzero(degree == 1)
-    outward = out_indptr[single + 1] > out_indptr[single]
-    host = np.empty(len(single), np.int64)
-    host[outward], host[~outward] = (
-        tails[out_indptr[single[outward]]],
-        in_heads[in_indptr[single[~outward]]],
+    single_link = np.flatnonzero(degree == 1)
+    outward = out_indptr[single_link + 1] > out_indptr[single_link]
+    neighbour = np.empty(len(single_link), np.int64)
+    neighbour[outward], neighbour[~outward] = (
+        tails[out_indptr[single_link[outward]]],
+        in_heads[in_indptr[single_link[~outward]]],
     )
     # If two nodes have no other link, the first of them is kept.
-    chosen = (degree[host] > 1) | (host < single)
-    leaves, host = single[chosen], host[chosen]
+    is_leaf = (degree[neighbour] > 1) | (neighbour < single_link)
+    leaves, neighbour = single_link[is_leaf], neighbour[is_leaf]
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
     order = np.argsort(-degree, kind="stable")
     colour = two_colours(order, *way)
-    inner = degree - np.bincount(host, minlength=graph.n_nodes)
+    inner = degree - np.bincount(neighbour, minlength=graph.n_nodes)
     nodes = np.flatnonzero(~leaf)
     nodes = nodes[np.lexsort((-inner[nodes], colour[nodes]))]
-    place = np.full(graph.n_nodes, -1, np.int64)
-    place[nodes] = np.arange(len(nodes))
-    indptr, near = merge(nodes, place, *way)
+    place_of = np.full(graph.n_nodes, -1, np.int64)
+    place_of[nodes] = np.arange(len(nodes))
+    indptr, near = merge(nodes, place_of, *way)
     # Smaller numbers are read faster.
     rows = (indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near)
-    place[leaves] = place[host]
-    by_host = np.argsort(place[leaves], kind="stable")
-    hosts, counts = np.unique(place[leaves], return_counts=True)
-    return Layout(
+    place_of[leaves] = place_of[neighbour]
+    by_host = np.argsort(place_of[leaves], kind="stable")
+    hosts, counts = np.unique(place_of[leaves], return_counts=True)
+    return SweepLayout(
         nodes,
-        place,
+        place_of,
         leaf,
         degree == 0,
         int(np.sum(colour[nodes] == 0)),

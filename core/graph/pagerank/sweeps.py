@@ -11,11 +11,11 @@ import numpy as np
 from numba import njit
 
 # Number of first half-sweeps that may push. Divisor of the links: a push must walk fewer of them.
-PUSHED, PART = (4, 16)
+MAX_PUSHED_SWEEPS, PUSHED_LINK_DIVISOR = (4, 16)
 # Drops all but 6 bits of a score's fraction, which gives 64 bins for each power of two.
-SHIFT = 46
+BIN_SHIFT = 46
 # The first bin holds all scores below 2^-64.
-LOWEST, BINS = ((1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT))
+FIRST_BIN, BIN_COUNT = ((1023 - 64) << (52 - BIN_SHIFT), 66 << (52 - BIN_SHIFT))
 
 
 @njit(cache=True, nogil=True)
@@ -65,12 +65,12 @@ def merge(nodes, place, out_indptr, tails, in_indptr, in_heads):
             for side in range(2):
                 starts, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
                 for link in range(starts[node], starts[node + 1]):
-                    other = place[neighbours[link]]
-                    if other >= 0 and writes:
-                        near[fill[other]] = row
-                        fill[other] += 1
-                    elif other >= 0:
-                        indptr[other + 1] += 1
+                    end_place = place[neighbours[link]]
+                    if end_place >= 0 and writes:
+                        near[fill[end_place]] = row
+                        fill[end_place] += 1
+                    elif end_place >= 0:
+                        indptr[end_place + 1] += 1
     return indptr, near
 
 
@@ -98,19 +98,19 @@ def _push(
     """
     size = count[colour]
     for index in range(count[1 - colour]):
-        place = active[1 - colour, index]
-        for link in range(indptr[place], indptr[place + 1]):
-            other = near[link]
-            if start <= other < end:
-                mass[other] += values[place]
-                if not seen[other]:
-                    seen[other] = True
-                    active[colour, size] = other
+        at_place = active[1 - colour, index]
+        for link in range(indptr[at_place], indptr[at_place + 1]):
+            next_place = near[link]
+            if start <= next_place < end:
+                mass[next_place] += values[at_place]
+                if not seen[next_place]:
+                    seen[next_place] = True
+                    active[colour, size] = next_place
                     size += 1
     for index in range(size):
-        place = active[colour, index]
-        values[place] = over * values[place] + inverse[place] * step * mass[place]
-        mass[place] = 0.0
+        at_place = active[colour, index]
+        values[at_place] = over * values[at_place] + inverse[at_place] * step * mass[at_place]
+        mass[at_place] = 0.0
     for index in range(len(seeds)):
         if start <= seeds[index] < end:
             values[seeds[index]] += inverse[seeds[index]] * bonus[index]
@@ -124,22 +124,22 @@ def _pull(values, start, end, extra, over, step, inverse, indptr, near):
     Returns the sum of their changes, each multiplied by the number of its links.
     """
     change, link = 0.0, np.int64(indptr[start])
-    for place in range(start, end):
-        total, other, stop = 0.0, 0.0, np.int64(indptr[place + 1])
+    for at_place in range(start, end):
+        total, second_total, stop = 0.0, 0.0, np.int64(indptr[at_place + 1])
         size = np.float64(stop - link)
         # Two sums at once: an addition need not wait for the previous one.
         while link + 1 < stop:
             total += values[near[link]]
-            other += values[near[link + 1]]
+            second_total += values[near[link + 1]]
             link += 2
         if link < stop:
             total += values[near[link]]
-        total += other
+        total += second_total
         link = stop
-        before = values[place]
-        after = over * before + inverse[place] * (step * total + extra)
+        before = values[at_place]
+        after = over * before + inverse[at_place] * (step * total + extra)
         change += abs(after - before) * size
-        values[place] = after
+        values[at_place] = after
     return change
 
 
@@ -183,7 +183,7 @@ def relax(
         walk = 0
         for index in range(count[1 - colour] if pushes else 0):
             walk += indptr[active[1 - colour, index] + 1] - indptr[active[1 - colour, index]]
-        pushes = pushes and half <= PUSHED and walk * PART < len(near)
+        pushes = pushes and half <= MAX_PUSHED_SWEEPS and walk * PUSHED_LINK_DIVISOR < len(near)
         if pushes:
             count[colour] = _push(
                 values,
@@ -224,33 +224,35 @@ def relax(
 
 
 @njit(cache=True, nogil=True)
-def candidates(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
+def select_best(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
     """Return the best `keep` nodes and their scores.
 
     A few others in the same bin as the last one are included. A place's score is its value x
     degree, a leaf's damping x the value of its neighbour. Bins count scores as rounded by
     `order.steady`, so those equal to the last are all included. `scores` is overwritten.
     """
-    half, counts = 1 << 15, np.zeros(BINS, np.int64)
+    half, counts = 1 << 15, np.zeros(BIN_COUNT, np.int64)
     bits, shares = scores.view(np.int64), values[hosts] * damping
     share_bits = shares.view(np.int64)
-    for place in range(len(scores)):
-        scores[place] = values[place] * degree[place]
-        if scores[place] > 0.0:
-            counts[min(max(((bits[place] + half) >> SHIFT) - LOWEST, 0), BINS - 1)] += 1
+    for at_place in range(len(scores)):
+        scores[at_place] = values[at_place] * degree[at_place]
+        if scores[at_place] > 0.0:
+            counts[
+                min(max(((bits[at_place] + half) >> BIN_SHIFT) - FIRST_BIN, 0), BIN_COUNT - 1)
+            ] += 1
     for index in range(len(hosts)):
         if shares[index] > 0.0:
-            at = min(max(((share_bits[index] + half) >> SHIFT) - LOWEST, 0), BINS - 1)
+            at = min(max(((share_bits[index] + half) >> BIN_SHIFT) - FIRST_BIN, 0), BIN_COUNT - 1)
             counts[at] += leaf_indptr[index + 1] - leaf_indptr[index]
-    last, found = BINS - 1, counts[BINS - 1]
-    while last > 0 and found < keep:
+    last, n_found = BIN_COUNT - 1, counts[BIN_COUNT - 1]
+    while last > 0 and n_found < keep:
         last -= 1
-        found += counts[last]
-    bar = ((last + LOWEST) << SHIFT) - half if last > 0 else 1
-    ids, best, size = np.empty(found, np.int64), np.empty(found), 0
-    for place in range(len(scores)):
-        if bits[place] >= bar:  # bits are ordered as the scores, negative ones below
-            ids[size], best[size] = nodes[place], scores[place]
+        n_found += counts[last]
+    bar = ((last + FIRST_BIN) << BIN_SHIFT) - half if last > 0 else 1
+    ids, best, size = np.empty(n_found, np.int64), np.empty(n_found), 0
+    for at_place in range(len(scores)):
+        if bits[at_place] >= bar:  # bits are ordered as the scores, negative ones below
+            ids[size], best[size] = nodes[at_place], scores[at_place]
             size += 1
     for index in range(len(hosts)):
         if share_bits[index] >= bar:

@@ -10,23 +10,30 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from core.graph.order import steady, top_k
-from core.graph.pagerank.fora import EPSILON, walk_rate
-from core.graph.pagerank.local.push import drain
+from core.graph.order import round_scores, top_k
+from core.graph.pagerank.fora import FORA_EPSILON, walk_rate
+from core.graph.pagerank.local.push import drain_queue
 from core.graph.pagerank.local.push_loops import enqueue
-from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, borrowed, put
-from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.walking import push_back, walk_from
+from core.graph.pagerank.local.table import (
+    EDGES_WALKED,
+    ESTIMATE,
+    RESIDUAL,
+    SLOT_COUNT,
+    add_residual,
+    borrow_work,
+)
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult
+from core.graph.pagerank.walk_loops import push_backward, walk_from
 
 # Largest residual that the first backward pushes leave, and its divisor from one round to the next.
-BACKWARD, FINER = (0.1, 4.0)
+FIRST_BACKWARD_BAR, BACKWARD_BAR_DIVISOR = (0.1, 4.0)
 # Largest number of rounds; the number of walks doubles from one to the next.
-ROUNDS = 8
+TOPPPR_ROUNDS = 8
 # Largest number of edges walked.
-BUDGET = 10_000_000
+TOPPPR_MAX_EDGES = 10_000_000
 
 
-def topppr(problem: Problem, budget: int = BUDGET) -> Found:
+def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRankResult:
     """Return the best nodes, a share of them proved to be correct.
 
     At least the share `recall` is proved to be among the true best. This share is the paper's
@@ -44,30 +51,30 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
     BadParameter
         If there are weights.
 
-    >>> from core.graph.pagerank.problem import pose
+    >>> from core.graph.pagerank.problem import pose_problem
     >>> from core.graph.pagerank.topppr import topppr
-    >>> toy.names(topppr(pose(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
+    >>> toy.names(topppr(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
     problem.unweighted("topppr")
-    with borrowed() as work:
+    with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
-            put(work.table, seed, share)
-        rate = walk_rate(EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
+            add_residual(work.table, seed, share)
+        rate = walk_rate(FORA_EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
         bar = 1.0 / sqrt(max(1, problem.steps) * rate)
-        enqueue(work.table, bar, int(work.table.state[COUNT]))
-        drain(work, problem, bar, budget // 2)
-        count = int(work.table.state[COUNT])
+        enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
+        drain_queue(work, problem, bar, budget // 2)
+        count = int(work.table.state[SLOT_COUNT])
         order = np.argsort(work.table.nodes[:count])
-        search = _Search(
+        search = _BoundedSearch(
             problem,
             work.table.nodes[order],
             work.table.cells[order, ESTIMATE],
             work.table.cells[order, RESIDUAL],
         )
-        search.edges = int(work.table.state[STEPS])
-    walks, backward = max(2, ceil(search.rest * rate)), BACKWARD
-    for _ in range(ROUNDS):
+        search.edges = int(work.table.state[EDGES_WALKED])
+    walks, backward = max(2, ceil(search.rest * rate)), FIRST_BACKWARD_BAR
+    for _ in range(TOPPPR_ROUNDS):
         problem.watch.check()
         proved = search.walk(walks)
         if proved < problem.recall * problem.keep:
@@ -77,13 +84,13 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
             or 2 * search.edges > budget
         ):
             break
-        walks, backward = search.walks, backward / FINER
+        walks, backward = search.walks, backward / BACKWARD_BAR_DIVISOR
     settled = proved >= min(problem.recall * problem.keep, search.reached())
     nodes, scores = problem.ranked(search.nodes, search.scores)
-    edges, held = search.edges, float(search.start.sum()) + search.rest * search.retained
-    return Found(
+    edges, total_mass = search.edges, float(search.start.sum()) + search.rest * search.retained
+    return PageRankResult(
         nodes,
-        scores / held,
+        scores / total_mass,
         edges,
         settled,
         f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.",
@@ -91,14 +98,14 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
 
 
 @dataclass(eq=False)
-class _Search:
+class _BoundedSearch:
     """State of a search: nodes with estimates and bounds of their errors.
 
     Nodes are ascending. `start` and `residual` are the results of the forward push. The PageRank of
     a node lies within `half` of its score.
     """
 
-    problem: Problem
+    problem: PageRankProblem
     nodes: np.ndarray
     start: np.ndarray
     residual: np.ndarray
@@ -114,7 +121,7 @@ class _Search:
             0x9E3779B97F4A7C15
         )
         self.dice = np.random.default_rng(self.problem.random)
-        self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * ROUNDS)
+        self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * TOPPPR_ROUNDS)
         self.scores, self.half, self.unseen = self.start.copy(), np.zeros(len(self.nodes)), 0.0
 
     def reached(self) -> int:
@@ -159,23 +166,23 @@ class _Search:
         doubt = np.flatnonzero(
             (self.scores + self.half >= last) & (self.scores - self.half <= last)
         )
-        for place in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
+        for position in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
             if self.edges > budget:
                 break
             problem.watch.check()
-            with borrowed() as work:
-                put(work.table, int(self.nodes[place]), 1.0)
+            with borrow_work() as work:
+                add_residual(work.table, int(self.nodes[position]), 1.0)
                 needed = 1
                 while needed:
-                    most, needed = push_back(
+                    most, needed = push_backward(
                         work.table, problem.damping, bar, budget, problem.links
                     )
                     if needed:
                         work.grow(needed)
-                count = int(work.table.state[COUNT])
+                count = int(work.table.state[SLOT_COUNT])
                 nodes, cells = work.table.nodes[:count].copy(), work.table.cells[:count].copy()
-                self.edges += int(work.table.state[STEPS])
-            self._combine(place, nodes, cells, most)
+                self.edges += int(work.table.state[EDGES_WALKED])
+            self._combine(position, nodes, cells, most)
         return self._proved()
 
     def _combine(self, place: int, nodes: np.ndarray, cells: np.ndarray, most: float) -> None:
@@ -183,13 +190,16 @@ class _Search:
 
         These are the forward push, the walks and a backward push.
         """
-        sure = float(np.sum(_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
-        ends, values = _at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
+        certain = float(np.sum(_values_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
+        ends, values = _values_at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
         mean = float(np.sum(ends * values)) / self.walks
         spread = max(0.0, float(np.sum(ends * values * values)) / self.walks - mean * mean)
         half = float(self._bound(np.array([spread]), most)[0])
         if half < self.half[place]:
-            self.scores[place], self.half[place] = self.start[place] + sure + self.rest * mean, half
+            self.scores[place], self.half[place] = (
+                self.start[place] + certain + self.rest * mean,
+                half,
+            )
 
     def _bound(self, variance: np.ndarray, most: float) -> np.ndarray:
         """Bound the error of the residual times a mean over the walks.
@@ -212,7 +222,7 @@ class _Search:
 
     def _proved(self) -> int:
         keep = self.problem.keep
-        best = np.searchsorted(self.nodes, top_k(self.nodes, steady(self.scores), keep)[0])
+        best = np.searchsorted(self.nodes, top_k(self.nodes, round_scores(self.scores), keep)[0])
         low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
         above = len(high) - np.searchsorted(high, low, side="right") - (self.half[best] > 0.0)
         if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0:
@@ -222,7 +232,7 @@ class _Search:
         return int(np.sum((above < keep) & (low > bar)))
 
 
-def _at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _values_at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the values of some nodes, zero for those not in `nodes`.
 
     `nodes` are ascending.

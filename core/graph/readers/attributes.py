@@ -13,7 +13,7 @@ import numpy as np
 
 from core.graph.columns import NONE, Columns, Table
 
-OF_NODES = {
+NODE_COLUMN_KEYS = {
     "type": ("entity_type", "type", "node_type", ":label", "labels", "category", "~label"),
     "description": ("description", "desc", "definition", "comment", "abstract", "summary"),
 }
@@ -21,18 +21,18 @@ OF_NODES = {
 
 Of several keys, the first existing one is used.
 """
-OF_EDGES = {
+EDGE_COLUMN_KEYS = {
     "description": ("description", "desc", "definition", "comment", "evidence", "sentence"),
     "keywords": ("keywords", "keyword"),
     "weight": ("weight", "strength"),
 }
 """Columns of edges, with the keys under which files write each."""
-ONLY_TRIPLES = (
+ONLY_TRIPLES_READ = (
     "Of a file with more than 128 MB of text only the triples are read, as columns are put "
     "together in memory."
 )
 # Separator between the descriptions of several texts, as LightRAG and nano-graphrag write it.
-SEPARATOR = "<SEP>"
+DESCRIPTION_SEPARATOR = "<SEP>"
 
 
 @dataclass
@@ -107,15 +107,15 @@ class Attributes:
 
         A missing weight is None. This is for a preview before the graph is built.
         """
-        found: dict[str, list[Any]] = {
+        columns: dict[str, list[Any]] = {
             column: [texts.get(place, "") for place in range(count)]
             for column, texts in self._texts.items()
             if min(texts) < count
         }
         if self._weights:
             weights = [None if math.isnan(weight) else weight for weight in self._weights[:count]]
-            found["weight"] = weights + [None] * (count - len(weights))
-        return found
+            columns["weight"] = weights + [None] * (count - len(weights))
+        return columns
 
     def columns(self, names: Sequence[str], edges: np.ndarray, n_edges: int) -> Columns:
         """Return the tables of the graph.
@@ -130,47 +130,49 @@ class Attributes:
         """
         nodes = {
             column: [self.nodes.get(name, {}).get(column, "") for name in names]
-            for column in OF_NODES
+            for column in NODE_COLUMN_KEYS
             if any(column in one for one in self.nodes.values())
         }
         nodes = {column: texts for column, texts in nodes.items() if any(texts)}
-        found: dict[str, Sequence[Any]] = {
+        edge_columns: dict[str, Sequence[Any]] = {
             column: self._joined(self._texts[column], edges, n_edges)
-            for column in OF_EDGES
+            for column in EDGE_COLUMN_KEYS
             if column in self._texts
         }
         if self._weights:
-            found["weight"] = self._summed(edges, n_edges).tolist()
-        if not nodes and not found:
+            edge_columns["weight"] = self._summed(edges, n_edges).tolist()
+        if not nodes and not edge_columns:
             return NONE
-        return Columns(Table.of(**nodes) if nodes else None, Table.of(**found) if found else None)
+        return Columns(
+            Table.of(**nodes) if nodes else None, Table.of(**edge_columns) if edge_columns else None
+        )
 
     def sentences(self) -> Iterator[str]:
         """Yield sentences about the columns that were taken and about unusable values."""
         parts = []
-        for of, taken in self.taken.items():
+        for owner, taken in self.taken.items():
             keys: dict[str, list[str]] = {}
             for (column, key), _ in taken.most_common():
                 keys.setdefault(column, []).append(f"“{key}”")
             if keys:
                 columns = (f"{column} from {' or '.join(names)}" for column, names in keys.items())
-                parts.append(f"of {of}, {', '.join(columns)}")
+                parts.append(f"of {owner}, {', '.join(columns)}")
         if parts:
             yield f"Also taken: {'; '.join(parts)}."
         if self.unusable:
-            one = self.unusable == 1
+            is_single = self.unusable == 1
             yield (
                 f"{_many(self.unusable, 'weight')} that "
-                f"{'is no number counts' if one else 'are no numbers count'} as 1."
+                f"{'is no number counts' if is_single else 'are no numbers count'} as 1."
             )
-        given = np.array(self._weights)
-        without = self.count - int(np.count_nonzero(~np.isnan(given)))
-        if len(given) and without > self.unusable:
+        weights = np.array(self._weights)
+        without = self.count - int(np.count_nonzero(~np.isnan(weights)))
+        if len(weights) and without > self.unusable:
             yield (
                 f"{_many(without - self.unusable, 'triple')} without a weight "
                 f"count{'s' * (without - self.unusable == 1)} as 1."
             )
-        if (given <= 0).any():
+        if (weights <= 0).any():
             yield "Weights of zero or less count as next to none."
 
     def same_relation(self, relation: str) -> str:
@@ -195,8 +197,8 @@ class Attributes:
         )
 
     def _found(self, of: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for column, keys in (OF_NODES if of == "nodes" else OF_EDGES).items():
+        values: dict[str, Any] = {}
+        for column, keys in (NODE_COLUMN_KEYS if of == "nodes" else EDGE_COLUMN_KEYS).items():
             for key in keys:
                 if (
                     key in used
@@ -204,47 +206,50 @@ class Attributes:
                     or (value := self._value(column, row[key])) is None
                 ):
                     continue
-                found[column] = value
+                values[column] = value
                 self.taken[of][column, key] += 1
                 break
-        return found
+        return values
 
     def _value(self, column: str, value: Any) -> Any:
         if column == "type":
-            text = text_of(value)
+            text = one_line_text(value)
             # :Person:Actor and Person;Actor, as Neo4j writes labels
             parts = text.split(":") if text.startswith(":") else text.split(";")
             return ", ".join(part.strip() for part in parts if part.strip()) or None
         if column != "weight":
-            return text_of(value) or None
-        weight = number_of(value)
-        if weight is None and text_of(value):
+            return one_line_text(value) or None
+        weight = parse_number(value)
+        if weight is None and one_line_text(value):
             self.unusable += 1
         return weight
 
     def _joined(self, texts: Mapping[int, str], edges: np.ndarray, n_edges: int) -> list[str]:
-        found: dict[int, set[str]] = {}
+        texts_of_edge: dict[int, set[str]] = {}
         for place, text in texts.items():
-            found.setdefault(int(edges[place]), set()).add(text)
-        return [" ".join(sorted(found[edge])) if edge in found else "" for edge in range(n_edges)]
+            texts_of_edge.setdefault(int(edges[place]), set()).add(text)
+        return [
+            " ".join(sorted(texts_of_edge[edge])) if edge in texts_of_edge else ""
+            for edge in range(n_edges)
+        ]
 
     def _summed(self, edges: np.ndarray, n_edges: int) -> np.ndarray:
-        given, weights = np.array(self._weights), np.ones(self.count)
-        weights[: len(given)] = np.where(np.isnan(given), 1.0, given)
+        given_weights, weights = np.array(self._weights), np.ones(self.count)
+        weights[: len(given_weights)] = np.where(np.isnan(given_weights), 1.0, given_weights)
         order = np.lexsort((weights, edges))
         return np.bincount(edges[order], weights[order], n_edges)
 
 
-def text_of(value: Any) -> str:
+def one_line_text(value: Any) -> str:
     """Return a value as a text of one line.
 
-    A list is joined by commas. Surrounding quotation marks (nano-graphrag) and `SEPARATOR` are
+    A list is joined by commas. Surrounding quotation marks (nano-graphrag) and `DESCRIPTION_SEPARATOR` are
     removed.
     """
     if isinstance(value, bool) or value is None:
         return ""
     if isinstance(value, str):
-        parts = [" ".join(part.split()) for part in value.split(SEPARATOR)]
+        parts = [" ".join(part.split()) for part in value.split(DESCRIPTION_SEPARATOR)]
         return " ".join(
             part[1:-1].strip() if len(part) > 2 and part[0] == part[-1] == '"' else part
             for part in parts
@@ -252,11 +257,11 @@ def text_of(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value) if math.isfinite(value) else ""
     if isinstance(value, Sequence):
-        return ", ".join(filter(None, map(text_of, value)))
+        return ", ".join(filter(None, map(one_line_text, value)))
     return ""
 
 
-def number_of(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
     """Return a value as a number, or None.
 
     Numbers that are not finite in single precision are None, too.

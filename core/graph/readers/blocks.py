@@ -15,24 +15,24 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.readers.delimited import (
-    QUOTED,
-    SEPARATORS,
-    each,
+    FORMAT_SEPARATORS,
+    QUOTED_FORMATS,
+    bad_quotes_error,
+    detect_layout,
     first_lines,
-    look,
-    not_quoted,
     triple_of,
+    triples_of_row,
 )
-from core.graph.readers.list_cells import names_of
+from core.graph.readers.list_cells import cell_names
 from core.graph.readers.source import TripleSource
-from core.graph.readers.textkernels import split
-from core.io.files import LONGEST_LINE, Unpacked, not_utf8, size_text
+from core.graph.readers.text_loops import split_lines
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8, size_text
 
-LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
+LINE_PATTERN = re.compile(rb"[^\n]*\n|[^\n]+$")
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockPosition:
     """Position in a file after a block.
 
     `offset` counts the bytes of text and `line` the lines before it. `quoted` is True if rows are
@@ -55,7 +55,7 @@ class Block:
     starts: np.ndarray  # int64 [3 triples]
     lengths: np.ndarray  # int64 [3 triples]
     lines: np.ndarray  # int64 [triples], line of each triple, from 1
-    after: Place
+    after: BlockPosition
 
 
 @dataclass
@@ -78,16 +78,18 @@ class DelimitedBlocks:
             self.source.tally,
         )
 
-    def read(self, place: Place) -> Iterator[Block]:
+    def read(self, place: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
         self._look()
         with self.source.opened() as source:
             source.skip(place.offset)
             texts = whole_lines(source, self.size)
             for text in chain([b""], texts) if place.quoted else texts:
-                if place.quoted or (self._form in QUOTED and (b'"' in text or b"[" in text)):
+                if place.quoted or (
+                    self._form in QUOTED_FORMATS and (b'"' in text or b"[" in text)
+                ):
                     yield from self._quoted(
-                        chain([text], texts), Place(place.offset, place.line, True)
+                        chain([text], texts), BlockPosition(place.offset, place.line, True)
                     )
                     return
                 block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
@@ -98,45 +100,49 @@ class DelimitedBlocks:
         """Detect the layout of the file from its first lines, as `delimited.read` does."""
         with self.source.opened() as source:
             first = first_lines(_texts(source))
-        opening = look(self.source, first)
+        opening = detect_layout(self.source, first)
         self._form, self._head = opening.form, opening.columns
         self._opening = opening.before
-        cells = (cell for _, text in first for cell in text.split(SEPARATORS[opening.form]))
-        if opening.form not in QUOTED and any(names_of(cell) != [cell] for cell in cells):
+        cells = (cell for _, text in first for cell in text.split(FORMAT_SEPARATORS[opening.form]))
+        if opening.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):
             self._tally.warn(
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
 
-    def _sliced(self, data: np.ndarray, place: Place) -> Block:
+    def _sliced(self, data: np.ndarray, place: BlockPosition) -> Block:
         fault = self._drop_undecodable(data, place)
         if place.line < self._opening:
             self._hide_lines(data, self._opening - place.line)
         most = int(np.count_nonzero(data == 10)) + 1
-        wanted = self._columns or self._head
+        chosen_columns = self._columns or self._head
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
         numbers, odd = np.empty(most, np.int64), np.empty((most, 4), np.int64)
-        columns = np.array(wanted or (1, 2, 3), np.int64) - 1
-        separator = ord(SEPARATORS[self._form])
-        found, strange, lines = split(
+        columns = np.array(chosen_columns or (1, 2, 3), np.int64) - 1
+        separator = ord(FORMAT_SEPARATORS[self._form])
+        n_triples, n_odd, lines = split_lines(
             data,
             len(data),
             separator,
             columns,
-            wanted is None,
+            chosen_columns is None,
             starts,
             lengths,
             numbers,
             odd,
         )
-        for line, start, end, reason in odd[:strange].tolist():
+        for line, start, end, reason in odd[:n_odd].tolist():
             if fault and place.line + line + 1 > fault[0]:
                 break
             self._bad(place.line + line + 1, data[start:end].tobytes(), reason)
         if fault:
             raise not_utf8(self._path.name, fault[0], fault[1].start)
-        after = Place(place.offset + len(data), place.line + lines)
+        after = BlockPosition(place.offset + len(data), place.line + lines)
         return Block(
-            data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after
+            data,
+            starts[: 3 * n_triples],
+            lengths[: 3 * n_triples],
+            numbers[:n_triples] + place.line + 1,
+            after,
         )
 
     def _bad(self, number: int, line: bytes, reason: int) -> None:
@@ -146,13 +152,13 @@ class DelimitedBlocks:
             triple_of(
                 self._path,
                 number,
-                line.decode("utf-8").split(SEPARATORS[self._form]),
+                line.decode("utf-8").split(FORMAT_SEPARATORS[self._form]),
                 self._form,
                 self._columns or self._head,
             )
 
     def _drop_undecodable(
-        self, data: np.ndarray, place: Place
+        self, data: np.ndarray, place: BlockPosition
     ) -> tuple[int, UnicodeDecodeError] | None:
         """Overwrite lines that are not UTF-8 with spaces, and count them as bad.
 
@@ -181,7 +187,7 @@ class DelimitedBlocks:
             data[start:end] = 32
             start = end + 1
 
-    def _quoted(self, chunks: Iterator[bytes], place: Place) -> Iterator[Block]:
+    def _quoted(self, chunks: Iterator[bytes], place: BlockPosition) -> Iterator[Block]:
         """Yield the blocks of quoted rows from a position on.
 
         The csv module reads them from chunks of whole lines.
@@ -190,8 +196,8 @@ class DelimitedBlocks:
 
         def texts() -> Iterator[str]:
             nonlocal at
-            for line in (line for chunk in chunks for line in LINES.findall(chunk)):
-                at = Place(at.offset + len(line), at.line + 1, True)
+            for line in (line for chunk in chunks for line in LINE_PATTERN.findall(chunk)):
+                at = BlockPosition(at.offset + len(line), at.line + 1, True)
                 try:
                     text = line.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
@@ -201,9 +207,9 @@ class DelimitedBlocks:
                 if text.strip():
                     yield text + "\n"
 
-        found: list[str] = []
+        parts: list[str] = []
         lines: list[int] = []
-        rows, size = csv.reader(texts(), strict=True, delimiter=SEPARATORS[self._form]), 0
+        rows, size = csv.reader(texts(), strict=True, delimiter=FORMAT_SEPARATORS[self._form]), 0
         while True:
             try:
                 row = next(rows, None)
@@ -213,8 +219,8 @@ class DelimitedBlocks:
                     triple = triple_of(
                         self._path, at.line, row, self._form, self._columns or self._head
                     )
-                    for one in each(self.source, at.line, triple):
-                        found += one
+                    for one in triples_of_row(self.source, at.line, triple):
+                        parts += one
                         size += sum(map(len, one))
                         lines.append(at.line)
             except (csv.Error, BadInput) as error:
@@ -225,17 +231,17 @@ class DelimitedBlocks:
                     at.line,
                 ):
                     raise (
-                        not_quoted(self._path, at.line, error, self._form)
+                        bad_quotes_error(self._path, at.line, error, self._form)
                         if isinstance(error, csv.Error)
                         else error
                     ) from None
             if size >= self.size:
-                yield packed(found, lines, at)
-                found, size, lines = [], 0, []
-        yield packed(found, lines, at)
+                yield pack_block(parts, lines, at)
+                parts, size, lines = [], 0, []
+        yield pack_block(parts, lines, at)
 
 
-def packed(parts: list[str], lines: list[int], after: Place) -> Block:
+def pack_block(parts: list[str], lines: list[int], after: BlockPosition) -> Block:
     """Build a block from texts, three per triple.
 
     Raises
@@ -243,11 +249,11 @@ def packed(parts: list[str], lines: list[int], after: Place) -> Block:
     BadInput
         If a text cannot be written as UTF-8.
     """
-    data, lengths = bytes_of(parts)
+    data, lengths = encode_parts(parts)
     return Block(data, np.cumsum(lengths) - lengths, lengths, np.array(lines, np.int64), after)
 
 
-def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def encode_parts(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the concatenated UTF-8 of texts, and their lengths in bytes.
 
     Raises
@@ -264,7 +270,7 @@ def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
+def whole_lines(source: UnpackedBytes, size: int) -> Iterator[bytes]:
     """Yield the rest of a file in chunks of whole lines.
 
     A chunk has about `size` bytes.
@@ -272,27 +278,27 @@ def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
     Raises
     ------
     BadInput
-        If a line is longer than `LONGEST_LINE`.
+        If a line is longer than `MAX_LINE_BYTES`.
     """
-    rest = b""
+    carry = b""
     while True:
         data = source.read(size)
         cut = len(data) if not data else data.rfind(b"\n") + 1
         if data and not cut:
-            rest += data
-            if len(rest) > LONGEST_LINE:
+            carry += data
+            if len(carry) > MAX_LINE_BYTES:
                 raise BadInput(
-                    f"{source.name}: a line of more than {size_text(LONGEST_LINE)} is too long."
+                    f"{source.name}: a line of more than {size_text(MAX_LINE_BYTES)} is too long."
                 )
             continue
-        text, rest = rest + data[:cut], data[cut:]
+        text, carry = carry + data[:cut], data[cut:]
         if text:
             yield text
         if not data:
             return
 
 
-def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
+def _texts(source: UnpackedBytes) -> Iterator[tuple[int, str]]:
     """Yield the lines that are UTF-8 and not blank, with their numbers."""
     for line in source.lines():
         try:

@@ -24,15 +24,17 @@ from core.errors import BadInput
 from core.graph.readers.source import Triple
 
 Fact = tuple[Any, str, Any]  # values that are None or NaN make no triple
-PRICES = {
+PRICE_RELATIONS = {
     "Open": "opening_price",
     "High": "high_price",
     "Low": "low_price",
     "Close": "closing_price",
     "Volume": "trade_volume",
 }
-FILM = "budget id original_language original_title release_date revenue title rating length".split()
-MATCH = {
+FILM_KEYS = (
+    "budget id original_language original_title release_date revenue title rating length".split()
+)
+MATCH_RELATIONS = {
     **{
         "opponent": "has_opponent",
         "league": "has_league",
@@ -49,14 +51,14 @@ MATCH = {
     },
     **{"team": "has_home_team", "Notes": "has_notes"},
 }
-OF_TEAM = {
+TEAM_RELATIONS = {
     "Captain": "captain",
     "Formation": "formation",
     "Poss": "possession",
     "GF": "goals",
     "xG": "expected_goals",
 }
-PLAYER = {
+PLAYER_RELATIONS = {
     **{
         "birthdate": "born_at",
         "school": "visited_school",
@@ -82,9 +84,13 @@ PLAYER = {
         "to_year": "last_season",
     },
 }
-ARTIST = {"country": "located_in_country", "birth_date": "birth_date", "end_date": "end_date"}
-SONG = {"author": "artist", "country": "country", "date": "released_in"}
-RANKED = {
+ARTIST_RELATIONS = {
+    "country": "located_in_country",
+    "birth_date": "birth_date",
+    "end_date": "end_date",
+}
+SONG_RELATIONS = {"author": "artist", "country": "country", "date": "released_in"}
+RANK_RELATIONS = {
     0: "billboard_ranking_date",
     2: "billboard_ranking_artist",
     3: "rank_last_week",
@@ -92,12 +98,12 @@ RANKED = {
     5: "top_position",
     6: "rank",
 }
-FAULTS = (  # errors of reading a file in another form
+READ_ERRORS = (  # errors of reading a file in another form
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError),
     *(ArithmeticError, RecursionError, MemoryError),
     *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
 )
-COMPANY = {
+COMPANY_RELATIONS = {
     "country": "location_country",
     "city": "location_city",
     "industry": "industry",
@@ -107,11 +113,11 @@ COMPANY = {
 
 def is_crag(folder: Path) -> bool:
     """Return whether a folder is CRAG's `cragkg` or a part of it."""
-    return folder.is_dir() and any((folder / file).is_file() for file in READERS)
+    return folder.is_dir() and any((folder / file).is_file() for file in CRAG_READERS)
 
 
 def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
-    """Yield the triples of the files that exist, in the order of `READERS`.
+    """Yield the triples of the files that exist, in the order of `CRAG_READERS`.
 
     `notes` receives a sentence on each file that is missing or cannot be read. A pickled file is
     read if it holds only plain values, since other values could run code. If there is a table of
@@ -122,7 +128,7 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
     BadInput
         If a file is damaged.
     """
-    for name, read in READERS.items():
+    for name, read in CRAG_READERS.items():
         file = folder / name
         table = file.with_suffix(".csv")
         if not file.is_file() and not table.is_file():
@@ -137,7 +143,7 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
                 f"{name} is left out: it holds more than plain values, and reading those would run "
                 f"code of the file. Save it as {table.name} beside it, by pandas, to have it read."
             )
-        except FAULTS as error:
+        except READ_ERRORS as error:
             raise BadInput(
                 f"{file} cannot be read as CRAG has it: {type(error).__name__} {error}."
             ) from None
@@ -147,7 +153,7 @@ class NotPlainError(Exception):
     """Error for a pickled file that holds objects of a class."""
 
 
-class _Plain(pickle.Unpickler):
+class _PlainUnpickler(pickle.Unpickler):
     """Unpickler of texts, numbers, lists, tuples, sets and dicts only."""
 
     def find_class(self, module: str, name: str) -> Any:
@@ -167,9 +173,9 @@ def _json(file: Path) -> Any:
     return json.loads(file.read_text("utf-8"))
 
 
-def _pickled(file: Path) -> Any:
+def _unpickle(file: Path) -> Any:
     with open(file, "rb") as stream:
-        return _Plain(stream).load()
+        return _PlainUnpickler(stream).load()
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
@@ -186,7 +192,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
         yield from csv.DictReader(stream)
 
 
-def _stored(file: Path) -> Iterator[tuple[str, Any]]:
+def _sqlitedict_items(file: Path) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of a dict that sqlitedict wrote into SQLite.
 
     It stores pickled values in the table `unnamed`.
@@ -195,7 +201,7 @@ def _stored(file: Path) -> Iterator[tuple[str, Any]]:
 
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
         for key, value in opened.execute("SELECT key, value FROM unnamed ORDER BY rowid"):
-            yield key, _Plain(io.BytesIO(value)).load()
+            yield key, _PlainUnpickler(io.BytesIO(value)).load()
 
 
 def _facts(subject: Any, values: Mapping, relations: Mapping[Any, str]) -> Iterator[Fact]:
@@ -207,19 +213,19 @@ def _films(file: Path) -> Iterator[Fact]:
         title = film.get("title")
         yield from (
             (title, f"has_{key}", f"movie_{film[key]}" if key == "id" else film.get(key))
-            for key in FILM
+            for key in FILM_KEYS
             if key in film
         )
         yield from ((title, "has_genre", genre.get("name")) for genre in film.get("genres") or ())
-        for one in film.get("cast") or ():
+        for member in film.get("cast") or ():
             yield from (
-                (title, "has_cast", one.get("name")),
-                (one.get("name"), "plays", one.get("character")),
+                (title, "has_cast", member.get("name")),
+                (member.get("name"), "plays", member.get("character")),
             )
-        for one in film.get("crew") or ():
+        for member in film.get("crew") or ():
             yield from (
-                (title, "has_crew", one.get("name")),
-                (one.get("name"), "has_role", one.get("job")),
+                (title, "has_crew", member.get("name")),
+                (member.get("name"), "has_role", member.get("job")),
             )
 
 
@@ -240,9 +246,11 @@ def _people(file: Path) -> Iterator[Fact]:
 
 
 def _years(file: Path) -> Iterator[Fact]:
-    for year, said in _json(file).items():
-        yield from ((f"movie_{film}", "released_in", year) for film in said.get("movie_list") or ())
-        for prize in said.get("oscar_awards") or ():
+    for year, year_facts in _json(file).items():
+        yield from (
+            (f"movie_{film}", "released_in", year) for film in year_facts.get("movie_list") or ()
+        )
+        for prize in year_facts.get("oscar_awards") or ():
             film, name, category = prize.get("film"), prize.get("name"), prize.get("category")
             yield year, "edition_of", prize.get("ceremony")
             yield from ((film, "nominated_for", category), (name, "nominated_for", category))
@@ -252,17 +260,18 @@ def _years(file: Path) -> Iterator[Fact]:
 
 def _matches(file: Path) -> Iterator[Fact]:
     for row in _rows(file):
-        match, team, other = row.get("game"), row.get("team"), row.get("opponent")
-        yield from _facts(match, row, MATCH)
+        match, team, opponent = row.get("game"), row.get("team"), row.get("opponent")
+        yield from _facts(match, row, MATCH_RELATIONS)
         yield from (
-            (match, f"{relation}_of_{team}", row.get(key)) for key, relation in OF_TEAM.items()
+            (match, f"{relation}_of_{team}", row.get(key))
+            for key, relation in TEAM_RELATIONS.items()
         )
         yield from (
-            (match, f"goals_of_{other}", row.get("GA")),
-            (match, f"expected_goals_of_{other}", row.get("xGA")),
+            (match, f"goals_of_{opponent}", row.get("GA")),
+            (match, f"expected_goals_of_{opponent}", row.get("xGA")),
         )
         if row.get("result") in ("W", "L"):
-            won, lost = (team, other) if row["result"] == "W" else (other, team)
+            won, lost = (team, opponent) if row["result"] == "W" else (opponent, team)
             yield from ((match, "won_by", won), (match, "lost_by", lost))
 
 
@@ -270,18 +279,18 @@ def _players(file: Path) -> Iterator[Fact]:
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
         opened.row_factory = sqlite3.Row
         for row in opened.execute("SELECT * FROM common_player_info ORDER BY rowid"):
-            yield from _facts(row["display_first_last"], dict(row), PLAYER)
+            yield from _facts(row["display_first_last"], dict(row), PLAYER_RELATIONS)
 
 
 def _artists(file: Path) -> Iterator[Fact]:
-    for name, said in _pickled(file).items():
-        yield from _facts(name, said, ARTIST)
-        yield from ((name, "has_members", member) for member in said.get("members") or ())
+    for name, artist in _unpickle(file).items():
+        yield from _facts(name, artist, ARTIST_RELATIONS)
+        yield from ((name, "has_members", member) for member in artist.get("members") or ())
 
 
 def _works(file: Path) -> Iterator[Fact]:
     return (
-        (name, "has_artist_work", work) for name, works in _pickled(file).items() for work in works
+        (name, "has_artist_work", work) for name, works in _unpickle(file).items() for work in works
     )
 
 
@@ -296,35 +305,39 @@ def _prizes(file: Path) -> Iterator[Fact]:
 
 
 def _charts(file: Path) -> Iterator[Fact]:
-    for key, places in _pickled(file).items():
+    for key, places in _unpickle(file).items():
         chart = f"Hot_100_Billboard_Rank_{key}"
-        for one in places:
+        for entry in places:
             yield from (
-                (chart, "has_artist", one.get("Artist")),
-                (chart, "has_song", one.get("Song")),
+                (chart, "has_artist", entry.get("Artist")),
+                (chart, "has_song", entry.get("Song")),
             )
-            yield one.get("Song"), f"{chart}_Rank_Date", one.get("Date")
+            yield entry.get("Song"), f"{chart}_Rank_Date", entry.get("Date")
 
 
-def _ranked(file: Path) -> Iterator[Fact]:
-    for song, weeks in _pickled(file).items():
-        for said in weeks.values():
+def _chart_ranks(file: Path) -> Iterator[Fact]:
+    for song, weeks in _unpickle(file).items():
+        for week in weeks.values():
             yield from (
-                (song, relation, said[place])
-                for place, relation in RANKED.items()
-                if place < len(said)
+                (song, relation, week[place])
+                for place, relation in RANK_RELATIONS.items()
+                if place < len(week)
             )
 
 
 def _songs(file: Path) -> Iterator[Fact]:
-    return (fact for name, said in _pickled(file).items() for fact in _facts(name, said, SONG))
+    return (
+        fact
+        for name, said in _unpickle(file).items()
+        for fact in _facts(name, said, SONG_RELATIONS)
+    )
 
 
 def _summaries(file: Path) -> Iterator[Fact]:
     with bz2.open(file, "rt", encoding="utf-8") as stream:
         for line in stream:
-            name, said = json.loads(line)
-            yield name, "has_summary", said.get("summary_text")
+            name, summary = json.loads(line)
+            yield name, "has_summary", summary.get("summary_text")
 
 
 def _names(file: Path) -> Iterator[Fact]:
@@ -332,34 +345,39 @@ def _names(file: Path) -> Iterator[Fact]:
 
 
 def _prices(file: Path) -> Iterator[Fact]:
-    for key, days in _stored(file):
-        for day, said in (days or {}).items():
+    for key, days in _sqlitedict_items(file):
+        for day, prices in (days or {}).items():
             yield key, "traded_at", f"{key}_{day}"
-            yield from _facts(f"{key}_{day}", said, PRICES)
+            yield from _facts(f"{key}_{day}", prices, PRICE_RELATIONS)
 
 
 def _dividends(file: Path) -> Iterator[Fact]:
-    for key, days in _stored(file):
+    for key, days in _sqlitedict_items(file):
         yield from (
             (key, "has_dividend", f"{day}: {amount}") for day, amount in (days or {}).items()
         )
 
 
 def _companies(file: Path) -> Iterator[Fact]:
-    for key, said in _stored(file):
-        yield from _facts(key, said, COMPANY | {"longBusinessSummary": "company_summary"})
+    for key, company in _sqlitedict_items(file):
+        yield from _facts(
+            key, company, COMPANY_RELATIONS | {"longBusinessSummary": "company_summary"}
+        )
         yield from (
-            (key, "company_officers", one.get("name")) for one in said.get("companyOfficers") or ()
+            (key, "company_officers", one.get("name"))
+            for one in company.get("companyOfficers") or ()
         )
 
 
 def _market(file: Path) -> Iterator[Fact]:
     return (
-        (key, "has_market_cap", f"{value} USD") for key, value in _stored(file) if value is not None
+        (key, "has_market_cap", f"{value} USD")
+        for key, value in _sqlitedict_items(file)
+        if value is not None
     )
 
 
-READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {
+CRAG_READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {
     "movie/movie_db.json": _films,
     "movie/person_db.json": _people,
     "movie/year_db.json": _years,
@@ -369,7 +387,7 @@ READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {
     "music/artist_work_dict.pickle": _works,
     "music/grammy_df.pickle": _prizes,
     "music/rank_dict_hot100.pickle": _charts,
-    "music/song_dict_hot100.pickle": _ranked,
+    "music/song_dict_hot100.pickle": _chart_ranks,
     "music/song_dict_simplified.pickle": _songs,
     "open/kg.0.jsonl.bz2": _summaries,
     "open/kg.1.jsonl.bz2": _summaries,

@@ -10,22 +10,22 @@ from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
-from core.graph.readers.attributes import OF_EDGES, ONLY_TRIPLES
-from core.graph.readers.header import NO, YES, Verdict, verdict
-from core.graph.readers.list_cells import each_of, names_of
+from core.graph.readers.attributes import EDGE_COLUMN_KEYS, ONLY_TRIPLES_READ
+from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER, HeaderVerdict, header_verdict
+from core.graph.readers.list_cells import cell_names, name_combinations
 from core.graph.readers.source import Triple, TripleSource
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, size_text
+from core.io.files import EXCEL_SEPARATOR, MAX_LINE_BYTES, size_text
 
-Columns = tuple[int, int, int]  # of head, relation and tail, counted from 1
-Row = tuple[int, list[str]]  # line number and cells
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+ColumnNumbers = tuple[int, int, int]  # of head, relation and tail, counted from 1
+NumberedRow = tuple[int, list[str]]  # line number and cells
+NUMBER_TEXT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 # Weight in the data of an edge, as networkx writes it.
-WEIGHTED = re.compile(r"'weight': ([0-9.eE+-]{1,30})")
+NETWORKX_WEIGHT = re.compile(r"'weight': ([0-9.eE+-]{1,30})")
 # name:TYPE(space), as in the headers of neo4j-admin.
-NEO4J = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")
+NEO4J_COLUMN = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")
 # Types of neo4j-admin's columns that hold ids, relations or labels instead of values.
-IMPORTED = ("id", "start_id", "end_id", "type", "label")
-VALUES = (
+NEO4J_SPECIAL_TYPES = ("id", "start_id", "end_id", "type", "label")
+NEO4J_VALUE_TYPES = (
     "string",
     "int",
     "integer",
@@ -41,8 +41,8 @@ VALUES = (
     "localdatetime",
 )
 
-SEPARATORS = {"tab": "\t", "bar": "|", "comma": ",", "semicolon": ";", "tab-quoted": "\t"}
-WORDS = {
+FORMAT_SEPARATORS = {"tab": "\t", "bar": "|", "comma": ",", "semicolon": ";", "tab-quoted": "\t"}
+SEPARATOR_WORDS = {
     "tab": "a tab",
     "bar": "“|”",
     "comma": "a comma",
@@ -50,10 +50,10 @@ WORDS = {
     "tab-quoted": "a tab",
 }
 # Formats in which names may be in double quotes, as the csv module writes them.
-QUOTED = ("comma", "semicolon", "tab-quoted")
+QUOTED_FORMATS = ("comma", "semicolon", "tab-quoted")
 # Formats that are tried on the first lines; of equally good ones the first is taken.
-GUESSED = ("tab", "bar", "comma", "semicolon")
-ENDS = (
+GUESSED_FORMATS = ("tab", "bar", "comma", "semicolon")
+END_COLUMN_PAIRS = (
     *(("head", "tail"), ("subject", "object"), ("source", "target"), ("from", "to")),
     *(("start", "end"), ("entity1", "entity2"), ("entity_1", "entity_2"), ("e1", "e2")),
     *(("node1", "node2"), ("src", "dst"), ("src", "tgt"), (":start_id", ":end_id")),
@@ -63,9 +63,9 @@ ENDS = (
 
 Unambiguous pairs come first.
 """
-HEADS = tuple(dict.fromkeys(head for head, _ in ENDS))
-TAILS = tuple(tail for _, tail in ENDS)
-RELATIONS = (
+HEAD_COLUMN_NAMES = tuple(dict.fromkeys(head for head, _ in END_COLUMN_PAIRS))
+TAIL_COLUMN_NAMES = tuple(tail for _, tail in END_COLUMN_PAIRS)
+RELATION_COLUMN_NAMES = (
     *(
         "relation",
         "predicate",
@@ -81,19 +81,19 @@ RELATIONS = (
     ),
     *("property", "type", "~label", "description", "keywords"),
 )
-PARTS = ("head", "relation", "tail")
+TRIPLE_PARTS = ("head", "relation", "tail")
 # Number of lines from which the separator is detected.
-SNIFFED = 20
+SNIFFED_LINES = 20
 # Number of lines with which the first row is compared, to find out if it is a header.
-COMPARED = 1000
+COMPARED_LINES = 1000
 # Largest number of characters in these lines.
-COMPARED_CHARACTERS = 1 << 20
-EDGES = "edges"  # format of links without relations
-LINKED = "connected_to"  # relation that they get
+MAX_COMPARED_CHARACTERS = 1 << 20
+EDGE_LIST_FORMAT = "edges"  # format of links without relations
+DEFAULT_RELATION = "connected_to"  # relation that they get
 
 
 @dataclass(frozen=True)
-class Opening:
+class DelimitedLayout:
     """Layout of a file, as its first lines show it.
 
     `form` is the name of the separator's format. `columns` are those of head, relation and tail, if
@@ -103,7 +103,7 @@ class Opening:
     """
 
     form: str
-    columns: Columns | None
+    columns: ColumnNumbers | None
     header: int = 0
     before: int = 0
     beside: Mapping[int, str] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     including spaces. Blank lines are skipped, and so is a first line in which Excel names the
     separator.
 
-    A first row that names its columns is no triple. If the names are in `ENDS` and `RELATIONS`,
+    A first row that names its columns is no triple. If the names are in `END_COLUMN_PAIRS` and `RELATION_COLUMN_NAMES`,
     they give the columns of head, relation and tail, and the file may have more columns. Other
     headers are detected by `core.graph.readers.header`, unless the source says if there is one. The
     tally is told of the decisions.
@@ -132,12 +132,14 @@ def read(source: TripleSource) -> Iterator[Triple]:
     check_columns(source.columns)
     texts = source.lines()
     first = first_lines(texts)
-    opening = look(source, first)
+    opening = detect_layout(source, first)
     triples = ((number, text) for number, text in chain(first, texts) if number > opening.before)
-    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(source, triples, opening.form)
-    found, doubled = False, 0
+    rows = (_quoted_rows if opening.form in QUOTED_FORMATS else _plain_rows)(
+        source, triples, opening.form
+    )
+    has_triples, n_quoted_lines = False, 0
     for number, row in rows:
-        found = True
+        has_triples = True
         if opening.header and not source.columns and len(row) > opening.header:
             quoted = (
                 " Names in double quotes may hold tabs: read the file as tab-quoted."
@@ -150,7 +152,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
                 f"found {len(row)} columns, where the header has {opening.header}.{quoted}",
             )
             continue
-        doubled += opening.form == "tab" and any(
+        n_quoted_lines += opening.form == "tab" and any(
             len(name) > 1 and name[0] == name[-1] == '"' for name in row
         )
         try:
@@ -158,35 +160,35 @@ def read(source: TripleSource) -> Iterator[Triple]:
         except BadInput as error:
             source.bad("wrong columns or an empty name", number, error)
             continue
-        for one in each(source, number, triple):
+        for row_triple in triples_of_row(source, number, triple):
             if opening.beside:
                 source.attributes.edge(
                     {key: row[at] for at, key in opening.beside.items() if at < len(row)}
                 )
-            yield one
-    if doubled:
+            yield row_triple
+    if n_quoted_lines:
         source.tally.note(
-            f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If "
+            f"{n_quoted_lines:,} lines hold names in double quotes, which were taken as part of them. If "
             "they are those of CSV, read the file as tab-quoted."
         )
-    if not found:
+    if not has_triples:
         raise BadInput(
             f"{path.name} holds no triples; each line should hold head, relation and tail."
         )
 
 
-def each(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
+def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
     """Return the triples of a row.
 
     There are several if its cells hold lists written as text.
     """
     if not any("[" in name for name in triple):
         return iter((triple,))
-    cells = [names_of(name) for name in triple]
+    cells = [cell_names(name) for name in triple]
     if not all(cells):
         source.bad("wrong columns or an empty name", number, "a list in it is empty.")
         return iter(())
-    return each_of(source, cells)
+    return name_combinations(source, cells)
 
 
 def read_edges(source: TripleSource) -> Iterator[Triple]:
@@ -197,35 +199,37 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     with # are comments. Raises BadInput for a line of one column.
     """
     texts = source.lines()
-    first = first_lines(texts)
-    _, before = _named_separator(source, first)
-    rows = [line for line in first if line[0] > before and not line[1].startswith("#")]
+    first_rows = first_lines(texts)
+    _, before = _named_separator(source, first_rows)
+    rows = [line for line in first_rows if line[0] > before and not line[1].startswith("#")]
     separator = next(
         (
             mark
             for mark in ("\t", ",", ";")
-            if rows and all(mark in text for _, text in rows[:SNIFFED])
+            if rows and all(mark in text for _, text in rows[:SNIFFED_LINES])
         ),
         None,
     )
-    if _edges_header(source, [_row(text, separator) for _, text in rows]):
+    if _edges_header(source, [_split_line(text, separator) for _, text in rows]):
         before = rows[0][0]
-    wider = False
-    source.tally.note(f"Links without relations: each is called {LINKED}.")
-    for number, text in chain(first, texts):
+    has_more_columns = False
+    source.tally.note(f"Links without relations: each is called {DEFAULT_RELATION}.")
+    for number, text in chain(first_rows, texts):
         if number <= before or text.startswith("#"):
             continue
-        row = _row(text, separator)
+        row = _split_line(text, separator)
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
             source.bad(
                 "no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”."
             )
             continue
         weight = _weight(row)
-        if not weight and len(row) > 2 and not wider:
-            wider = True
+        if not weight and len(row) > 2 and not has_more_columns:
+            has_more_columns = True
             source.tally.note("Columns after the second that are no weights are not read.")
-        for triple in each(source, number, (row[0].strip(), LINKED, row[1].strip())):
+        for triple in triples_of_row(
+            source, number, (row[0].strip(), DEFAULT_RELATION, row[1].strip())
+        ):
             if weight:
                 source.attributes.edge({"weight": weight})
             yield triple
@@ -234,14 +238,20 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
 def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
     """Return whether the first row of an edge list names its columns.
 
-    The setting of the source decides first, then known names, then `verdict`. The tally is told of
+    The setting of the source decides first, then known names, then `header_verdict`. The tally is told of
     a header.
     """
     ends = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
-    if not ends or len(rows[0]) < 2 or source.header == NO:
+    if not ends or len(rows[0]) < 2 or source.header == WITHOUT_HEADER:
         return False
-    known = ends[0][0].casefold() in HEADS and ends[0][1].casefold() in TAILS
-    if known or source.header == YES or verdict(ends[0], ends[1:]) is Verdict.HEADER:
+    known = (
+        ends[0][0].casefold() in HEAD_COLUMN_NAMES and ends[0][1].casefold() in TAIL_COLUMN_NAMES
+    )
+    if (
+        known
+        or source.header == WITH_HEADER
+        or header_verdict(ends[0], ends[1:]) is HeaderVerdict.HEADER
+    ):
         source.tally.note(f"The first line is a header: {', '.join(ends[0])}.")
         return True
     return False
@@ -252,13 +262,13 @@ def _weight(row: list[str]) -> str:
 
     It is the third column if that is a number, or the weight in networkx's data.
     """
-    if len(row) == 3 and NUMBER.fullmatch(row[2].strip()):
+    if len(row) == 3 and NUMBER_TEXT.fullmatch(row[2].strip()):
         return row[2]
-    found = WEIGHTED.search(" ".join(row[2:])[:1000])
-    return found[1] if found else ""
+    match = NETWORKX_WEIGHT.search(" ".join(row[2:])[:1000])
+    return match[1] if match else ""
 
 
-def _row(text: str, separator: str | None) -> list[str]:
+def _split_line(text: str, separator: str | None) -> list[str]:
     """Split a line into cells by a separator or by spaces.
 
     The result is empty if quotes are not closed.
@@ -271,7 +281,7 @@ def _row(text: str, separator: str | None) -> list[str]:
         return []
 
 
-def check_columns(columns: Columns | None) -> None:
+def check_columns(columns: ColumnNumbers | None) -> None:
     """Raise BadInput unless the columns are three different numbers from 1."""
     if columns and (len(set(columns)) != 3 or min(columns) < 1):
         raise BadInput(
@@ -281,16 +291,16 @@ def check_columns(columns: Columns | None) -> None:
 
 def first_lines(texts: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the lines from which the layout is detected, limited in number and size."""
-    found, size = list[tuple[int, str]](), 0
-    for number, text in islice(texts, COMPARED):
-        found.append((number, text))
+    lines, size = list[tuple[int, str]](), 0
+    for number, text in islice(texts, COMPARED_LINES):
+        lines.append((number, text))
         size += len(text)
-        if size > COMPARED_CHARACTERS:
+        if size > MAX_COMPARED_CHARACTERS:
             break
-    return found
+    return lines
 
 
-def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
+def detect_layout(source: TripleSource, first: list[tuple[int, str]]) -> DelimitedLayout:
     """Detect the layout of a file from its first lines.
 
     The tally is told of a header.
@@ -307,25 +317,32 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
     form = source.format
     if form == "auto":
-        form = named or form_of(path, first[:SNIFFED], columns)
+        form = named or detect_format(path, first[:SNIFFED_LINES], columns)
     rows = [_cells(text, form) for _, text in first]
-    known = header = None if source.header == NO else header_of(rows[0], rows[1:])
+    known_header = header = (
+        None if source.header == WITHOUT_HEADER else header_of(rows[0], rows[1:])
+    )
     if columns is None and header is None:
-        _refuse_edges(path, rows[:SNIFFED], source.header != NO)
-    if columns and header is None and source.header != NO and _names_ends(rows[0], columns):
+        _refuse_edges(path, rows[:SNIFFED_LINES], source.header != WITHOUT_HEADER)
+    if (
+        columns
+        and header is None
+        and source.header != WITHOUT_HEADER
+        and _names_ends(rows[0], columns)
+    ):
         header = columns
     if header is None and _is_header(source, rows, columns or (1, 2, 3)):
         header = columns or (1, 2, 3)
     if header is None:
-        return Opening(form, columns, before=before)
-    taken = columns or header
-    beside = _tell_header(source, rows[0], taken)
-    if known is None and not source.header:
+        return DelimitedLayout(form, columns, before=before)
+    part_columns = columns or header
+    attribute_positions = _report_header(source, rows[0], part_columns)
+    if known_header is None and not source.header:
         source.tally.note(
             "It is taken for one as no other row is like it; with --header no, or the choice of "
             "the first row, it is a triple."
         )
-    return Opening(form, taken, len(rows[0]), first[0][0], beside)
+    return DelimitedLayout(form, part_columns, len(rows[0]), first[0][0], attribute_positions)
 
 
 def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
@@ -333,67 +350,69 @@ def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tupl
 
     They are empty and 0 if there is no such line.
     """
-    found = (
+    match = (
         EXCEL_SEPARATOR.match(first[0][1])
-        if first and source.format in ("auto", *SEPARATORS)
+        if first and source.format in ("auto", *FORMAT_SEPARATORS)
         else None
     )
-    if found is None:
+    if match is None:
         return "", 0
-    forms = {SEPARATORS[form]: form for form in ("bar", *QUOTED)}
-    return forms.get(found[1], ""), first[0][0]
+    forms = {FORMAT_SEPARATORS[form]: form for form in ("bar", *QUOTED_FORMATS)}
+    return forms.get(match[1], ""), first[0][0]
 
 
-def _is_header(source: TripleSource, rows: list[list[str]], columns: Columns) -> bool:
+def _is_header(source: TripleSource, rows: list[list[str]], columns: ColumnNumbers) -> bool:
     """Return whether a first row without known names is a header.
 
-    The setting of the source decides first, then `verdict`. If the row may be a header, the tally
+    The setting of the source decides first, then `header_verdict`. If the row may be a header, the tally
     warns.
     """
     if source.header:
-        return source.header == YES
+        return source.header == WITH_HEADER
     cells = [[row[at - 1] for at in columns] for row in rows if len(row) >= max(columns)]
     if len(rows[0]) < max(columns) or not all(map(str.strip, cells[0])):
         return False
-    found = verdict(cells[0], cells[1:])
-    if found is Verdict.UNSURE:
+    decision = header_verdict(cells[0], cells[1:])
+    if decision is HeaderVerdict.UNSURE:
         source.tally.warn(
             f"The first row, “{shorten(', '.join(cells[0]), 80)}”, was read as a triple. If it "
             "names the columns, say so: --header yes, or the choice of the first row."
         )
-    return found is Verdict.HEADER
+    return decision is HeaderVerdict.HEADER
 
 
-def _tell_header(source: TripleSource, names: list[str], taken: Columns) -> dict[int, str]:
+def _report_header(source: TripleSource, names: list[str], taken: ColumnNumbers) -> dict[int, str]:
     """Report the columns that a header names, and return those of edge attributes.
 
-    The latter are as returned by `beside_of`.
+    The latter are as returned by `attribute_columns`.
     """
     source.spaces = tuple(
         space_of(names[at - 1]) if at <= len(names) else "" for at in (taken[0], taken[2])
     )  # type: ignore[assignment]
-    beside = beside_of(source, names, taken)
+    attribute_positions = attribute_columns(source, names, taken)
     words = [
         f"{part} from “{shorten(names[column - 1].strip(), 40)}”"
-        for part, column in zip(PARTS, taken)
+        for part, column in zip(TRIPLE_PARTS, taken)
         if column <= len(names)
     ]
-    others = [
+    ignored_names = [
         shorten(name.strip(), 40)
         for at, name in enumerate(names)
-        if at + 1 not in taken and at not in beside and name.strip()
+        if at + 1 not in taken and at not in attribute_positions and name.strip()
     ]
-    source.attributes.ignored = others
-    usual = (PARTS, ("subject", "predicate", "object"))
-    if others or tuple(name.strip().casefold() for name in names) not in usual:
+    source.attributes.ignored = ignored_names
+    usual = (TRIPLE_PARTS, ("subject", "predicate", "object"))
+    if ignored_names or tuple(name.strip().casefold() for name in names) not in usual:
         ignored = (
-            f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
+            f"; not read: {', '.join(ignored_names[:12])}{' …' * (len(ignored_names) > 12)}"
+            if ignored_names
+            else ""
         )
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
-    return beside
+    return attribute_positions
 
 
-def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Columns | None:
+def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> ColumnNumbers | None:
     """Return the columns of head, relation and tail that a header names, or None.
 
     If several names of ends occur, those that form a pair are taken. If there are two ends and a
@@ -414,17 +433,17 @@ def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Columns
     ends = _ends_of(columns)
     if ends is None:
         return None
-    relation = next((name for name in RELATIONS if columns.count(name) == 1), None)
+    relation = next((name for name in RELATION_COLUMN_NAMES if columns.count(name) == 1), None)
     if relation is not None:
         return ends[0], columns.index(relation) + 1, ends[1]
     others = {1, 2, 3} - set(ends)
     if len(columns) != 3 or len(others) != 1:
         return None
-    place = others.pop()
-    values = [other[place - 1].strip() for other in rows if len(other) == 3]
+    relation_column = others.pop()
+    values = [other[relation_column - 1].strip() for other in rows if len(other) == 3]
     if not values or not all(value[:1].isalpha() for value in values):
         return None
-    return ends[0], place, ends[1]
+    return ends[0], relation_column, ends[1]
 
 
 def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
@@ -433,9 +452,10 @@ def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
     They are those of the first known pair of names, else the only head and the only tail.
     """
     heads, tails = (
-        [name for name in names if columns.count(name) == 1] for names in (HEADS, TAILS)
+        [name for name in names if columns.count(name) == 1]
+        for names in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES)
     )
-    pairs = [(head, tail) for head, tail in ENDS if head in heads and tail in tails]
+    pairs = [(head, tail) for head, tail in END_COLUMN_PAIRS if head in heads and tail in tails]
     if not pairs and len(heads) == len(tails) == 1:
         pairs = [(heads[0], tails[0])]
     return (columns.index(pairs[0][0]) + 1, columns.index(pairs[0][1]) + 1) if pairs else None
@@ -453,36 +473,40 @@ def bare_key(cell: str) -> str:
     (':start_id', 'rdf:type')
     """
     name = cell.strip().casefold()
-    found = NEO4J.fullmatch(name)
+    match = NEO4J_COLUMN.fullmatch(name)
     if (
-        found
-        and found[2] in IMPORTED
-        and (found[2] != "type" and found[2] != "label" or not found[1])
+        match
+        and match[2] in NEO4J_SPECIAL_TYPES
+        and (match[2] != "type" and match[2] != "label" or not match[1])
     ):
-        return f":{found[2]}"
-    return found[1].strip() if found and found[1].strip() and found[2] in VALUES else name
+        return f":{match[2]}"
+    return (
+        match[1].strip() if match and match[1].strip() and match[2] in NEO4J_VALUE_TYPES else name
+    )
 
 
-def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dict[int, str]:
+def attribute_columns(
+    source: TripleSource, names: Sequence[str], taken: ColumnNumbers
+) -> dict[int, str]:
     """Map the positions of columns with edge attributes, from 0, to their keys.
 
     Columns taken for head, relation and tail are left out. The result is empty if attributes are
     not wanted.
     """
-    known = {name for names in OF_EDGES.values() for name in names}
-    found = {
+    attribute_keys = {name for names in EDGE_COLUMN_KEYS.values() for name in names}
+    attribute_positions = {
         at: key
         for at, key in enumerate(map(bare_key, names))
-        if key in known and at + 1 not in taken
+        if key in attribute_keys and at + 1 not in taken
     }
     if not source.attributes.wanted:
-        if found and source.attributes.large:
+        if attribute_positions and source.attributes.large:
             source.tally.note(
-                f"Not taken: {', '.join(f'“{key}”' for key in found.values())}. {ONLY_TRIPLES}"
+                f"Not taken: {', '.join(f'“{key}”' for key in attribute_positions.values())}. {ONLY_TRIPLES_READ}"
             )
         return {}
-    source.attributes.expected = bool(found)
-    return found
+    source.attributes.expected = bool(attribute_positions)
+    return attribute_positions
 
 
 def space_of(cell: str) -> str:
@@ -490,11 +514,11 @@ def space_of(cell: str) -> str:
 
     It is empty if there is none.
     """
-    found = NEO4J.fullmatch(cell.strip())
-    return (found[3] or "").strip() if found else ""
+    match = NEO4J_COLUMN.fullmatch(cell.strip())
+    return (match[3] or "").strip() if match else ""
 
 
-def rows_of(source: TripleSource) -> Iterator[Row]:
+def rows_of(source: TripleSource) -> Iterator[NumberedRow]:
     """Yield the rows of a delimited file with any columns, and their line numbers.
 
     If the source names no separator, it is the one that gives the first line the most columns.
@@ -506,18 +530,18 @@ def rows_of(source: TripleSource) -> Iterator[Row]:
     if first:
         form = (
             source.format
-            if source.format in SEPARATORS
-            else max(GUESSED, key=lambda form: _columns(first[0][1], form))
+            if source.format in FORMAT_SEPARATORS
+            else max(GUESSED_FORMATS, key=lambda form: _columns(first[0][1], form))
         )
-        yield from (_quoted_rows if form in QUOTED else _plain_rows)(
+        yield from (_quoted_rows if form in QUOTED_FORMATS else _plain_rows)(
             source, chain(first, texts), form
         )
 
 
-def _names_ends(row: list[str], columns: Columns) -> bool:
+def _names_ends(row: list[str], columns: ColumnNumbers) -> bool:
     """Return whether the chosen cells of a row are names of columns."""
     cells = [row[column - 1].strip().casefold() for column in columns if column <= len(row)]
-    return len(cells) == 3 and cells[0] in HEADS and cells[2] in TAILS
+    return len(cells) == 3 and cells[0] in HEAD_COLUMN_NAMES and cells[2] in TAIL_COLUMN_NAMES
 
 
 def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> None:
@@ -528,28 +552,34 @@ def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> Non
     """
     cells = [[cell.strip() for cell in row] for row in rows]
     ends = [name.casefold() for name in cells[0]]
-    named = has_names and _ends_of(ends) is not None and len(ends) in (2, 3)
+    has_end_names = has_names and _ends_of(ends) is not None and len(ends) in (2, 3)
     heads = {row[0] for row in cells if row}
-    weighted = len(cells) > 1 and all(len(row) == 3 and NUMBER.fullmatch(row[2]) for row in cells)
-    if named or (
+    weighted = len(cells) > 1 and all(
+        len(row) == 3 and NUMBER_TEXT.fullmatch(row[2]) for row in cells
+    )
+    if has_end_names or (
         weighted
         and any(row[1] in heads for row in cells)
-        and not all(NUMBER.fullmatch(row[1]) for row in cells)
+        and not all(NUMBER_TEXT.fullmatch(row[1]) for row in cells)
     ):
         raise BadInput(
             f"{path.name} looks like a list of links without relations"
             f"{', the third column being a weight' if weighted else ''}. "
-            f"Read it as an edge list (format {EDGES}), or choose the columns of head, relation "
+            f"Read it as an edge list (format {EDGE_LIST_FORMAT}), or choose the columns of head, relation "
             "and tail."
         )
 
 
 def _cells(text: str, form: str) -> list[str]:
-    return _row(text, SEPARATORS[form]) if form in QUOTED else text.split(SEPARATORS[form])
+    return (
+        _split_line(text, FORMAT_SEPARATORS[form])
+        if form in QUOTED_FORMATS
+        else text.split(FORMAT_SEPARATORS[form])
+    )
 
 
 def triple_of(
-    path: FilePath, number: int, row: list[str], form: str, columns: Columns | None
+    path: FilePath, number: int, row: list[str], form: str, columns: ColumnNumbers | None
 ) -> Triple:
     """Return the triple of a row.
 
@@ -563,11 +593,11 @@ def triple_of(
         expected = f"expected at least {least}" if columns else "expected 3 (head, relation, tail)"
         raise BadInput(
             f"{path.name}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, "
-            f"{expected} separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(row))}”."
+            f"{expected} separated by {SEPARATOR_WORDS[form]}: “{shorten(FORMAT_SEPARATORS[form].join(row))}”."
             + (" Choose the columns that hold them." if len(row) > 3 and not columns else "")
         )
     triple = tuple(row[column - 1] for column in columns or (1, 2, 3))
-    for name, what in zip(triple, PARTS):
+    for name, what in zip(triple, TRIPLE_PARTS):
         if not name.strip():
             raise BadInput(
                 f"{path.name}, line {number}: the {what} is empty; expected head, relation and "
@@ -576,7 +606,9 @@ def triple_of(
     return triple  # type: ignore[return-value]
 
 
-def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
+def detect_format(
+    path: FilePath, first: list[tuple[int, str]], columns: ColumnNumbers | None
+) -> str:
     """Detect the separator of the first lines: tab, bar, comma or semicolon.
 
     Raises
@@ -587,11 +619,11 @@ def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | Non
     least = max(columns) if columns else 3
     fits = {
         form: sum(_width(text, form, least, columns is None) for _, text in first)
-        for form in GUESSED
+        for form in GUESSED_FORMATS
     }
     best = max(fits, key=lambda form: fits[form])  # of equally good ones the first
     if not fits[best] and first:
-        wider = max(GUESSED, key=lambda form: _columns(first[0][1], form))
+        wider = max(GUESSED_FORMATS, key=lambda form: _columns(first[0][1], form))
         if columns or _columns(first[0][1], wider) > 3:
             # With this separator, the header is understood, or the error counts the columns.
             return wider
@@ -612,15 +644,17 @@ def _columns(text: str, form: str) -> int:
     return len(_cells(text, form))
 
 
-def _plain_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
-    separator = SEPARATORS[form]
+def _plain_rows(
+    source: TripleSource, texts: Iterator[tuple[int, str]], form: str
+) -> Iterator[NumberedRow]:
+    separator = FORMAT_SEPARATORS[form]
     for number, text in texts:
         yield number, text.split(separator)
 
 
 def _quoted_rows(
     source: TripleSource, texts: Iterator[tuple[int, str]], form: str
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """Yield the rows of a file that knows quotes.
 
     A quoted name may extend over several lines; the number is then that of the last one.
@@ -631,14 +665,14 @@ def _quoted_rows(
         nonlocal at, size
         for number, text in texts:
             at, size = number, size + len(text)
-            if size > LONGEST_LINE:
+            if size > MAX_LINE_BYTES:
                 raise BadInput(
-                    f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} "
+                    f"{source.name}, line {number}: a row of more than {size_text(MAX_LINE_BYTES)} "
                     "is too long."
                 )
             yield text + "\n"
 
-    reader = csv.reader(numbered(), strict=True, delimiter=SEPARATORS[form])
+    reader = csv.reader(numbered(), strict=True, delimiter=FORMAT_SEPARATORS[form])
     while True:
         size = 0
         try:
@@ -646,12 +680,12 @@ def _quoted_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            source.bad("bad quotes", at, not_quoted(source.path, at, error, form))
+            source.bad("bad quotes", at, bad_quotes_error(source.path, at, error, form))
             continue
         yield at, row
 
 
-def not_quoted(path: FilePath, line: int, error: csv.Error, form: str) -> BadInput:
+def bad_quotes_error(path: FilePath, line: int, error: csv.Error, form: str) -> BadInput:
     """Return the error for a badly quoted line."""
     called = {"comma": "comma-separated text", "semicolon": "text separated by semicolons"}.get(
         form, "tab-separated text with quoted names"

@@ -13,25 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, nearest
 from core.graph.readers import delimited, graphml, graphson, json_graphs, networks, rdf
-from core.graph.readers.node_tables import named
+from core.graph.readers.node_tables import name_ends
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
 
 if TYPE_CHECKING:
-    from core.graph.readers.blocks import Block, Place
+    from core.graph.readers.blocks import Block, BlockPosition
 
-AUTO = "auto"
+AUTO_TRIPLE_FORMAT = "auto"
 
 
 def triples_in_blocks(
-    read: Callable[[TripleSource], Iterator[Triple]], source: TripleSource, place: Place, size: int
+    read: Callable[[TripleSource], Iterator[Triple]],
+    source: TripleSource,
+    place: BlockPosition,
+    size: int,
 ) -> Iterator[Block]:
     """Yield the triples of `read` from a position on, in blocks.
 
     A block has about `size` bytes of text. The position counts triples. Those before it are read
     again and skipped, without counting their bad lines a second time.
     """
-    from core.graph.readers.blocks import Place, packed  # they import numba
+    from core.graph.readers.blocks import BlockPosition, pack_block  # they import numba
 
     tally, source.tally = source.tally, Tally(source.tally.skips)
     triples = read(source)
@@ -46,22 +49,22 @@ def triples_in_blocks(
         lines.append(source.line)
         count, length = count + 1, length + sum(map(len, triple))
         if length >= size:
-            yield packed(parts, lines, Place(count, source.line))
+            yield pack_block(parts, lines, BlockPosition(count, source.line))
             parts, lines, length = [], [], 0
     if lines or not count:
-        yield packed(parts, lines, Place(count, source.line))
+        yield pack_block(parts, lines, BlockPosition(count, source.line))
 
 
-def _delimited_blocks(source: TripleSource, place: Place, size: int) -> Iterator[Block]:
+def _delimited_blocks(source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
     from core.graph.readers.blocks import DelimitedBlocks
 
     return DelimitedBlocks(source, size).read(place)
 
 
-def _term_blocks(source: TripleSource, place: Place, size: int) -> Iterator[Block]:
+def _term_blocks(source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
     from core.graph.readers.terms import TermBlocks
 
-    if rdf.named_by_labels(source) or source.literals != rdf.TRIPLES:
+    if rdf.uses_labels(source) or source.literals != rdf.LITERAL_TRIPLES:
         return triples_in_blocks(rdf.read, source, place, size)
     source.tally.note("Literals, where there are some, are entities.")
     return TermBlocks(source, size).read(place)
@@ -85,7 +88,7 @@ class Format:
     title: str
     suffixes: tuple[str, ...]
     read: Callable[[TripleSource], Iterator[Triple]]
-    in_blocks: Callable[[TripleSource, Place, int], Iterator[Block]] | None = None
+    in_blocks: Callable[[TripleSource, BlockPosition, int], Iterator[Block]] | None = None
     delimited: bool = False
     table: bool = False
     terms: bool = False
@@ -93,7 +96,7 @@ class Format:
     taken: str = ""
     left: str = ""
 
-    def blocks(self, source: TripleSource, place: Place, size: int) -> Iterator[Block]:
+    def blocks(self, source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
         """Yield the triples from a position on, in blocks.
 
         A block has about `size` bytes of text. The ends of edges are named by the source's tables
@@ -106,7 +109,7 @@ class Format:
         """
         if source.nodes:
             return triples_in_blocks(
-                lambda one: named(one, ((one, triple) for triple in self.read(one))),
+                lambda one: name_ends(one, ((one, triple) for triple in self.read(one))),
                 source,
                 place,
                 size,
@@ -116,7 +119,7 @@ class Format:
         return triples_in_blocks(self.read, source, place, size)
 
 
-BESIDE = "types and descriptions of nodes; descriptions, keywords and weights of edges"
+ATTRIBUTE_WORDS = "types and descriptions of nodes; descriptions, keywords and weights of edges"
 
 
 def _columns(title: str, *suffixes: str, **about: Any) -> Format:
@@ -137,7 +140,7 @@ def _network(
 ) -> Format:
     usual = {
         "tools": "networkx 3.6.1",
-        "taken": f"nodes by labels, {BESIDE}",
+        "taken": f"nodes by labels, {ATTRIBUTE_WORDS}",
         "left": "positions, colours",
     }
     return Format(title, suffixes, read, **{**usual, **about})
@@ -206,7 +209,7 @@ FORMATS: dict[str, Format] = {
         (".graphson",),
         graphson.read,
         tools="TinkerPop, JanusGraph, Neptune",
-        taken=f"vertices by their name, their labels as types, {BESIDE}",
+        taken=f"vertices by their name, their labels as types, {ATTRIBUTE_WORDS}",
         left="other properties, all but the first value of one",
     ),
     "parquet": Format(
@@ -233,27 +236,27 @@ FORMATS: dict[str, Format] = {
         json_graphs.read,
         tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, Neo4j APOC, Memgraph, "
         "HippoRAG's OpenIE, RoG",
-        taken=f"triples of rows; of nodes and links also {BESIDE}",
+        taken=f"triples of rows; of nodes and links also {ATTRIBUTE_WORDS}",
         left="other keys, entities without triples",
     ),
 }
-GRAPHML = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."
-ADVICE = {
-    ".dot": f"DOT says how a graph is drawn. {GRAPHML}",
-    ".gv": f"DOT says how a graph is drawn. {GRAPHML}",
-    ".pkl": f"A pickle can run anything. {GRAPHML}",
-    ".pickle": f"A pickle can run anything. {GRAPHML}",
-    ".gpickle": f"A pickle can run anything. {GRAPHML}",
+GRAPHML_ADVICE = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."
+SUFFIX_ADVICE = {
+    ".dot": f"DOT says how a graph is drawn. {GRAPHML_ADVICE}",
+    ".gv": f"DOT says how a graph is drawn. {GRAPHML_ADVICE}",
+    ".pkl": f"A pickle can run anything. {GRAPHML_ADVICE}",
+    ".pickle": f"A pickle can run anything. {GRAPHML_ADVICE}",
+    ".gpickle": f"A pickle can run anything. {GRAPHML_ADVICE}",
     ".xlsx": "Save the sheet as CSV.",
     ".xls": "Save the sheet as CSV.",
     ".ods": "Save the sheet as CSV.",
 }
-BY_FIRST_LINES = _columns("Delimited text, by its first lines")
+DETECTED_FORMAT = _columns("Delimited text, by its first lines")
 
 
 def format_named(name: str) -> Format:
     """Return the format with a name returned by `format_of`."""
-    return BY_FIRST_LINES if name == AUTO else FORMATS[name]
+    return DETECTED_FORMAT if name == AUTO_TRIPLE_FORMAT else FORMATS[name]
 
 
 def format_of(path: FilePath, name: str) -> str:
@@ -267,13 +270,15 @@ def format_of(path: FilePath, name: str) -> str:
     BadInput
         If the format is unknown.
     """
-    if name == AUTO:
+    if name == AUTO_TRIPLE_FORMAT:
         suffix = bare_suffix(path)
-        found = next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
-        if found == AUTO and suffix in ADVICE:
-            raise BadInput(f"{path.name} is not read. {ADVICE[suffix]}")
+        format_name = next(
+            (known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO_TRIPLE_FORMAT
+        )
+        if format_name == AUTO_TRIPLE_FORMAT and suffix in SUFFIX_ADVICE:
+            raise BadInput(f"{path.name} is not read. {SUFFIX_ADVICE[suffix]}")
         # In some languages, spreadsheets write semicolons into such files.
-        return AUTO if found == "comma" else found
+        return AUTO_TRIPLE_FORMAT if format_name == "comma" else format_name
     if name not in FORMATS:
         raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
     return name

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, shorten
-from core.graph.readers.attributes import OF_EDGES, OF_NODES
-from core.graph.readers.naming import Namer
+from core.graph.readers.attributes import EDGE_COLUMN_KEYS, NODE_COLUMN_KEYS
 from core.graph.readers.source import Triple, TripleSource
-from core.io.files import Source, Unpacked, opened, size_text
+from core.graph.readers.unique_names import Namer
+from core.io.files import FileSource, UnpackedBytes, open_unpacked, size_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -32,17 +32,17 @@ EDGE_LABELS = (
     "keywords",
     "name",
 )
-READ_OF_NODES = frozenset(name for names in OF_NODES.values() for name in names)
-READ_OF_EDGES = frozenset(name for names in OF_EDGES.values() for name in names)
+NODE_ATTRIBUTES_READ = frozenset(name for names in NODE_COLUMN_KEYS.values() for name in names)
+EDGE_ATTRIBUTES_READ = frozenset(name for names in EDGE_COLUMN_KEYS.values() for name in names)
 # Elements of yEd within data, and the attribute that each replaces.
-DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}
-SAID = 12  # largest number of attributes in a note
+YED_LABELS = {"NodeLabel": "label", "EdgeLabel": "label"}
+MAX_NOTED_ATTRIBUTES = 12  # largest number of attributes in a note
 NO_RELATION = "connected_to"  # relation of an edge that has none
-DEEPEST = 64  # largest depth of nested elements
+MAX_ELEMENT_DEPTH = 64  # largest depth of nested elements
 # Largest size in bytes of a name, an attribute, a text or a comment. The parser takes time in
 # proportion to the square of their length.
-LONGEST = 1 << 20
-PARSING = dict(
+MAX_PIECE_BYTES = 1 << 20
+PARSER_OPTIONS = dict(
     resolve_entities=False,
     load_dtd=False,
     no_network=True,
@@ -73,14 +73,14 @@ def read(source: TripleSource) -> Iterator[Triple]:
         With file and line, for a file that is not GraphML, an edge to an unknown node, and
         hyperedges.
     """
-    found = _Found(source.name)
+    content = _GraphmlContent(source.name)
     with source.opened_raw() as unpacked:
-        _parse(unpacked, found)
-    yield from _triples(source, found)
+        _parse(unpacked, content)
+    yield from _triples(source, content)
 
 
-def attributed(
-    file: Source,
+def read_attributed(
+    file: FileSource,
 ) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, dict[str, str]]]]:
     """Return the nodes and edges of a GraphML file with all their attributes.
 
@@ -94,18 +94,18 @@ def attributed(
     BadInput
         As `read` does.
     """
-    found = _Attributed(file.name)
-    with opened(file) as unpacked:
-        _parse(unpacked, found)
-    return found.about, found.links
+    content = _GraphmlAttributes(file.name)
+    with open_unpacked(file) as unpacked:
+        _parse(unpacked, content)
+    return content.about, content.links
 
 
-def _parse(unpacked: Unpacked, found: _Found) -> None:
+def _parse(unpacked: UnpackedBytes, found: _GraphmlContent) -> None:
     from lxml.etree import XMLSyntaxError, iterparse
 
     try:
-        pieces = _Pieces(unpacked)
-        for event, element in iterparse(pieces, ("start", "end"), **PARSING):
+        pieces = _LimitedBytes(unpacked)
+        for event, element in iterparse(pieces, ("start", "end"), **PARSER_OPTIONS):
             pieces.since = 0
             found.start(element) if event == "start" else found.end(element)
     except XMLSyntaxError as error:
@@ -115,30 +115,30 @@ def _parse(unpacked: Unpacked, found: _Found) -> None:
         ) from None
 
 
-class _Pieces:
+class _LimitedBytes:
     """The bytes of a file for the parser, limited between elements.
 
-    Reading raises BadInput if more than `LONGEST` bytes came `since` the last element.
+    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes came `since` the last element.
     """
 
-    def __init__(self, source: Unpacked):
+    def __init__(self, source: UnpackedBytes):
         self._source, self.since = source, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
         self._source.line += data.count(b"\n")
         self.since += len(data)
-        if self.since > LONGEST:
+        if self.since > MAX_PIECE_BYTES:
             raise BadInput(
                 f"{self._source.name}, line {self._source.line + 1}: more than "
-                f"{size_text(LONGEST)} without the beginning or end of an element; names, "
+                f"{size_text(MAX_PIECE_BYTES)} without the beginning or end of an element; names, "
                 "attributes, texts and comments must be shorter."
             )
         return data
 
 
 @dataclass
-class _Found:
+class _GraphmlContent:
     """Contents of a file, collected while it is parsed."""
 
     file: str
@@ -173,8 +173,8 @@ class _Found:
         if not self.depth:
             self._root(element)
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise self._bad(element, f"elements are nested more than {DEEPEST} deep.")
+        if self.depth > MAX_ELEMENT_DEPTH:
+            raise self._bad(element, f"elements are nested more than {MAX_ELEMENT_DEPTH} deep.")
         if name == "hyperedge":
             raise self._bad(element, "hyperedges are not read; a triple has one head and one tail.")
         if name == "key":
@@ -191,8 +191,8 @@ class _Found:
         if name == "data" and self.data and text:
             key = element.get("key", "")
             self.data[-1][self.keys.get(key, key.casefold())] = text
-        elif name in DRAWN and self.data and text:
-            self.data[-1].setdefault(DRAWN[name], text)
+        elif name in YED_LABELS and self.data and text:
+            self.data[-1].setdefault(YED_LABELS[name], text)
         elif name == "default" and text:
             self._default(element.getparent(), text)
         elif name == "node":
@@ -212,10 +212,10 @@ class _Found:
 
     def _default(self, key: _Element | None, text: str) -> None:
         if key is not None and _name(key) == "key":
-            of = key.get("for", "all")
+            element_kind = key.get("for", "all")
             self.defaults |= {
                 (each, self.keys[key.get("id", "")]): text
-                for each in (("node", "edge") if of == "all" else (of,))
+                for each in (("node", "edge") if element_kind == "all" else (element_kind,))
             }
 
     def _node(self, element: _Element, data: dict[str, str]) -> None:
@@ -223,13 +223,13 @@ class _Found:
         if id in self.nodes:
             raise self._bad(element, f"there are two nodes “{shorten(id)}”.")
         self.nodes[id], key = self._label("node", NODE_LABELS, data)
-        if about := self._beside("node", READ_OF_NODES, data, key):
+        if about := self._beside("node", NODE_ATTRIBUTES_READ, data, key):
             self.of_nodes[id] = about, key
 
     def _edge(self, element: _Element, data: dict[str, str]) -> None:
         source, target = self._attribute(element, "source"), self._attribute(element, "target")
         label, key = self._label("edge", EDGE_LABELS, data)
-        if about := self._beside("edge", READ_OF_EDGES, data, key):
+        if about := self._beside("edge", EDGE_ATTRIBUTES_READ, data, key):
             self.of_edges[len(self.edges)] = about, key
         self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
@@ -263,7 +263,7 @@ class _Found:
 
     def ignored(self, of: str, wanted: bool) -> list[str]:
         """Return the attributes of nodes or edges that are not read."""
-        read = (READ_OF_NODES if of == "node" else READ_OF_EDGES) if wanted else ()
+        read = (NODE_ATTRIBUTES_READ if of == "node" else EDGE_ATTRIBUTES_READ) if wanted else ()
         return [
             name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)
         ]
@@ -273,19 +273,19 @@ class _Found:
 
         `wanted` is True if other attributes than labels were taken.
         """
-        called = {
+        name_texts = {
             of: " or ".join(f"“{name}”" for name, _ in taken.most_common())
             for of, taken in self.labels.items()
         }
         if self.edges:
             nodes, relations = (
-                called["node"] or "their ids",
-                called["edge"] or f"no attribute: each is “{NO_RELATION}”",
+                name_texts["node"] or "their ids",
+                name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”",
             )
             yield f"Entities are called by {nodes}, relations by {relations}."
         ignored = {of: self.ignored(of, wanted) for of in self.seen}
         parts = [
-            f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}"
+            f"of {of}s {', '.join(names[:MAX_NOTED_ATTRIBUTES])}{' …' * (len(names) > MAX_NOTED_ATTRIBUTES)}"
             for of, names in ignored.items()
             if names
         ]
@@ -303,7 +303,7 @@ class _Found:
 
 
 @dataclass
-class _Attributed(_Found):
+class _GraphmlAttributes(_GraphmlContent):
     """Contents of a file with all attributes of its nodes and edges."""
 
     about: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -326,7 +326,7 @@ def _name(element: _Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1]
 
 
-def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
+def _triples(source: TripleSource, found: _GraphmlContent) -> Iterator[Triple]:
     for sentence in found.sentences(source.attributes.wanted):
         source.tally.note(sentence)
     source.attributes.ignored = found.ignored("edge", source.attributes.wanted)
@@ -340,11 +340,11 @@ def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     }
     for id, about in found.of_nodes.items():
         source.attributes.node(names[id], *about)
-    for place, (head, relation, tail, source.line) in enumerate(found.edges):
+    for edge_number, (head, relation, tail, source.line) in enumerate(found.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
-            if place in found.of_edges:
-                source.attributes.edge(*found.of_edges[place])
+            if edge_number in found.of_edges:
+                source.attributes.edge(*found.of_edges[edge_number])
             yield names[head], relation, names[tail]
         else:
             source.bad(

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.errors import BadInput
-from core.graph.readers.json_graphs import Row, links
+from core.graph.readers.json_graphs import JsonRow, link_triples
 from core.graph.readers.source import Triple, TripleSource
 from core.io.json_rows import numbered_rows
 
 # Names of keys in versions 1, 2 and 3.
-KEYS = {
+GRAPHSON_KEYS = {
     "_id": "id",
     "_outV": "source",
     "outV": "source",
@@ -27,7 +27,7 @@ KEYS = {
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the edges of a GraphSON file of version 1, 2 or 3.
 
-    They are named as by `core.graph.readers.json_graphs.links`. A vertex is named by its property
+    They are named as by `core.graph.readers.json_graphs.link_triples`. A vertex is named by its property
     name, and its label is its type.
 
     Raises
@@ -35,20 +35,22 @@ def read(source: TripleSource) -> Iterator[Triple]:
     BadInput
         If the file is not GraphSON.
     """
-    nodes, edges = list[Row](), list[Row]()
+    nodes, edges = list[JsonRow](), list[JsonRow]()
     for number, where, row in numbered_rows(
         source.text, source.watch, source.most, (), single=True
     ):
         source.line = number
-        held = plain(row)
-        held = held.get("graph", held) if isinstance(held, Mapping) else {}
-        held = held if isinstance(held, Mapping) else {}
-        if isinstance(held.get("vertices"), list):
-            nodes += [_vertex(one) for one in held["vertices"] if isinstance(one, Mapping)]
-            edges += [_edge(one) for one in _listed(held.get("edges")) if isinstance(one, Mapping)]
-        elif "id" in held:
-            nodes.append(_vertex(held))
-            edges += _outgoing(held)
+        content = untyped_value(row)
+        content = content.get("graph", content) if isinstance(content, Mapping) else {}
+        content = content if isinstance(content, Mapping) else {}
+        if isinstance(content.get("vertices"), list):
+            nodes += [_vertex(one) for one in content["vertices"] if isinstance(one, Mapping)]
+            edges += [
+                _edge(one) for one in _listed(content.get("edges")) if isinstance(one, Mapping)
+            ]
+        elif "id" in content:
+            nodes.append(_vertex(content))
+            edges += _outgoing(content)
         else:
             source.bad(
                 "no vertex",
@@ -58,53 +60,53 @@ def read(source: TripleSource) -> Iterator[Triple]:
                     "“outE”."
                 ),
             )
-    yield from links(source, nodes, edges)
+    yield from link_triples(source, nodes, edges)
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def plain(value: Any) -> Any:
+def untyped_value(value: Any) -> Any:
     """Return a value without the type information of versions 2 and 3.
 
-    >>> from core.graph.readers.graphson import plain
-    >>> plain({"id": {"@type": "g:Int32", "@value": 1}})
+    >>> from core.graph.readers.graphson import untyped_value
+    >>> untyped_value({"id": {"@type": "g:Int32", "@value": 1}})
     {'id': 1}
-    >>> plain({"@type": "g:Map", "@value": ["a", {"@type": "g:List", "@value": [2]}]})
+    >>> untyped_value({"@type": "g:Map", "@value": ["a", {"@type": "g:List", "@value": [2]}]})
     {'a': [2]}
     """
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [untyped_value(one) for one in value]
     if not isinstance(value, Mapping):
         return value
     if set(value) == {"@type", "@value"}:
-        held = plain(value["@value"])
-        if value["@type"] == "g:Map" and isinstance(held, list):
-            return dict(zip(map(str, held[::2]), held[1::2]))
-        return held
-    return {key: plain(one) for key, one in value.items()}
+        inner = untyped_value(value["@value"])
+        if value["@type"] == "g:Map" and isinstance(inner, list):
+            return dict(zip(map(str, inner[::2]), inner[1::2]))
+        return inner
+    return {key: untyped_value(one) for key, one in value.items()}
 
 
-def _vertex(vertex: Row) -> Row:
+def _vertex(vertex: JsonRow) -> JsonRow:
     """Return a vertex as a node with the first value of each property.
 
     Its label becomes its type.
     """
-    found = {
-        KEYS.get(key, key): value
+    node = {
+        GRAPHSON_KEYS.get(key, key): value
         for key, value in vertex.items()
         if key not in ("outE", "inE", "properties", "label")
     }
     properties = vertex.get("properties")
     for key, values in (properties if isinstance(properties, Mapping) else {}).items():
         first = values[0] if isinstance(values, list) and values else values
-        found[key] = first.get("value") if isinstance(first, Mapping) else first
+        node[key] = first.get("value") if isinstance(first, Mapping) else first
     label = vertex.get("label")
-    return {**found, **({"type": label} if label and label != "vertex" else {})}
+    return {**node, **({"type": label} if label and label != "vertex" else {})}
 
 
-def _edge(edge: Row) -> Row:
+def _edge(edge: JsonRow) -> JsonRow:
     properties = edge.get("properties")
     plain_properties = {
         key: value.get("value") if isinstance(value, Mapping) else value
@@ -113,14 +115,14 @@ def _edge(edge: Row) -> Row:
     return {
         **plain_properties,
         **{
-            KEYS.get(key, key): value
+            GRAPHSON_KEYS.get(key, key): value
             for key, value in edge.items()
             if key not in ("properties", "id", "_id", "_type")
         },
     }
 
 
-def _outgoing(vertex: Row) -> list[Row]:
+def _outgoing(vertex: JsonRow) -> list[JsonRow]:
     """Return the edges that leave a vertex, each with its relation as `label`."""
     out = vertex.get("outE")
     if not isinstance(out, Mapping):

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-YES, NO = "yes", "no"
-PARTS_OF_NAMES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+|[A-Z]")
-BETWEEN_WORDS = re.compile(r"\w[_.]\w|\w\(|[a-z][A-Z]")  # as in source_id, n.name, type(r), nodeId
-UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL"})
+WITH_HEADER, WITHOUT_HEADER = "yes", "no"
+NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+|[A-Z]")
+WORD_BOUNDARY = re.compile(r"\w[_.]\w|\w\(|[a-z][A-Z]")  # as in source_id, n.name, type(r), nodeId
+UNSPACED_SCRIPTS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL"})
 # Pairs of signs that number the two columns of ends, as in node1 and node2.
-NUMBERS = ("01", "12", "ab", "ij", "mn", "nm", "uv", "xy")
+END_NUMBERINGS = ("01", "12", "ab", "ij", "mn", "nm", "uv", "xy")
 
 
-class Verdict(Enum):
+class HeaderVerdict(Enum):
     """Result of the detection of a header row."""
 
     HEADER = "header"
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Rule:
+class HeaderRule:
     """A rule that a header row fulfils.
 
     The first row has all features of `has`. Of at least `rows` other rows, none has all features of
@@ -50,14 +50,14 @@ class Rule:
         )
 
 
-def _rule(has: str, *lacked: str, rows: int) -> Rule:
-    return Rule(frozenset(has.split()), tuple(frozenset(one.split()) for one in lacked), rows)
+def _rule(has: str, *lacked: str, rows: int) -> HeaderRule:
+    return HeaderRule(frozenset(has.split()), tuple(frozenset(one.split()) for one in lacked), rows)
 
 
 # The bounds were chosen on the triple files at hand. Of them, 42,000 windows that begin with a
 # triple were tested for each number of rows. At most 4 are taken for having a header, and no file's
 # first row is.
-HEADERS = (
+HEADER_RULES = (
     _rule("alone numbered", "numbered", rows=1),
     _rule("alone letter", "letter", rows=1),
     _rule("alone foreign", "foreign", rows=1),
@@ -69,63 +69,66 @@ HEADERS = (
     _rule("alone word plain", "word", "alone", rows=10),
     _rule("alone word", "word", rows=200),
 )
-MAYBE = (
+UNSURE_RULES = (
     _rule("alone pair", "pair", rows=1),
     _rule("alone word plain", "word", rows=1),
     _rule("alone", "alone", rows=2),
 )
 
 
-def verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Verdict:
+def header_verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> HeaderVerdict:
     """Decide whether a first row is a header.
 
     A header names the columns of head, relation and tail, or of the two ends of links. No names are
     known in advance. The cells of a header occur in no other row, and it is written differently
     from all other rows.
 
-    >>> from core.graph.readers.header import verdict
-    >>> verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])
-    <Verdict.HEADER: 'header'>
-    >>> verdict(["Bo", "is", "Al"], [["Al", "is", "kind"]])
-    <Verdict.TRIPLE: 'triple'>
+    >>> from core.graph.readers.header import header_verdict
+    >>> header_verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])
+    <HeaderVerdict.HEADER: 'header'>
+    >>> header_verdict(["Bo", "is", "Al"], [["Al", "is", "kind"]])
+    <HeaderVerdict.TRIPLE: 'triple'>
     """
     ends = Counter(end for row in (first, *rows) for end in {row[0].casefold(), row[-1].casefold()})
     relations = Counter(row[1].casefold() for row in (first, *rows) if len(row) > 2)
-    others = [_features(row, ends, relations) for row in rows]
-    mine = _features(first, ends, relations)
+    other_features = [_features(row, ends, relations) for row in rows]
+    first_features = _features(first, ends, relations)
     scripts = _scripts("".join(first))
     if scripts and not any(scripts & _scripts(cell) for row in rows for cell in row):
-        mine |= {"foreign"}
-    for rules, found in ((HEADERS, Verdict.HEADER), (MAYBE, Verdict.UNSURE)):
-        if any(rule.fits(mine, others) for rule in rules):
+        first_features |= {"foreign"}
+    for rules, found in (
+        (HEADER_RULES, HeaderVerdict.HEADER),
+        (UNSURE_RULES, HeaderVerdict.UNSURE),
+    ):
+        if any(rule.fits(first_features, other_features) for rule in rules):
             return found
-    return Verdict.TRIPLE
+    return HeaderVerdict.TRIPLE
 
 
 def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -> frozenset[str]:
     """Return the features of a row, as named in the rules."""
     cells = [cell.strip() for cell in row]
     head, tail = cells[0], cells[-1]
-    differing = _differing(head, tail)
+    differing = _differing_parts(head, tail)
     digits = [any(map(str.isdigit, end)) for end in (head, tail)]
-    found = {
+    holds_feature = {
         "alone": max(ends[row[0].casefold()], ends[row[-1].casefold()]) == 1
         and (len(row) < 3 or relations[row[1].casefold()] == 1),
         "letter": all(len(cell) == 1 for cell in cells),
         "word": not any(len(cell.split()) > 1 for cell in cells),
         "small": all(cell[:1] == cell[:1].lower() for cell in cells),
         "plain": all(map(str.isalpha, cells)),
-        "joined": sum(bool(BETWEEN_WORDS.search(cell)) for cell in cells) > 1,
+        "joined": sum(bool(WORD_BOUNDARY.search(cell)) for cell in cells) > 1,
         "pair": bool(differing),
-        "numbered": differing in NUMBERS,
+        "numbered": differing in END_NUMBERINGS,
         "digitless": not any(digits),
         "half_digitless": not all(digits),
     }
-    return frozenset(name for name, holds in found.items() if holds)
+    return frozenset(name for name, holds in holds_feature.items() if holds)
 
 
 @lru_cache(1 << 12)
-def _differing(head: str, tail: str) -> str:
+def _differing_parts(head: str, tail: str) -> str:
     """Return the two parts in which two names differ, joined.
 
     The result is empty unless exactly one part differs.
@@ -139,10 +142,10 @@ def _differing(head: str, tail: str) -> str:
 
 def _parts(name: str) -> list[str]:
     """Split a name into words and numbers; scripts without spaces into single signs."""
-    found: list[str] = []
-    for part in PARTS_OF_NAMES.findall(name):
-        found += part if _scripts(part) & UNSPACED else [part.casefold()]
-    return found
+    parts: list[str] = []
+    for part in NAME_PART.findall(name):
+        parts += part if _scripts(part) & UNSPACED_SCRIPTS else [part.casefold()]
+    return parts
 
 
 @lru_cache(1 << 14)

@@ -12,25 +12,37 @@ from itertools import chain, islice
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.delimited import HEADS, LINKED, RELATIONS, TAILS
-from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES
-from core.graph.readers.list_cells import each_of, names_of
-from core.graph.readers.naming import Namer
+from core.graph.readers.delimited import (
+    DEFAULT_RELATION,
+    HEAD_COLUMN_NAMES,
+    RELATION_COLUMN_NAMES,
+    TAIL_COLUMN_NAMES,
+)
+from core.graph.readers.graphml import EDGE_ATTRIBUTES_READ, EDGE_LABELS, NODE_LABELS
+from core.graph.readers.list_cells import cell_names, name_combinations
 from core.graph.readers.source import Triple, TripleSource
+from core.graph.readers.unique_names import Namer
 from core.io.files import size_text
-from core.io.json_rows import HOLDS_ROWS, beginning, numbered_rows
+from core.io.json_rows import ROW_HOLDER_KEYS, numbered_rows, read_start
 
 # Largest size in bytes of a file with nodes and links, which is read at once.
-WHOLE = 1 << 28
-EXTRACTED = "extracted_triples"  # triples of a passage by OpenIE, as HippoRAG writes them
-IDS = ("id", "key", "_id", "name", "label")  # of nodes; the first one that exists is used
-LINKS = ("links", "edges", "rels", "relationships")  # keys of the links in an object with nodes
-READ = (
+MAX_LINKS_FILE_BYTES = 1 << 28
+EXTRACTED_TRIPLES_KEY = (
+    "extracted_triples"  # triples of a passage by OpenIE, as HippoRAG writes them
+)
+NODE_ID_KEYS = ("id", "key", "_id", "name", "label")  # of nodes; the first one that exists is used
+LINK_LIST_KEYS = (
+    "links",
+    "edges",
+    "rels",
+    "relationships",
+)  # keys of the links in an object with nodes
+READ_FORMS = (
     "rows with head, relation and tail; rows with a “graph” of [head, relation, tail]; one object "
     "with “nodes” and “links” or “edges” (networkx, D3, Cytoscape.js, vis.js); HippoRAG's file of "
     "OpenIE, with “docs”"
 )
-Row = Mapping[str, Any]
+JsonRow = Mapping[str, Any]
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -44,34 +56,36 @@ def read(source: TripleSource) -> Iterator[Triple]:
     The relation of a link is its relation, label, predicate, interaction, type, keywords or name,
     else `connected_to`. The tally is told which keys were used. Raises BadInput for other forms.
     """
-    whole = _whole(source)
-    if whole is not None:
-        yield from links(source, *whole)
+    nodes_and_links = _read_links_file(source)
+    if nodes_and_links is not None:
+        yield from link_triples(source, *nodes_and_links)
         return
     read_any, keys = False, Counter[str]()
-    rows = numbered_rows(source.text, source.watch, source.most, (*HOLDS_ROWS, "docs"), single=True)
+    rows = numbered_rows(
+        source.text, source.watch, source.most, (*ROW_HOLDER_KEYS, "docs"), single=True
+    )
     first = list(islice(rows, 1))
     if first and is_property_graph(first[0][2]):
-        yield from links(source, *property_graph(row for _, _, row in chain(first, rows)))
+        yield from link_triples(source, *property_graph(row for _, _, row in chain(first, rows)))
         return
     for number, where, row in chain(first, rows):
         source.line = number
         try:
-            triples, known = _of_row(source, where, row)
+            triples, is_known = _of_row(source, where, row)
         except BadInput as error:
             source.bad("no list of triples", number, error)
             continue
-        read_any = read_any or known
+        read_any = read_any or is_known
         keys.update(row.keys())
         yield from triples
     if not read_any and keys:
-        found = ", ".join(shorten(str(key), 30) for key, _ in keys.most_common(8))
+        key_text = ", ".join(shorten(str(key), 30) for key, _ in keys.most_common(8))
         raise BadInput(
-            f"{source.name} holds no triples; its rows have {found}. What is read: {READ}."
+            f"{source.name} holds no triples; its rows have {key_text}. What is read: {READ_FORMS}."
         )
 
 
-def row_triples(name: str, where: str, row: Row) -> list[Triple]:
+def row_triples(name: str, where: str, row: JsonRow) -> list[Triple]:
     """Return the triples of a row's `graph`.
 
     There are none if the row has no graph.
@@ -84,7 +98,7 @@ def row_triples(name: str, where: str, row: Row) -> list[Triple]:
     return _list_of(name, where, row, "graph")
 
 
-def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple], bool]:
+def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Triple], bool]:
     """Return the triples of a row, and whether the row has a known form.
 
     Raises
@@ -94,8 +108,8 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
     """
     if "graph" in row:
         return row_triples(source.name, where, row), True
-    if EXTRACTED in row:
-        return _extracted(source, row[EXTRACTED]), True
+    if EXTRACTED_TRIPLES_KEY in row:
+        return _extracted(source, row[EXTRACTED_TRIPLES_KEY]), True
     keys = triple_keys(row)
     if keys is None:
         return [], "question" in row
@@ -109,11 +123,11 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
     for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
             source.attributes.node(part[0], _folded(row[key]))
-    return _with_attributes(source, each_of(source, names), row, keys), True
+    return _with_attributes(source, name_combinations(source, names), row, keys), True
 
 
 def _with_attributes(
-    source: TripleSource, triples: Iterable[Triple], row: Row, keys: Sequence[str]
+    source: TripleSource, triples: Iterable[Triple], row: JsonRow, keys: Sequence[str]
 ) -> Iterator[Triple]:
     """Yield the triples of a row, and pass its attributes to the source.
 
@@ -131,7 +145,7 @@ def names_in(value: Any) -> list[str]:
     """
     values = value if isinstance(value, list) else [value]
     if isinstance(value, str) and "[" in value:
-        values = names_of(value)
+        values = cell_names(value)
     return [name for one in values if (name := _name(one)).strip()]
 
 
@@ -143,20 +157,20 @@ def _name(value: Any) -> str:
     return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
 
 
-def triple_keys(row: Row) -> tuple[str, str, str] | None:
+def triple_keys(row: JsonRow) -> tuple[str, str, str] | None:
     """Return the keys of a row's head, relation and tail, or None.
 
     It is None if one of them is missing.
     """
     folded = {str(key).casefold(): key for key in row}
-    found = [
+    part_keys = [
         next((folded[name] for name in names if name in folded), None)
-        for names in (HEADS, RELATIONS, TAILS)
+        for names in (HEAD_COLUMN_NAMES, RELATION_COLUMN_NAMES, TAIL_COLUMN_NAMES)
     ]
-    return None if None in found else (found[0], found[1], found[2])  # type: ignore[return-value]
+    return None if None in part_keys else (part_keys[0], part_keys[1], part_keys[2])  # type: ignore[return-value]
 
 
-def _folded(row: Row) -> dict[str, Any]:
+def _folded(row: JsonRow) -> dict[str, Any]:
     """Return a row with its keys in lower case."""
     return {str(key).casefold(): value for key, value in row.items()}
 
@@ -167,14 +181,14 @@ def _text(value: Any) -> str:
     Other values give an empty text.
     """
     if isinstance(value, Mapping):
-        value = next((value[key] for key in (*NODE_LABELS, *IDS) if key in value), "")
+        value = next((value[key] for key in (*NODE_LABELS, *NODE_ID_KEYS) if key in value), "")
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return " ".join(str(value).split())
     return ""
 
 
-def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
-    found = []
+def _list_of(name: str, where: str, row: JsonRow, key: str) -> list[Triple]:
+    triples = []
     graph = row.get(key) or []
     for triple in graph if isinstance(graph, list) else [graph]:
         if not _is_triple(triple):
@@ -182,8 +196,8 @@ def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
                 f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts "
                 "each."
             )
-        found.append((triple[0], triple[1], triple[2]))
-    return found
+        triples.append((triple[0], triple[1], triple[2]))
+    return triples
 
 
 def _is_triple(parts: Any) -> bool:
@@ -200,15 +214,15 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
     Lists without exactly three parts, which models sometimes write, are left out.
     """
     listed = triples if isinstance(triples, list) else []
-    found = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
-    if len(found) < len(listed):
+    complete = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
+    if len(complete) < len(listed):
         source.tally.drop(
-            "(not of three parts, as models write them now and then)", len(listed) - len(found)
+            "(not of three parts, as models write them now and then)", len(listed) - len(complete)
         )
-    return found
+    return complete
 
 
-def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
+def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]] | None:
     """Return the nodes and links of a file, or None.
 
     It is None unless the file is one object with both.
@@ -218,36 +232,39 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     BadInput
         If the file is too large.
     """
-    if beginning(source.text, 1, source.most) != "{":
+    if read_start(source.text, 1, source.most) != "{":
         return None
-    head = beginning(source.text, 4096, source.most)
+    head = read_start(source.text, 4096, source.most)
     if not any(
-        f'"{key}"' in head for key in ("nodes", *LINKS, "elements", "directed", "multigraph")
+        f'"{key}"' in head
+        for key in ("nodes", *LINK_LIST_KEYS, "elements", "directed", "multigraph")
     ):
         return None
     with source.opened() as stream:
-        data = stream.read(WHOLE + 1)
-        while len(data) <= WHOLE and (more := stream.read(WHOLE + 1 - len(data))):
+        data = stream.read(MAX_LINKS_FILE_BYTES + 1)
+        while len(data) <= MAX_LINKS_FILE_BYTES and (
+            more := stream.read(MAX_LINKS_FILE_BYTES + 1 - len(data))
+        ):
             data += more
     try:
-        found = json.loads(data.decode("utf-8")) if len(data) <= WHOLE else None
+        content = json.loads(data.decode("utf-8")) if len(data) <= MAX_LINKS_FILE_BYTES else None
     except (ValueError, RecursionError):
         # A file of several objects, or damaged JSON: reading it as rows will report the error.
         return None
-    if found is None:
+    if content is None:
         raise BadInput(
-            f"{source.name}: a file of nodes and links may hold {size_text(WHOLE)}; this one holds "
+            f"{source.name}: a file of nodes and links may hold {size_text(MAX_LINKS_FILE_BYTES)}; this one holds "
             "more."
         )
-    return _nodes_and_links(found)
+    return _nodes_and_links(content)
 
 
 def holds_links(source: TripleSource) -> bool:
     """Return whether a file is one object with nodes and links."""
-    return _whole(source) is not None
+    return _read_links_file(source) is not None
 
 
-def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
+def _nodes_and_links(found: Any) -> tuple[list[JsonRow], list[JsonRow]] | None:
     """Return the nodes and links of one object.
 
     The forms of networkx, D3, Cytoscape.js, vis.js and the JSON Graph Format are known.
@@ -257,7 +274,7 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
     elif isinstance(found.get("graph"), Mapping) and "nodes" in found["graph"]:
         found = found["graph"]
     nodes = found.get("nodes")
-    edges = next((found[key] for key in LINKS if key in found), None)
+    edges = next((found[key] for key in LINK_LIST_KEYS if key in found), None)
     if isinstance(edges, Mapping):
         edges = list(edges.values())
     if isinstance(nodes, Mapping):
@@ -277,7 +294,7 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
     return found_nodes, links_of
 
 
-def is_property_graph(row: Row) -> bool:
+def is_property_graph(row: JsonRow) -> bool:
     """Return whether a row is an exported node or relationship.
 
     The exports of Neo4j's APOC and of Memgraph are recognised.
@@ -295,12 +312,12 @@ def is_property_graph(row: Row) -> bool:
     )
 
 
-def property_graph(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+def property_graph(rows: Iterable[JsonRow]) -> tuple[list[JsonRow], list[JsonRow]]:
     """Return the nodes and links of exported nodes and relationships, in any order.
 
     Ends that are not among the nodes of the file become nodes, too.
     """
-    nodes, edges = dict[str, Row](), list[Row]()
+    nodes, edges = dict[str, JsonRow](), list[JsonRow]()
     for row in rows:
         if row.get("type") != "relationship":
             id = str(row.get("id"))
@@ -308,28 +325,30 @@ def property_graph(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
             continue
         link = _flat(row)
         for end, name in (("start", "source"), ("end", "target")):
-            about = row[end] if isinstance(row.get(end), Mapping) else {"id": row.get(end)}
-            id = link[name] = str(about.get("id"))
-            nodes[id] = {**_flat(about), **nodes.get(id, {})}
+            end_row = row[end] if isinstance(row.get(end), Mapping) else {"id": row.get(end)}
+            id = link[name] = str(end_row.get("id"))
+            nodes[id] = {**_flat(end_row), **nodes.get(id, {})}
         edges.append(
             {key: value for key, value in link.items() if key not in ("start", "end", "id")}
         )
     return list(nodes.values()), edges
 
 
-def _flat(row: Row) -> dict[str, Any]:
+def _flat(row: JsonRow) -> dict[str, Any]:
     """Return a node or relationship with its properties among its keys.
 
     Its own keys take precedence, and labels become types.
     """
     properties = row.get("properties")
-    found = {**properties} if isinstance(properties, Mapping) else {}
-    found |= {key: value for key, value in row.items() if key not in ("properties", "type")}
-    labels = found.pop("labels", None)
-    return {**found, "type": labels} if labels else found
+    values = {**properties} if isinstance(properties, Mapping) else {}
+    values |= {key: value for key, value in row.items() if key not in ("properties", "type")}
+    labels = values.pop("labels", None)
+    return {**values, "type": labels} if labels else values
 
 
-def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> Iterator[Triple]:
+def link_triples(
+    source: TripleSource, nodes: Sequence[JsonRow], edges: Sequence[JsonRow]
+) -> Iterator[Triple]:
     """Yield the links between nodes as triples.
 
     A node is named by its label, name or title, else by its id. Nodes with the same name are
@@ -337,12 +356,12 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
     else `connected_to`. The tally is told which keys were used.
     """
     namer, names = Namer(), dict[str, str]()
-    for place, node in enumerate(nodes):
+    for position, node in enumerate(nodes):
         row = node if isinstance(node, Mapping) else {"id": node}
-        id = next((_text(row[key]) for key in IDS if key in row), "") or str(place)
+        id = next((_text(row[key]) for key in NODE_ID_KEYS if key in row), "") or str(position)
         label = next((_text(row[key]) for key in NODE_LABELS if key in row), "")
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
-        names.setdefault(f"#{place}", names[id])  # D3 may refer to nodes by position
+        names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
         source.attributes.node(
             names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), "")
         )
@@ -350,7 +369,7 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
     by_place = bool(nodes) and not any(
         isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes
     )
-    read = READ_OF_EDGES if source.attributes.wanted else ()
+    read = EDGE_ATTRIBUTES_READ if source.attributes.wanted else ()
     try:
         for number, link in enumerate(edges, 1):
             source.line = number
@@ -364,29 +383,37 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
             folded = _folded(link)
             key = next((name for name in EDGE_LABELS if _text(folded.get(name))), "")
             relations[key] += 1
-            source.attributes.edge(folded, *HEADS, *TAILS, key)
-            ignored.update(name for name in folded if name not in (*HEADS, *TAILS, *read, key))
-            yield ends[0], _text(folded[key]) if key else LINKED, ends[1]
+            source.attributes.edge(folded, *HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES, key)
+            ignored.update(
+                name
+                for name in folded
+                if name not in (*HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES, *read, key)
+            )
+            yield ends[0], _text(folded[key]) if key else DEFAULT_RELATION, ends[1]
     finally:
         if relations:
             source.attributes.ignored = [name for name, _ in ignored.most_common(12)]
-            called = (
+            relation_text = (
                 " or ".join(f"“{name}”" for name, _ in relations.most_common() if name)
-                or f"no key: each is “{LINKED}”"
+                or f"no key: each is “{DEFAULT_RELATION}”"
             )
-            left = ""
+            ignored_text = ""
             if ignored:
-                left = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
-            source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
+                ignored_text = (
+                    f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
+                )
+            source.tally.note(
+                f"Nodes and links: relations are called by {relation_text}.{ignored_text}"
+            )
 
 
 def _ends(link: Any, names: Mapping[str, str], by_place: bool) -> tuple[str, str] | None:
     """Return the names of a link's two ends, or None if one is missing."""
     if not isinstance(link, Mapping):
         return None
-    folded, found = _folded(link), []
-    for keys in (HEADS, TAILS):
+    folded, end_names = _folded(link), []
+    for keys in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES):
         value = next((folded[name] for name in keys if name in folded), None)
         id = f"#{value}" if by_place and isinstance(value, int) else _text(value)
-        found.append(names.get(id))
-    return None if None in found else (found[0], found[1])  # type: ignore[return-value]
+        end_names.append(names.get(id))
+    return None if None in end_names else (end_names[0], end_names[1])  # type: ignore[return-value]

@@ -10,16 +10,16 @@ from itertools import product
 from core.graph.readers.source import Triple, TripleSource
 
 MAX_LIST_LETTERS = 1 << 20  # largest number of characters of a cell that is read as a list
-QUOTES = ("'", '"')
+QUOTE_MARKS = ("'", '"')
 
 
-def names_of(cell: str) -> list[str]:
+def cell_names(cell: str) -> list[str]:
     """Return the names of a list that JSON or Python wrote as text.
 
     Of any other cell, the cell itself is the only name.
 
-    >>> from core.graph.readers.list_cells import names_of
-    >>> names_of('["Ann", "Bo"]'), names_of("['Ann','Bo']"), names_of("[REC]")
+    >>> from core.graph.readers.list_cells import cell_names
+    >>> cell_names('["Ann", "Bo"]'), cell_names("['Ann','Bo']"), cell_names("[REC]")
     (['Ann', 'Bo'], ['Ann', 'Bo'], ['[REC]'])
     """
     text = cell.strip()
@@ -34,19 +34,19 @@ def names_of(cell: str) -> list[str]:
 def _values(text: str) -> list[object] | None:
     """Return the values of a list written as text, or None."""
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            found = ast.literal_eval(text)
+            values = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
         # Python joins adjacent string literals, and NumPy writes arrays of texts without commas.
-        if "".join(repr(found).split()) != "".join(text.split()).replace(",]", "]"):
+        if "".join(repr(values).split()) != "".join(text.split()).replace(",]", "]"):
             return None
-    return found if isinstance(found, list) else None
+    return values if isinstance(values, list) else None
 
 
-def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
+def name_combinations(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
     """Yield a triple for each combination of the names of head, relation and tail.
 
     The tally is told of lists.
@@ -62,4 +62,9 @@ def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Tr
 def _looks_like_list(name: str) -> bool:
     """Return whether a name begins and ends like a list of quoted names."""
     text = name.strip()
-    return text[:1] == "[" and text[-1:] == "]" and text[1:2] in QUOTES and text[-2:-1] in QUOTES
+    return (
+        text[:1] == "["
+        and text[-1:] == "]"
+        and text[1:2] in QUOTE_MARKS
+        and text[-2:-1] in QUOTE_MARKS
+    )

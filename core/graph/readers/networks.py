@@ -12,22 +12,22 @@ from contextlib import closing
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
-from core.graph.readers.json_graphs import links, names_in, row_triples
-from core.graph.readers.list_cells import each_of
+from core.graph.readers.delimited import TRIPLE_PARTS, attribute_columns, check_columns, header_of
+from core.graph.readers.json_graphs import link_triples, names_in, row_triples
+from core.graph.readers.list_cells import name_combinations
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns
 
-GRAPH = "graph"  # column of question rows that contain a graph each
+GRAPH_COLUMN = "graph"  # column of question rows that contain a graph each
 GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # beginning of the graph, outside of texts
-GML_SEVERAL = re.compile(r"\bmultigraph\s+[01]\b")
-WHOLE = 1 << 28  # largest size in bytes of a network file, which is read at once
+GML_MULTIGRAPH = re.compile(r"\bmultigraph\s+[01]\b")
+MAX_NETWORK_FILE_BYTES = 1 << 28  # largest size in bytes of a network file, which is read at once
 
 
 def read_gexf(source: TripleSource) -> Iterator[Triple]:
-    """Yield the edges of a GEXF file, named as by `core.graph.readers.json_graphs.links`.
+    """Yield the edges of a GEXF file, named as by `core.graph.readers.json_graphs.link_triples`.
 
     Raises
     ------
@@ -56,12 +56,12 @@ def _several_edges(text: str) -> str:
     networkx only reads several edges between two nodes if the file says so, and only networkx
     itself writes this mark.
     """
-    opens = next((one for one in GML_GRAPH.finditer(text) if one[0][0] != '"'), None)
-    if opens is None:
+    opening = next((one for one in GML_GRAPH.finditer(text) if one[0][0] != '"'), None)
+    if opening is None:
         return text
-    end = opens.end()
-    about = text[end : end + len(text[end:].partition("[")[0])]
-    return f"{text[:end]} multigraph 1 {GML_SEVERAL.sub('', about)}{text[end + len(about) :]}"
+    end = opening.end()
+    graph_head = text[end : end + len(text[end:].partition("[")[0])]
+    return f"{text[:end]} multigraph 1 {GML_MULTIGRAPH.sub('', graph_head)}{text[end + len(graph_head) :]}"
 
 
 def read_pajek(source: TripleSource) -> Iterator[Triple]:
@@ -78,11 +78,13 @@ def _network(
 ) -> Iterator[Triple]:
     with source.opened_raw() if xml else source.opened() as stream:
         data = b""
-        while len(data) <= WHOLE and (more := stream.read(WHOLE + 1 - len(data))):
+        while len(data) <= MAX_NETWORK_FILE_BYTES and (
+            more := stream.read(MAX_NETWORK_FILE_BYTES + 1 - len(data))
+        ):
             data += more
-    if len(data) > WHOLE:
+    if len(data) > MAX_NETWORK_FILE_BYTES:
         raise BadInput(
-            f"{source.name}: a file in {title} may hold {size_text(WHOLE)}; this one holds more. "
+            f"{source.name}: a file in {title} may hold {size_text(MAX_NETWORK_FILE_BYTES)}; this one holds more. "
             "Write it as N-Triples or a table."
         )
     if xml and b"<!ENTITY" in data[: 1 << 20]:
@@ -94,17 +96,17 @@ def _network(
             f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."
         ) from None
     nodes = [{**about, "id": str(node)} for node, about in graph.nodes(data=True)]
-    yield from links(
+    yield from link_triples(
         source,
         nodes,
         [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)],
     )
 
 
-TABLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
+COLUMNAR_TITLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 
-def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
+def open_columnar(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
     """Return the column names of a Parquet or Arrow file, and batches of its rows.
 
     Raises
@@ -140,29 +142,32 @@ def read_arrow(source: TripleSource) -> Iterator[Triple]:
 
 def _table(source: TripleSource) -> Iterator[Triple]:
     check_columns(source.columns)
-    names, batches = columns_of(source)
-    if GRAPH in names and source.columns is None and header_of(list(names)) is None:
+    names, batches = open_columnar(source)
+    if GRAPH_COLUMN in names and source.columns is None and header_of(list(names)) is None:
         yield from _graphs(source, names)
         return
-    columns, beside = _columns(source, names)
+    columns, attribute_positions = _columns(source, names)
     source.line = 0
     for batch in batches:
         parts = [[names_in(value) for value in batch[at]] for at in columns]
-        about = [batch[at] for at in beside]
+        attribute_values = [batch[at] for at in attribute_positions]
         for row, cells in enumerate(zip(*parts)):
             source.line += 1
-            empty = next((what for what, part in zip(PARTS, cells) if not part), None)
-            if empty:
+            empty_part = next((what for what, part in zip(TRIPLE_PARTS, cells) if not part), None)
+            if empty_part:
                 source.bad(
                     "an empty name",
                     source.line,
-                    f"the {empty} is empty; expected head, relation and tail.",
+                    f"the {empty_part} is empty; expected head, relation and tail.",
                 )
                 continue
-            for triple in each_of(source, cells):
-                if beside:
+            for triple in name_combinations(source, cells):
+                if attribute_positions:
                     source.attributes.edge(
-                        {key: values[row] for key, values in zip(beside.values(), about)}
+                        {
+                            key: values[row]
+                            for key, values in zip(attribute_positions.values(), attribute_values)
+                        }
                     )
                 yield triple
 
@@ -172,7 +177,7 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
 
     RoG's questions have such a column.
     """
-    others = [name for name in names if name != GRAPH]
+    others = [name for name in names if name != GRAPH_COLUMN]
     for number, (where, row) in enumerate(
         file_rows(source.path, source.watch, source.most, others), 1
     ):
@@ -190,16 +195,20 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
 
     Edge attributes follow, as keys by position.
     """
-    found = source.columns or header_of(list(names))
-    if found is None or max(found) > len(names):
+    part_columns = source.columns or header_of(list(names))
+    if part_columns is None or max(part_columns) > len(names):
         raise BadInput(
             f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation "
             "and tail."
         )
-    beside = beside_of(source, names, found)
-    words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]
-    others = [name for at, name in enumerate(names) if at + 1 not in found and at not in beside]
+    attribute_positions = attribute_columns(source, names, part_columns)
+    words = [f"{part} from “{names[at - 1]}”" for part, at in zip(TRIPLE_PARTS, part_columns)]
+    others = [
+        name
+        for at, name in enumerate(names)
+        if at + 1 not in part_columns and at not in attribute_positions
+    ]
     source.attributes.ignored = others
     ignored = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
-    return [at - 1 for at in found], beside
+    return [at - 1 for at in part_columns], attribute_positions

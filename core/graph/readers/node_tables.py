@@ -11,23 +11,49 @@ from itertools import chain, islice
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.attributes import text_of
-from core.graph.readers.delimited import HEADS, TAILS, bare_key, rows_of, space_of
+from core.graph.readers.attributes import one_line_text
+from core.graph.readers.delimited import (
+    HEAD_COLUMN_NAMES,
+    TAIL_COLUMN_NAMES,
+    bare_key,
+    rows_of,
+    space_of,
+)
 from core.graph.readers.json_graphs import holds_links
-from core.graph.readers.naming import Namer
-from core.graph.readers.networks import TABLES, columns_of
+from core.graph.readers.networks import COLUMNAR_TITLES, open_columnar
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
+from core.graph.readers.unique_names import Namer
 from core.io.json_rows import numbered_rows
 
-IDS = (":id", "id", "~id", "node_id", "nodeid", "entity_id", "_id", "key", "curie", "iri", "uri")
-LABELS = ("label", "name", "title", "entity_name", "entity", "preflabel", "display_name")
-ID_SHOWN = 3  # largest number of ids in a sentence
-DELIMITED = (".csv", ".tsv", ".tab", ".txt")
-UNKNOWN = "ids of edges are not in the table of nodes, and are called as they are"
-JSON = (".json", ".jsonl", ".ndjson")
+ID_COLUMN_NAMES = (
+    ":id",
+    "id",
+    "~id",
+    "node_id",
+    "nodeid",
+    "entity_id",
+    "_id",
+    "key",
+    "curie",
+    "iri",
+    "uri",
+)
+LABEL_COLUMN_NAMES = (
+    "label",
+    "name",
+    "title",
+    "entity_name",
+    "entity",
+    "preflabel",
+    "display_name",
+)
+MAX_SHOWN_IDS = 3  # largest number of ids in a sentence
+DELIMITED_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+UNKNOWN_IDS_WORDS = "ids of edges are not in the table of nodes, and are called as they are"
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
-def named(
+def name_ends(
     source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]
 ) -> Generator[Triple, None, None]:
     """Yield triples with the labels of their ends, from the source's tables of nodes.
@@ -42,13 +68,17 @@ def named(
     BadInput
         If a table has neither ids nor labels.
     """
-    known, whole = NodeNames(source), False
+    node_names, is_complete = NodeNames(source), False
     try:
         for file, (head, relation, tail) in triples:
-            yield known.name(head, file.spaces[0]), relation, known.name(tail, file.spaces[1])
-        whole = True
+            yield (
+                node_names.name(head, file.spaces[0]),
+                relation,
+                node_names.name(tail, file.spaces[1]),
+            )
+        is_complete = True
     finally:
-        for sentence in known.sentences(whole):
+        for sentence in node_names.sentences(is_complete):
             source.tally.note(sentence)
 
 
@@ -78,16 +108,16 @@ class NodeNames:
             )
 
     def name(self, end: str, space: str = "") -> str:
-        """Return the name of an edge's end, by the rules of `named`."""
-        found = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
-        if found is None and end in self.by_label:
-            found = self.by_label[end]
-        if found is None:
+        """Return the name of an edge's end, by the rules of `name_ends`."""
+        node_name = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
+        if node_name is None and end in self.by_label:
+            node_name = self.by_label[end]
+        if node_name is None:
             if end not in self.unknown:
                 self.unknown[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
             return self.unknown[end]
-        self.used.add(found)
-        return found
+        self.used.add(node_name)
+        return node_name
 
     def sentences(self, whole: bool) -> Iterator[str]:
         """Yield sentences about ends and nodes that did not match.
@@ -96,11 +126,11 @@ class NodeNames:
         """
         if self.unknown:
             shown = ", ".join(
-                f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)
-            ) + " …" * (len(self.unknown) > ID_SHOWN)
-            one = len(self.unknown) == 1
-            words = UNKNOWN
-            if one:
+                f"“{shorten(end, 30)}”" for end in islice(self.unknown, MAX_SHOWN_IDS)
+            ) + " …" * (len(self.unknown) > MAX_SHOWN_IDS)
+            is_single = len(self.unknown) == 1
+            words = UNKNOWN_IDS_WORDS
+            if is_single:
                 words = "id of edges is not in the table of nodes, and is called as it is"
             yield f"{len(self.unknown):,} {words}: {shown}."
         idle = len(self.by_id) - len(self.used)
@@ -113,11 +143,14 @@ class NodeNames:
     def _read(self, table: TripleSource) -> None:
         keys: tuple[str, str] | None = None
         space = ""
-        for row, spaces in rows(table):
+        for row, spaces in table_rows(table):
             if keys is None:
                 keys = _keys(table, row)
                 space = spaces.get(keys[0], "")
-            id, label = text_of(row.get(keys[0])), text_of(row.get(keys[1])) if keys[1] else ""
+            id, label = (
+                one_line_text(row.get(keys[0])),
+                one_line_text(row.get(keys[1])) if keys[1] else "",
+            )
             id = id or label
             if not id:
                 table.bad(
@@ -150,15 +183,18 @@ def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
     BadInput
         If the table has neither.
     """
-    id, label = (next((key for key in keys if key in row), "") for keys in (IDS, LABELS))
+    id, label = (
+        next((key for key in keys if key in row), "")
+        for keys in (ID_COLUMN_NAMES, LABEL_COLUMN_NAMES)
+    )
     if not id and not label:
-        found = ", ".join(shorten(str(key), 30) for key in islice(row, 12))
+        key_text = ", ".join(shorten(str(key), 30) for key in islice(row, 12))
         raise BadInput(
-            f"{table.name} is no table of nodes: it has {found}; expected columns such as id, "
+            f"{table.name} is no table of nodes: it has {key_text}; expected columns such as id, "
             "label, type, description."
         )
-    called = f", called by “{label}”" if label and label != id else ""
-    table.tally.note(f"Nodes are read from {table.name}: known by “{id or label}”{called}.")
+    label_text = f", called by “{label}”" if label and label != id else ""
+    table.tally.note(f"Nodes are read from {table.name}: known by “{id or label}”{label_text}.")
     return id or label, label
 
 
@@ -168,21 +204,25 @@ def is_node_table(source: TripleSource) -> bool:
     Such a table has an id or a label, and not the two ends of edges.
     """
     suffix = bare_suffix(source.path)
-    if suffix in JSON and holds_links(source) or suffix not in (*TABLES, *JSON, *DELIMITED):
+    if (
+        suffix in JSON_SUFFIXES
+        and holds_links(source)
+        or suffix not in (*COLUMNAR_TITLES, *JSON_SUFFIXES, *DELIMITED_SUFFIXES)
+    ):
         return False
     try:
-        if suffix in DELIMITED:
+        if suffix in DELIMITED_SUFFIXES:
             keys = _header(next(rows_of(source), (0, []))[1])
         else:
-            keys = list(next(rows(source))[0])
+            keys = list(next(table_rows(source))[0])
     except (StopIteration, BadInput):
         return False
-    return not all(any(key in keys for key in ends) for ends in (HEADS, TAILS)) and any(
-        key in keys for key in (*IDS, *LABELS)
-    )
+    return not all(
+        any(key in keys for key in ends) for ends in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES)
+    ) and any(key in keys for key in (*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES))
 
 
-def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+def table_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Yield the rows of a table with a header, as values by key.
 
     Keys are in lower case. The table may be delimited text, Parquet, Arrow or JSON. Each row comes
@@ -194,14 +234,14 @@ def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]
         If the file is no such table.
     """
     suffix = bare_suffix(source.path)
-    if suffix in TABLES:
-        names, batches = columns_of(source)
+    if suffix in COLUMNAR_TITLES:
+        names, batches = open_columnar(source)
         keys = [bare_key(name) for name in names]
         for batch in batches:
             for values in zip(*batch):
                 source.line += 1
                 yield dict(zip(keys, values)), {}
-    elif suffix in JSON:
+    elif suffix in JSON_SUFFIXES:
         for number, _, row in numbered_rows(
             source.text, source.watch, source.most, ("nodes", "entities", "data"), single=True
         ):
@@ -237,4 +277,4 @@ def _header(cells: list[str]) -> list[str]:
     There are none if the line is no header of a table of nodes.
     """
     keys = [bare_key(cell) for cell in cells]
-    return keys if {*IDS, *LABELS} & set(keys) else []
+    return keys if {*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES} & set(keys) else []

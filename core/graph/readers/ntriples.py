@@ -15,15 +15,15 @@ from typing import Any
 from urllib.parse import unquote
 
 from core.errors import BadInput
-from core.io.files import LONGEST_LINE, Unpacked, size_text
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, size_text
 
-STRING = "http://www.w3.org/2001/XMLSchema#string"
-PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
-ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
+XSD_STRING_IRI = "http://www.w3.org/2001/XMLSchema#string"
+ERROR_POSITION = re.compile(r"^Parser error (?:at|between) .*?: ")
+NESTED_TRIPLES_ERROR = "Triples about triples (RDF-star) are not read; leave them out of the file."
 # Number of cached names of terms, since heads and relations repeat.
-REMEMBERED = 1 << 16
+CACHED_TERM_NAMES = 1 << 16
 # Brackets of nested triples, and the largest depth of nesting.
-NESTED, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500
+NESTING_BRACKETS, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
@@ -39,17 +39,17 @@ def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
     if line.count(b"<<(") > MAX_NESTED:
-        raise BadInput(ABOUT_TRIPLES)
+        raise BadInput(NESTED_TRIPLES_ERROR)
     for statement in parse(line, format=RdfFormat.N_TRIPLES):
         terms = (statement.subject, statement.predicate, statement.object)
         if not all(isinstance(term, (NamedNode, BlankNode, Literal)) for term in terms):
-            raise BadInput(ABOUT_TRIPLES)
+            raise BadInput(NESTED_TRIPLES_ERROR)
         yield str(terms[0]), str(terms[1]), str(terms[2])
 
 
 def fault_of(name: str, line: int | None, error: SyntaxError) -> BadInput:
     """Return the error for a line that is not N-Triples."""
-    return BadInput(f"{name}, line {line}: not N-Triples ({PLACE.sub('', error.msg)}).")
+    return BadInput(f"{name}, line {line}: not N-Triples ({ERROR_POSITION.sub('', error.msg)}).")
 
 
 def term_of(text: str):
@@ -59,7 +59,7 @@ def term_of(text: str):
     return next(iter(parse(f"<a:a> <a:a> {text} .", format=RdfFormat.N_TRIPLES))).object
 
 
-def candidates(term) -> tuple[str, ...]:
+def name_candidates(term) -> tuple[str, ...]:
     """Return the possible names of a term, the most readable one first.
 
     Raises
@@ -76,7 +76,7 @@ def candidates(term) -> tuple[str, ...]:
         return (str(term),)
     if isinstance(term, Literal):
         return _literal_names(term)
-    raise BadInput(ABOUT_TRIPLES)
+    raise BadInput(NESTED_TRIPLES_ERROR)
 
 
 def _literal_names(term) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _literal_names(term) -> tuple[str, ...]:
     """
     if term.language:
         suffix = f"@{term.language}"
-    elif term.datatype.value == STRING:
+    elif term.datatype.value == XSD_STRING_IRI:
         suffix = ""
     else:
         suffix = local_name(term.datatype.value)
@@ -100,15 +100,15 @@ def local_name(iri: str) -> str:
     It is the part after the last `#` or `/`, else after the last `:`, with percent escapes decoded.
     If nothing follows, it is the IRI itself.
     """
-    rest = iri.rstrip("/#")
-    start = max(rest.rfind("#"), rest.rfind("/"))
-    found = rest[(start if start >= 0 else rest.rfind(":")) + 1 :]
-    if "%" in found:
-        found = unquote(found)
-    return found if found.strip() else iri
+    trimmed = iri.rstrip("/#")
+    start = max(trimmed.rfind("#"), trimmed.rfind("/"))
+    local = trimmed[(start if start >= 0 else trimmed.rfind(":")) + 1 :]
+    if "%" in local:
+        local = unquote(local)
+    return local if local.strip() else iri
 
 
-class shallow:
+class NestingGuard:
     """A stream of RDF that rejects deeply nested triples.
 
     Reading raises BadInput for triples that are nested so deep that the parser would crash.
@@ -119,30 +119,30 @@ class shallow:
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
-        marks = NESTED.findall(self._end + data)
+        marks = NESTING_BRACKETS.findall(self._end + data)
         self._end = (self._end + data)[-2:]
         for mark in marks:
             self._open = max(0, self._open + (1 if mark == b"<<(" else -1))
             if self._open > MAX_NESTED:
-                raise BadInput(ABOUT_TRIPLES)
+                raise BadInput(NESTED_TRIPLES_ERROR)
         return data
 
 
-class checked_lines:
+class LineLengthGuard:
     """The bytes of a file, with a limit on the length of lines.
 
     Reading raises BadInput for a line that is too long.
     """
 
-    def __init__(self, source: Unpacked):
+    def __init__(self, source: UnpackedBytes):
         self._source, self._since = source, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
         ended = data.rfind(b"\n")
         self._since = len(data) - ended - 1 if ended >= 0 else self._since + len(data)
-        if self._since > LONGEST_LINE:
+        if self._since > MAX_LINE_BYTES:
             raise BadInput(
-                f"{self._source.name}: a line of more than {size_text(LONGEST_LINE)} is too long."
+                f"{self._source.name}: a line of more than {size_text(MAX_LINE_BYTES)} is too long."
             )
         return data

@@ -16,20 +16,20 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, nearest
-from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import (
-    ABOUT_TRIPLES,
-    PLACE,
-    REMEMBERED,
-    candidates,
-    checked_lines,
+    CACHED_TERM_NAMES,
+    ERROR_POSITION,
+    NESTED_TRIPLES_ERROR,
+    LineLengthGuard,
+    NestingGuard,
     local_name,
-    shallow,
+    name_candidates,
 )
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
-from core.io.files import PACKED, Unpacked
+from core.graph.readers.unique_names import Namer
+from core.io.files import PACKED_SUFFIXES, UnpackedBytes
 
-SYNTAXES = {
+RDF_SYNTAXES = {
     "ntriples": "N_TRIPLES",
     "turtle": "TURTLE",
     "nquads": "N_QUADS",
@@ -38,7 +38,7 @@ SYNTAXES = {
     "jsonld": "JSON_LD",
     "n3": "N3",
 }
-SUFFIXES = {
+RDF_SUFFIXES = {
     ".nt": "ntriples",
     ".ttl": "turtle",
     ".nq": "nquads",
@@ -48,13 +48,13 @@ SUFFIXES = {
     ".jsonld": "jsonld",
     ".n3": "n3",
 }
-LABELS = (
+LABEL_IRIS = (
     "http://www.w3.org/2000/01/rdf-schema#label",
     "http://www.w3.org/2004/02/skos/core#prefLabel",
     "http://schema.org/name",
     "https://schema.org/name",
 )
-DESCRIPTIONS = (
+DESCRIPTION_IRIS = (
     "http://schema.org/description",
     "https://schema.org/description",
     "http://www.w3.org/2000/01/rdf-schema#comment",
@@ -64,31 +64,37 @@ DESCRIPTIONS = (
     "http://dbpedia.org/ontology/abstract",
 )
 # Relations whose literal is a type.
-TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")
+TYPE_IRIS = ("http://schema.org/additionalType", "https://schema.org/additionalType")
 # Uses of literals.
-TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
-WIKIDATA = re.compile(
+LITERAL_TRIPLES, LITERAL_ATTRIBUTES, LITERALS_LEFT_OUT = LITERAL_USES = (
+    "triples",
+    "attributes",
+    "leave-out",
+)
+WIKIDATA_PROPERTY = re.compile(
     r"http://www\.wikidata\.org/prop/"
     r"(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
 )
 """Pattern of Wikidata's relations, which have the labels of their properties."""
-LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 # Tag of Wikidata for a name that is the same in all languages.
 ALL_LANGUAGES = "mul"
 NO_LABELS = "none"  # in place of a language
-BASE = "http://localhost/"  # of relative IRIs
-LARGE = 1 << 27  # bytes of text up to which labels are searched by default
+BASE_IRI = "http://localhost/"  # of relative IRIs
+MAX_LABEL_SEARCH_BYTES = 1 << 27  # bytes of text up to which labels are searched by default
 # Assumed number of bytes of text per byte of a packed file.
-UNPACKS = 6
+UNPACKED_RATIO = 6
 # Number of statements that are checked to find out if a file holds only labels.
 FIRST_STATEMENTS = 1000
-SCANNED = 1 << 20  # bytes that are searched at once
-ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])")
+SCAN_BYTES = 1 << 20  # bytes that are searched at once
+NESTED_XML_ENTITY = re.compile(
+    rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])"
+)
 
 
 def check_language(language: str) -> None:
     """Raise BadInput unless a text is a language tag, empty or “none”."""
-    if language and language != NO_LABELS and not LANGUAGE.fullmatch(language):
+    if language and language != NO_LABELS and not LANGUAGE_TAG.fullmatch(language):
         raise BadInput(
             f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; "
             f"not “{language}”."
@@ -113,22 +119,22 @@ def read(source: TripleSource) -> Iterator[Triple]:
     from pyoxigraph import DefaultGraph, Literal
 
     labels = labels_of(source)
-    names, graphs = _Names(labels, source.format), set[str]()
-    literals, attributes = Counter[str](), _Literals(source.language)
+    names, graphs = _TermNames(labels, source.format), set[str]()
+    literals, attributes = Counter[str](), _LiteralAttributes(source.language)
     try:
         for statement in _statements(source, source.path, source.format):
             if isinstance(statement.object, Literal):
-                if labels and statement.predicate.value in LABELS:
+                if labels and statement.predicate.value in LABEL_IRIS:
                     continue
                 literals[statement.predicate.value] += 1
-                if source.literals == ATTRIBUTES:
+                if source.literals == LITERAL_ATTRIBUTES:
                     attributes.add(statement)
-                if source.literals != TRIPLES:
+                if source.literals != LITERAL_TRIPLES:
                     continue
             graph = getattr(statement, "graph_name", None)
             if graph is not None and not isinstance(graph, DefaultGraph):
                 graphs.add(str(graph))
-            if source.literals == ATTRIBUTES:
+            if source.literals == LITERAL_ATTRIBUTES:
                 attributes.nodes.update((statement.subject, statement.object))
             yield (
                 names.node(statement.subject),
@@ -142,41 +148,41 @@ def read(source: TripleSource) -> Iterator[Triple]:
         if literals:
             source.tally.note(
                 f"{literals.total():,} literal{'s' * (literals.total() != 1)} "
-                f"{_fate(source, literals)}"
+                f"{_literals_phrase(source, literals)}"
             )
 
 
-def _fate(source: TripleSource, literals: Counter[str]) -> str:
+def _literals_phrase(source: TripleSource, literals: Counter[str]) -> str:
     """Return the end of a sentence about the use of the literals.
 
     It names their commonest relations.
     """
-    are, shown = (
+    verb, shown = (
         "is" if literals.total() == 1 else "are",
         ", ".join(local_name(iri) for iri, _ in literals.most_common(6)),
     )
-    more = f"{shown}{' …' * (len(literals) > 6)}"
-    if source.literals == TRIPLES:
+    relations_text = f"{shown}{' …' * (len(literals) > 6)}"
+    if source.literals == LITERAL_TRIPLES:
         return (
-            f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be "
+            f"{verb} {'an entity' if verb == 'is' else 'entities'} ({relations_text}); literals can be "
             "attributes of their things, or left out."
         )
-    if source.literals == LEAVE_OUT:
-        return f"{are} left out: {more}."
+    if source.literals == LITERALS_LEFT_OUT:
+        return f"{verb} left out: {relations_text}."
     if source.attributes.wanted:
-        return f"{are} part of the descriptions of things: {more}."
-    return f"{are} left out of a file this large."
+        return f"{verb} part of the descriptions of things: {relations_text}."
+    return f"{verb} left out of a file this large."
 
 
 def check_literals(literals: str) -> None:
-    """Raise BadInput for a value that is not in `LITERALS`."""
-    if literals not in LITERALS:
+    """Raise BadInput for a value that is not in `LITERAL_USES`."""
+    if literals not in LITERAL_USES:
         raise BadInput(
-            f"Literals are {', '.join(LITERALS)}; not “{literals}”.{nearest(literals, LITERALS)}"
+            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”.{nearest(literals, LITERAL_USES)}"
         )
 
 
-class _Literals:
+class _LiteralAttributes:
     """Literals of the resources that are nodes, for their types and descriptions."""
 
     def __init__(self, language: str) -> None:
@@ -190,28 +196,28 @@ class _Literals:
 
         Of several languages, the texts of the best one are kept.
         """
-        literal, known = statement.object, self._texts.setdefault(statement.subject, {})
+        literal, texts_of = statement.object, self._texts.setdefault(statement.subject, {})
         text, rank = (
             " ".join(literal.value.split()),
             _language_rank(literal.language, self._language),
         )
-        best, texts = known.get(statement.predicate.value, (rank, set[str]()))
+        best, texts = texts_of.get(statement.predicate.value, (rank, set[str]()))
         if text and rank <= best:
-            known[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
+            texts_of[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
 
-    def give(self, source: TripleSource, names: _Names) -> None:
+    def give(self, source: TripleSource, names: _TermNames) -> None:
         """Pass the attributes of nodes to the source.
 
         A description comes first, followed by every other relation with its values.
         """
-        for thing, said in self._texts.items():
+        for thing, texts_of in self._texts.items():
             if thing not in self.nodes:
                 continue
-            values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in said.items()}
-            types = [values[iri] for iri in TYPED if iri in values]
-            parts = [values[iri] for iri in DESCRIPTIONS if iri in values][:1]
-            rest = sorted(iri for iri in values if iri not in (*TYPED, *DESCRIPTIONS))
-            parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in rest]
+            values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in texts_of.items()}
+            types = [values[iri] for iri in TYPE_IRIS if iri in values]
+            parts = [values[iri] for iri in DESCRIPTION_IRIS if iri in values][:1]
+            other_iris = sorted(iri for iri in values if iri not in (*TYPE_IRIS, *DESCRIPTION_IRIS))
+            parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in other_iris]
             source.attributes.node(
                 names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)}
             )
@@ -224,9 +230,9 @@ def labels_of(source: TripleSource) -> dict[str, str]:
     """
     from pyoxigraph import Literal, NamedNode
 
-    if not named_by_labels(source):
+    if not uses_labels(source):
         return {}
-    found: dict[str, tuple[int, int, str]] = {}
+    ranked_labels: dict[str, tuple[int, int, str]] = {}
     tags = Counter[str]()
     files = [(source.path, source.format)] + (
         [(source.labels, syntax_of(source.labels))] if source.labels else []
@@ -237,7 +243,7 @@ def labels_of(source: TripleSource) -> dict[str, str]:
         for statement in _statements(source, path, syntax):
             subject, label = statement.subject, statement.object
             if (
-                statement.predicate.value not in LABELS
+                statement.predicate.value not in LABEL_IRIS
                 or not isinstance(subject, NamedNode)
                 or not isinstance(label, Literal)
             ):
@@ -245,21 +251,21 @@ def labels_of(source: TripleSource) -> dict[str, str]:
             text = " ".join(label.value.split())
             tags[label.language or ""] += 1
             rank = (
-                LABELS.index(statement.predicate.value),
+                LABEL_IRIS.index(statement.predicate.value),
                 _language_rank(label.language, source.language),
                 text,
             )
-            if text and rank < found.get(subject.value, (len(LABELS), 0, "")):
-                found[subject.value] = rank
-    if found:
+            if text and rank < ranked_labels.get(subject.value, (len(LABEL_IRIS), 0, "")):
+                ranked_labels[subject.value] = rank
+    if ranked_labels:
         source.tally.note(
-            f"{len(found):,} things and relations are called by their labels"
+            f"{len(ranked_labels):,} things and relations are called by their labels"
             f"{_languages(source.language, tags)}."
         )
-    return {iri: text for iri, (_, _, text) in found.items()}
+    return {iri: text for iri, (_, _, text) in ranked_labels.items()}
 
 
-def named_by_labels(source: TripleSource) -> bool:
+def uses_labels(source: TripleSource) -> bool:
     """Return whether resources of an RDF file are named by labels.
 
     They are if the file has labels or a file of labels was named, unless the language is “none”.
@@ -268,8 +274,12 @@ def named_by_labels(source: TripleSource) -> bool:
     """
     if source.language == NO_LABELS:
         return False
-    asked = bool(source.language) or source.labels is not None
-    if source.format == "ntriples" and not asked and text_bytes(source.path) > LARGE:
+    is_asked = bool(source.language) or source.labels is not None
+    if (
+        source.format == "ntriples"
+        and not is_asked
+        and text_bytes(source.path) > MAX_LABEL_SEARCH_BYTES
+    ):
         source.tally.note(
             "Labels of this large file are not looked for; things are called by their identifiers. "
             "A language asks for labels."
@@ -282,7 +292,7 @@ def text_bytes(path: FilePath) -> int:
     """Estimate the number of bytes of text in a file."""
     if not path.is_file():
         raise BadInput(f"There is no file {path}.")
-    return path.stat().st_size * (UNPACKS if path.suffix.lower() in PACKED else 1)
+    return path.stat().st_size * (UNPACKED_RATIO if path.suffix.lower() in PACKED_SUFFIXES else 1)
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
@@ -290,20 +300,20 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
 
     It does if one of their relations, or its prefix, occurs somewhere in it.
     """
-    words = [label.encode() for label in LABELS]
+    words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _opened(source, path, syntax) as stream:
-        rest = b""
-        while data := stream.read(SCANNED):
-            if any(word in rest + data for word in words):
+        carry = b""
+        while data := stream.read(SCAN_BYTES):
+            if any(word in carry + data for word in words):
                 return True
-            rest = data[-64:]
+            carry = data[-64:]
     return False
 
 
 def is_label_file(source: TripleSource) -> bool:
     """Return whether an RDF file holds only labels, judging by its first statements."""
-    if bare_suffix(source.path) not in SUFFIXES:
+    if bare_suffix(source.path) not in RDF_SUFFIXES:
         return False
     try:
         first = list(
@@ -311,7 +321,7 @@ def is_label_file(source: TripleSource) -> bool:
         )
     except BadInput:
         return False
-    return bool(first) and all(statement.predicate.value in LABELS for statement in first)
+    return bool(first) and all(statement.predicate.value in LABEL_IRIS for statement in first)
 
 
 def syntax_of(path: FilePath) -> str:
@@ -323,11 +333,11 @@ def syntax_of(path: FilePath) -> str:
         For another suffix.
     """
     suffix = bare_suffix(path)
-    if suffix not in SUFFIXES:
+    if suffix not in RDF_SUFFIXES:
         raise BadInput(
-            f"{path.name} should be an RDF file: {', '.join(SUFFIXES)}.{nearest(suffix, SUFFIXES)}"
+            f"{path.name} should be an RDF file: {', '.join(RDF_SUFFIXES)}.{nearest(suffix, RDF_SUFFIXES)}"
         )
-    return SUFFIXES[suffix]
+    return RDF_SUFFIXES[suffix]
 
 
 def languages_of_labels(wanted: str) -> tuple[str, ...]:
@@ -379,20 +389,22 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
     with _opened(source, path, syntax) as stream:
         if syntax == "rdfxml":
             _check_entities(source, path)
-        text: Any = shallow(checked_lines(stream) if syntax in ("ntriples", "nquads") else stream)
+        text: Any = NestingGuard(
+            LineLengthGuard(stream) if syntax in ("ntriples", "nquads") else stream
+        )
         try:
-            form = getattr(RdfFormat, SYNTAXES[syntax])
-            for statement in parse(text, format=form, base_iri=BASE):
+            form = getattr(RdfFormat, RDF_SYNTAXES[syntax])
+            for statement in parse(text, format=form, base_iri=BASE_IRI):
                 if not (
                     isinstance(statement.subject, terms) and isinstance(statement.object, terms)
                 ):
-                    raise BadInput(ABOUT_TRIPLES)
+                    raise BadInput(NESTED_TRIPLES_ERROR)
                 source.line = getattr(stream, "line", 0)
                 yield statement
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
             raise BadInput(
-                f"{path.name}{line}: not {_title(syntax)} ({PLACE.sub('', error.msg)})."
+                f"{path.name}{line}: not {_title(syntax)} ({ERROR_POSITION.sub('', error.msg)})."
             ) from None
         except ValueError as error:
             raise BadInput(f"{path.name}: not {_title(syntax)} ({error}).") from None
@@ -408,13 +420,17 @@ def _title(syntax: str) -> str:
     }.get(syntax, syntax.title())
 
 
-def _opened(source: TripleSource, path: FilePath, syntax: str) -> AbstractContextManager[Unpacked]:
+def _opened(
+    source: TripleSource, path: FilePath, syntax: str
+) -> AbstractContextManager[UnpackedBytes]:
     """Open a file of the source as UTF-8.
 
     XML is opened as bytes, since it names its encoding itself.
     """
-    file = source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
-    return file.opened_raw() if syntax == "rdfxml" else file.opened()
+    opened_source = (
+        source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
+    )
+    return opened_source.opened_raw() if syntax == "rdfxml" else opened_source.opened()
 
 
 def _check_entities(source: TripleSource, path: FilePath) -> None:
@@ -423,15 +439,15 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
     Such entities could expand without limit.
     """
     with _opened(source, path, "rdfxml") as stream:
-        head = stream.read(SCANNED)
-    if ENTITY.search(head):
+        head = stream.read(SCAN_BYTES)
+    if NESTED_XML_ENTITY.search(head):
         raise BadInput(
             f"{path.name}: it declares XML entities within entities, or from elsewhere; those are "
             "not read."
         )
 
 
-class _Names:
+class _TermNames:
     """Names of the terms of one file."""
 
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
@@ -439,10 +455,10 @@ class _Names:
         self._labels, self._blank = labels, dict[str, str]()
         # In syntaxes with unnamed blank nodes, the parser assigns random names.
         self._numbered = syntax not in ("ntriples", "nquads")
-        self.node = lru_cache(REMEMBERED)(
+        self.node = lru_cache(CACHED_TERM_NAMES)(
             lambda term: nodes.name(str(term), self._candidates(term))
         )
-        self.relation = lru_cache(REMEMBERED)(
+        self.relation = lru_cache(CACHED_TERM_NAMES)(
             lambda term: relations.name(str(term), self._candidates(term))
         )
 
@@ -459,8 +475,8 @@ class _Names:
             return (self._blank.setdefault(term.value, f"_:b{len(self._blank)}"),)
         iri = term.value if isinstance(term, NamedNode) else ""
         label = self._labels.get(iri) if iri else None
-        if label is None and (found := WIKIDATA.fullmatch(iri)):
+        if label is None and (found := WIKIDATA_PROPERTY.fullmatch(iri)):
             label = self._labels.get(f"http://www.wikidata.org/entity/{found[1]}")
         if label is None:
-            return candidates(term)
+            return name_candidates(term)
         return label, f"{label} ({local_name(iri)})", f"{label} ({iri})", f"<{iri}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 # Number of line numbers that are kept for each reason.
-FIRST = 5
+MAX_KEPT_LINES = 5
 
 
 @dataclass
@@ -28,10 +28,10 @@ class Tally:
     def skip(self, why: str, line: int) -> bool:
         """Return whether bad lines may be left out, and count this one if so."""
         if self.skips:
-            known = self.bad.setdefault(why, [0, []])
-            known[0] += 1
-            if len(known[1]) < FIRST:
-                known[1].append(line)
+            reason_lines = self.bad.setdefault(why, [0, []])
+            reason_lines[0] += 1
+            if len(reason_lines[1]) < MAX_KEPT_LINES:
+                reason_lines[1].append(line)
         return self.skips
 
     def drop(self, pattern: str, triples: int) -> None:
@@ -65,14 +65,16 @@ class Tally:
 
     def sentences(self) -> list[str]:
         """Return the counts as sentences."""
-        found = [*self.copied, *self.notes, *self.warnings]
+        sentences = [*self.copied, *self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
-            several, numbers = (
+            plural_ending, numbers = (
                 "s" * (count != 1),
                 ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines)),
             )
-            found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")
+            sentences.append(
+                f"{count:,} line{plural_ending} left out, {why}: line{plural_ending} {numbers}"
+            )
         for pattern, count in self.dropped.items():
             why = f" {pattern}" if pattern.startswith("(") else f", relation {pattern}"
-            found.append(f"{count:,} triple{'s' * (count != 1)} left out{why}")
-        return found
+            sentences.append(f"{count:,} triple{'s' * (count != 1)} left out{why}")
+        return sentences

@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 from core.errors import BadInput
 from core.graph.readers.attributes import Attributes
 from core.graph.readers.skip_report import Tally
-from core.io.files import PACKED, Source, Unpacked, not_utf8, opened
-from core.io.recoded import readable
+from core.io.files import PACKED_SUFFIXES, FileSource, UnpackedBytes, not_utf8, open_unpacked
+from core.io.recoded_files import readable
 from core.watch import NO_WATCH, Watch
 
 Triple = tuple[str, str, str]  # head, relation, tail
@@ -62,7 +62,7 @@ class TripleSource:
         return self.path.name
 
     @cached_property
-    def text(self) -> Source:
+    def text(self) -> FileSource:
         """The file as UTF-8.
 
         The tally is told of the encoding in which it was read. Damaged UTF-8, and text whose
@@ -76,7 +76,7 @@ class TripleSource:
         """
         return readable(self.path, self.tally.note, self.encoding, self.most, strict=True)
 
-    def opened(self) -> AbstractContextManager[Unpacked]:
+    def opened(self) -> AbstractContextManager[UnpackedBytes]:
         """Open the text of the file as UTF-8.
 
         Raises
@@ -84,9 +84,9 @@ class TripleSource:
         BadInput
             If it cannot be read.
         """
-        return opened(self.text, self.watch, self.most)
+        return open_unpacked(self.text, self.watch, self.most)
 
-    def opened_raw(self) -> AbstractContextManager[Unpacked]:
+    def opened_raw(self) -> AbstractContextManager[UnpackedBytes]:
         """Open the bytes of the file, unpacked.
 
         This is for XML, which names its encoding itself.
@@ -96,7 +96,7 @@ class TripleSource:
         BadInput
             If it cannot be read.
         """
-        return opened(self.path, self.watch, self.most)
+        return open_unpacked(self.path, self.watch, self.most)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines that are not blank, and their numbers from 1.
@@ -139,4 +139,4 @@ def bare_suffix(path: FilePath) -> str:
 
     For a packed file, it is that of the file inside.
     """
-    return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
+    return (path.with_suffix("") if path.suffix.lower() in PACKED_SUFFIXES else path).suffix.lower()

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.blocks import Block, Place, bytes_of, whole_lines
+from core.graph.readers.blocks import Block, BlockPosition, encode_parts, whole_lines
 from core.graph.readers.ntriples import fault_of, statements
 from core.graph.readers.source import TripleSource
-from core.graph.readers.termkernels import split_terms
+from core.graph.readers.term_loops import split_terms
 
 
 @dataclass
@@ -28,7 +28,7 @@ class TermBlocks:
     source: TripleSource
     size: int
 
-    def read(self, place: Place) -> Iterator[Block]:
+    def read(self, place: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
         with self.source.opened() as source:
             source.skip(place.offset)
@@ -37,24 +37,28 @@ class TermBlocks:
                 place = block.after
                 yield block
 
-    def _terms(self, text: bytes, place: Place) -> Block:
+    def _terms(self, text: bytes, place: BlockPosition) -> Block:
         data = np.frombuffer(bytearray(text), np.uint8)
         most = int(np.count_nonzero(data == 10)) + 1
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
         numbers, odd = np.empty(most, np.int64), np.empty((most, 3), np.int64)
-        found, strange, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
+        n_triples, n_odd, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
         parts: list[str] = []
-        where: list[int] = []
-        for line, start, end in odd[:strange].tolist():
+        odd_lines: list[int] = []
+        for line, start, end in odd[:n_odd].tolist():
             for terms in self._unusual(data[start:end].tobytes(), place.line + line + 1):
                 parts += terms
-                where.append(line)
-        starts, lengths, numbers = starts[: 3 * found], lengths[: 3 * found], numbers[:found]
-        if where:
-            more, sizes = bytes_of(parts)
+                odd_lines.append(line)
+        starts, lengths, numbers = (
+            starts[: 3 * n_triples],
+            lengths[: 3 * n_triples],
+            numbers[:n_triples],
+        )
+        if odd_lines:
+            odd_bytes, sizes = encode_parts(parts)
             starts = np.concatenate([starts, len(data) + np.cumsum(sizes) - sizes])
-            lengths, data = np.concatenate([lengths, sizes]), np.concatenate([data, more])
-            numbers = np.concatenate([numbers, where])
+            lengths, data = np.concatenate([lengths, sizes]), np.concatenate([data, odd_bytes])
+            numbers = np.concatenate([numbers, odd_lines])
             order = np.argsort(numbers, kind="stable")
             starts, lengths = (values.reshape(-1, 3)[order].ravel() for values in (starts, lengths))
             numbers = numbers[order]
@@ -63,7 +67,7 @@ class TermBlocks:
             starts,
             lengths,
             numbers + place.line + 1,
-            Place(place.offset + len(text), place.line + lines),
+            BlockPosition(place.offset + len(text), place.line + lines),
         )
 
     def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:

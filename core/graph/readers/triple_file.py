@@ -13,15 +13,15 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import Attributes
-from core.graph.readers.delimited import LINKED
-from core.graph.readers.formats import AUTO, format_named, format_of
-from core.graph.readers.node_tables import is_node_table, named
-from core.graph.readers.rdf import TRIPLES, check_language, check_literals, is_label_file
+from core.graph.readers.delimited import DEFAULT_RELATION
+from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, format_named, format_of
+from core.graph.readers.node_tables import is_node_table, name_ends
+from core.graph.readers.rdf import LITERAL_TRIPLES, check_language, check_literals, is_label_file
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 from core.watch import NO_WATCH, Watch
 
-MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
+MEMORY_TEXT = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class TripleFile:
     """
 
     path: FilePath
-    format: str = AUTO
+    format: str = AUTO_TRIPLE_FORMAT
     columns: tuple[int, int, int] | None = None
     most: int | None = None
     drop: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class TripleFile:
     keep: bool = True
     language: str = ""
     labels: FilePath | None = None
-    literals: str = TRIPLES
+    literals: str = LITERAL_TRIPLES
     more: tuple[FilePath, ...] = ()
     nodes: tuple[FilePath, ...] = ()
     header: str = ""
@@ -81,7 +81,7 @@ class TripleFile:
 
     def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
         """Yield the triples, in the order of the files."""
-        pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
+        pattern_of = lru_cache(None)(lambda relation: matching_pattern(relation, self.drop))
         self.attributes.clear()
         self.tally.skips = self.skips
         relations: set[str] = set()
@@ -106,9 +106,11 @@ class TripleFile:
 
         It warns if the file has more attributes of edges.
         """
-        several = tuple(relations)
-        if len(several) == 1 and (self.attributes.count != 1 or several[0] == LINKED):
-            if sentence := self.attributes.same_relation(several[0]):
+        relation_list = tuple(relations)
+        if len(relation_list) == 1 and (
+            self.attributes.count != 1 or relation_list[0] == DEFAULT_RELATION
+        ):
+            if sentence := self.attributes.same_relation(relation_list[0]):
                 self.tally.warn(sentence)
 
     def _sources(self, watch: Watch) -> list[TripleSource]:
@@ -148,29 +150,29 @@ def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
     files share.
     """
     each = ((source, triple) for source in sources for triple in _of_file(source))
-    return named(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
+    return name_ends(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
 
 
 def _of_file(source: TripleSource) -> Iterator[Triple]:
     """Yield the triples of a source, after its format was determined."""
     source.format = format_of(source.path, source.format)
-    one = format_named(source.format)
+    file_format = format_named(source.format)
     check_language(source.language)
     check_literals(source.literals)
-    if source.columns and not (one.delimited or one.table):
+    if source.columns and not (file_format.delimited or file_format.table):
         raise BadInput(
             f"Columns can be chosen in delimited text and tables only; {source.name} is read as "
-            f"{one.title}."
+            f"{file_format.title}."
         )
-    found = False
-    for triple in one.read(source):
-        found = True
+    has_triples = False
+    for triple in file_format.read(source):
+        has_triples = True
         yield triple
-    if not found:
+    if not has_triples:
         raise BadInput(f"{source.name} holds no triples.")
 
 
-def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
+def sort_graph_files(paths: Sequence[FilePath], **how: Any) -> TripleFile:
     """Sort several files of one graph into tables of nodes, labels and edges.
 
     Tables of nodes are found by their columns and added to those in `nodes`. An RDF file of labels
@@ -181,12 +183,12 @@ def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
     BadInput
         If no file has edges.
     """
-    known, several = tuple(how.pop("nodes", ())), len(paths) > 1
+    given_nodes, is_several = tuple(how.pop("nodes", ())), len(paths) > 1
     text = {"most": how.get("most"), "encoding": how.get("encoding", "")}
     source = lambda path: TripleSource(path, **text)
-    tables = [path for path in paths if several and is_node_table(source(path))]
+    tables = [path for path in paths if is_several and is_node_table(source(path))]
     edges = [path for path in paths if path not in tables]
-    if several and not how.get("labels"):
+    if is_several and not how.get("labels"):
         how["labels"] = next(
             (path for path in edges if is_label_file(source(path))),
             None,
@@ -197,15 +199,15 @@ def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
             "None of these files holds edges: they are tables of nodes, or labels; add the file "
             "that holds the edges."
         )
-    return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*known, *tables))
+    return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*given_nodes, *tables))
 
 
-def dropping(relation: str, patterns: tuple[str, ...]) -> str:
+def matching_pattern(relation: str, patterns: tuple[str, ...]) -> str:
     """Return the first pattern that a relation matches, or an empty text; case counts."""
     return next((pattern for pattern in patterns if fnmatchcase(relation, pattern)), "")
 
 
-def columns_of(text: str) -> tuple[int, int, int]:
+def parse_column_numbers(text: str) -> tuple[int, int, int]:
     """Parse column numbers from a text such as `1,2,3`.
 
     Raises
@@ -222,7 +224,7 @@ def columns_of(text: str) -> tuple[int, int, int]:
     return int(parts[0]), int(parts[1]), int(parts[2])
 
 
-def size_of(text: str) -> int:
+def parse_memory(text: str) -> int:
     """Parse a number of bytes such as 2GiB, 800 MB or 1000000.
 
     Raises
@@ -230,7 +232,7 @@ def size_of(text: str) -> int:
     BadInput
         For other texts, and for less than 64 MiB.
     """
-    found = MEMORY.fullmatch(text.strip().lower())
+    found = MEMORY_TEXT.fullmatch(text.strip().lower())
     size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size < 1 << 26:
         raise BadInput(f"Memory is given as 2GiB, at least 64MiB; not “{shorten(text)}”.")

@@ -11,11 +11,11 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.columns import Columns
-from core.graph.storage.write import release
-from core.graph.store import ARRAYS, BLOB, VERSION
+from core.graph.storage.store_files import release_map
+from core.graph.store import NAMES_FILE, STORE_ARRAYS, STORE_VERSION
 
 # Number of values that are added to the digest at a time.
-HASHED = 1 << 23
+DIGEST_BATCH_VALUES = 1 << 23
 
 
 def digest_of(
@@ -25,16 +25,18 @@ def digest_of(
 
     The same triples give the same digest in any process.
     """
-    digest = hashlib.sha256(json.dumps([VERSION, direction, list(relations)]).encode())
-    for key, values in [*((key, arrays[key]) for key in ARRAYS), (BLOB, names)]:
+    digest = hashlib.sha256(json.dumps([STORE_VERSION, direction, list(relations)]).encode())
+    for key, values in [*((key, arrays[key]) for key in STORE_ARRAYS), (NAMES_FILE, names)]:
         digest.update(f"{key} {values.dtype.str} {len(values)}\n".encode())
-        for first in range(0, len(values), HASHED):
-            digest.update(np.ascontiguousarray(values[first : first + HASHED]).data.cast("B"))
-        release(values)
+        for first in range(0, len(values), DIGEST_BATCH_VALUES):
+            digest.update(
+                np.ascontiguousarray(values[first : first + DIGEST_BATCH_VALUES]).data.cast("B")
+            )
+        release_map(values)
     return digest.hexdigest()
 
 
-def with_columns(digest: str, columns: Columns) -> str:
+def digest_with_columns(digest: str, columns: Columns) -> str:
     """Return the digest of a graph with tables, given the digest of its triples.
 
     Without tables, it is that of the triples.
@@ -42,7 +44,7 @@ def with_columns(digest: str, columns: Columns) -> str:
     return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest() if columns else digest
 
 
-def stamp(path: FilePath) -> dict:
+def file_stamp(path: FilePath) -> dict:
     """Return the state of a file.
 
     It consists of [bytes, time of change in ns] and the SHA-256 of its content.

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.columns import TYPES, Columns, Rows, Table
+from core.graph.columns import COLUMN_TYPES, Columns, IdLists, Table
 from core.graph.store import Graph
 
-LARGEST = 1 << 62
-NONE = np.empty(0, np.int64)
+MAX_EXCERPT_NUMBER = 1 << 62
+NO_ROWS = np.empty(0, np.int64)
 # Columns with ids of nodes; all other columns of ids hold ids of chunks.
-OF_NODES = ("members",)
+NODE_ID_COLUMNS = ("members",)
 
 
 def gaps(ascending: Iterable[int]) -> list[int]:
@@ -42,11 +42,11 @@ def from_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
     ValueError
         If they are not integers, negative or not ascending.
     """
-    if any(type(step) is not int or not 0 <= step < LARGEST for step in steps) or (
+    if any(type(step) is not int or not 0 <= step < MAX_EXCERPT_NUMBER for step in steps) or (
         not repeats and 0 in steps[1:]
     ):
         raise ValueError("numbers that should ascend do not")
-    if sum(steps) >= LARGEST:
+    if sum(steps) >= MAX_EXCERPT_NUMBER:
         raise ValueError("numbers are too large")
     return np.cumsum(np.asarray(steps, np.int64))
 
@@ -68,8 +68,8 @@ class ExcerptGraph(Graph):
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
     whole_degrees: np.ndarray = None  # int64 [2, n]: out, in  # type: ignore[assignment]
-    origin_chunks: np.ndarray = field(default_factory=lambda: NONE)
-    origin_communities: np.ndarray = field(default_factory=lambda: NONE)
+    origin_chunks: np.ndarray = field(default_factory=lambda: NO_ROWS)
+    origin_communities: np.ndarray = field(default_factory=lambda: NO_ROWS)
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
         """Return the degree of each node in the whole graph.
@@ -81,7 +81,7 @@ class ExcerptGraph(Graph):
 
     @classmethod
     def thaw(cls, frozen: Mapping[str, Any]) -> ExcerptGraph:
-        """Return the graph described by a result of `cut`.
+        """Return the graph described by a result of `cut_excerpt`.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class ExcerptGraph(Graph):
             If the description is damaged.
         """
         try:
-            return _made(frozen)
+            return _thaw_excerpt(frozen)
         except (
             KeyError,
             TypeError,
@@ -103,7 +103,7 @@ class ExcerptGraph(Graph):
             ) from None
 
 
-def cut(
+def cut_excerpt(
     graph: Graph,
     nodes: Iterable[int],
     edges: Iterable[int],
@@ -122,9 +122,9 @@ def cut(
     retained = np.union1d(
         np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)
     ).astype(np.int64)
-    used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(
-        np.int64
-    )
+    used_relations = np.union1d(
+        relation_ids, np.array(sorted(set(map(int, relations))), np.int64)
+    ).astype(np.int64)
     rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
     tables = {}
     if graph.columns:
@@ -141,12 +141,12 @@ def cut(
         "nodes": gaps(retained),
         "names": graph.names(retained),
         "degrees": [graph.degrees(retained, way).tolist() for way in ("out", "in")],
-        "relations": gaps(used),
-        "relation_names": [graph.relation_names[int(relation)] for relation in used],
+        "relations": gaps(used_relations),
+        "relation_names": [graph.relation_names[int(relation)] for relation in used_relations],
         "edges": gaps(edges),
         "heads": gaps(np.searchsorted(retained, heads)),
         "tails": np.searchsorted(retained, tails).tolist(),
-        "kinds": np.searchsorted(used, relation_ids).tolist(),
+        "kinds": np.searchsorted(used_relations, relation_ids).tolist(),
         **({"tables": tables, **{name: gaps(ids) for name, ids in rows.items()}} if tables else {}),
     }
 
@@ -162,32 +162,32 @@ def _tables(
 
     Ids outside of the excerpt are left out.
     """
-    found: dict[str, dict[str, list]] = {}
+    columns_of: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
-        part, found[name] = table.taken(rows[name]), {}
+        part, columns_of[name] = table.taken(rows[name]), {}
         for column in part.names:
-            if TYPES[column] == "string":
-                found[name][column] = [text or "" for text in part.texts(column)]
-            elif TYPES[column] == "ids":
-                found[name][column] = _placed(
-                    part.lists(column), rows["nodes" if column in OF_NODES else "chunks"]
+            if COLUMN_TYPES[column] == "string":
+                columns_of[name][column] = [text or "" for text in part.texts(column)]
+            elif COLUMN_TYPES[column] == "ids":
+                columns_of[name][column] = _placed(
+                    part.lists(column), rows["nodes" if column in NODE_ID_COLUMNS else "chunks"]
                 )
             else:
-                found[name][column] = part.numbers(column).tolist()
-    if full is not None and "text" in found.get("chunks", {}):
-        texts = zip(rows["chunks"].tolist(), found["chunks"]["text"])
-        found["chunks"]["text"] = [text if row in full else "" for row, text in texts]
-    return found
+                columns_of[name][column] = part.numbers(column).tolist()
+    if full is not None and "text" in columns_of.get("chunks", {}):
+        texts = zip(rows["chunks"].tolist(), columns_of["chunks"]["text"])
+        columns_of["chunks"]["text"] = [text if row in full else "" for row, text in texts]
+    return columns_of
 
 
-def _placed(lists: Rows, retained: np.ndarray) -> list[list[int]]:
+def _placed(lists: IdLists, retained: np.ndarray) -> list[list[int]]:
     """Return the positions of ids among those that are kept, row by row."""
     inside = [np.intersect1d(lists[row], retained) for row in range(len(lists))]
     return [np.searchsorted(retained, ids).tolist() for ids in inside]
 
 
 def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
-    """Return the tables from a result of `cut`.
+    """Return the tables from a result of `cut_excerpt`.
 
     Raises
     ------
@@ -197,13 +197,15 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
     tables = {}
     for name, columns in frozen.items():
         for column, values in columns.items():
-            if column not in TYPES or len(values) != lengths[name]:
+            if column not in COLUMN_TYPES or len(values) != lengths[name]:
                 raise ValueError(f"the table {name} does not fit")
-            if TYPES[column] == "ids":
+            if COLUMN_TYPES[column] == "ids":
                 for ids in values:
-                    _places(ids, len(ids), lengths["nodes" if column in OF_NODES else "chunks"])
+                    _places(
+                        ids, len(ids), lengths["nodes" if column in NODE_ID_COLUMNS else "chunks"]
+                    )
             elif not all(
-                isinstance(value, str if TYPES[column] == "string" else int | float)
+                isinstance(value, str if COLUMN_TYPES[column] == "string" else int | float)
                 for value in values
             ):
                 raise ValueError(f"the column {column} does not hold what it should")
@@ -211,7 +213,7 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
     return Columns(**tables)
 
 
-def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
+def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
     nodes, edges, relations = (
         from_gaps(frozen["nodes"]),
         from_gaps(frozen["edges"]),
@@ -227,9 +229,10 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
         _places(frozen["kinds"], len(edges), len(relations)),
     )
     degrees = np.array(
-        [_places(frozen["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64
+        [_places(frozen["degrees"][way], len(nodes), MAX_EXCERPT_NUMBER) for way in (0, 1)],
+        np.int64,
     )
-    whole = tuple(_places(frozen["whole"], 3, LARGEST).tolist())
+    whole_counts = tuple(_places(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
     chunks, communities = (from_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
     lengths = {
         "nodes": len(nodes),
@@ -240,7 +243,7 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
     name, direction, origin = _texts([frozen["name"], frozen["direction"], frozen["digest"]], 3)
     if direction not in ("out", "in", "both"):
         raise ValueError(f"there is no direction “{direction}”")
-    into = np.lexsort((np.arange(len(edges)), tails))
+    in_order = np.lexsort((np.arange(len(edges)), tails))
     utf8 = [text.encode("utf-8") for text in names]
     ends = lambda places: np.concatenate(
         [[0], np.cumsum(np.bincount(places, minlength=len(nodes)))]
@@ -255,13 +258,13 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
         tails=tails.astype(np.int32),
         relations=relation_ids.astype(np.int32),
         in_indptr=ends(tails),
-        in_edges=into.astype(np.int64),
-        in_heads=heads[into].astype(np.int32),
+        in_edges=in_order.astype(np.int64),
+        in_heads=heads[in_order].astype(np.int32),
         name_offsets=np.cumsum([0, *map(len, utf8)], dtype=np.int64),
         name_order=np.array(sorted(range(len(utf8)), key=lambda i: (utf8[i], i)), np.int32),
         names_utf8=np.frombuffer(b"".join(utf8), np.uint8),
         origin=origin,
-        whole=whole,
+        whole=whole_counts,
         origin_nodes=nodes,
         origin_edges=edges,
         origin_relations=relations,

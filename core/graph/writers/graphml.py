@@ -11,12 +11,12 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import edge_columns, edge_parts, node_columns, node_parts
 from core.watch import NO_WATCH, Watch
 
-HEAD = (
+GRAPHML_HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
 )
 # Characters that XML cannot hold.
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NON_XML_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
@@ -31,28 +31,28 @@ def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH
 
 def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
     relations = [_text(name) for name in graph.relation_names]
-    yield HEAD
-    for of, names in (
+    yield GRAPHML_HEAD
+    for element_kind, names in (
         ("node", ["label", *node_columns(graph)]),
         ("edge", ["relation", *edge_columns(graph)]),
     ):
         for name in names:
             kind = "double" if name == "weight" else "string"
-            yield f'  <key id="{of}-{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>\n'
+            yield f'  <key id="{element_kind}-{name}" for="{element_kind}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield f'  <graph id={quoteattr(_sound(graph.name))} edgedefault="directed">\n'
     for nodes in node_parts(graph, watch.part(0.0, 0.5)):
-        for place, name in enumerate(nodes.names):
+        for position, name in enumerate(nodes.names):
             data = _data(
                 "node",
-                {"label": name, **{key: values[place] for key, values in nodes.columns.items()}},
+                {"label": name, **{key: values[position] for key, values in nodes.columns.items()}},
             )
-            yield f'    <node id="n{nodes.first + place}">{data}</node>\n'
+            yield f'    <node id="n{nodes.first + position}">{data}</node>\n'
     for edges in edge_parts(graph, watch.part(0.5, 1.0)):
         ends = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
-        for place, (head, relation, tail) in enumerate(ends):
-            data = _data("edge", {key: values[place] for key, values in edges.columns.items()})
-            called = f'<data key="edge-relation">{relations[relation]}</data>'
-            yield f'    <edge source="n{head}" target="n{tail}">{called}{data}</edge>\n'
+        for position, (head, relation, tail) in enumerate(ends):
+            data = _data("edge", {key: values[position] for key, values in edges.columns.items()})
+            relation_data = f'<data key="edge-relation">{relations[relation]}</data>'
+            yield f'    <edge source="n{head}" target="n{tail}">{relation_data}{data}</edge>\n'
     yield "  </graph>\n</graphml>\n"
 
 
@@ -70,4 +70,4 @@ def _text(text: str) -> str:
 
 
 def _sound(text: str) -> str:
-    return NO_XML.sub("\ufffd", text)
+    return NON_XML_CHARACTER.sub("\ufffd", text)

@@ -15,11 +15,11 @@ from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
 # Number of nodes or edges in a part.
-ROWS = 1 << 16
+PART_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Nodes:
+class NodePart:
     """Some nodes with consecutive ids.
 
     `first` is the id of the first one. `columns` holds the texts of each column, empty if a node
@@ -32,7 +32,7 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Edges:
+class EdgePart:
     """Some edges with consecutive ids.
 
     They are ids of heads, relations and tails, and columns.
@@ -44,42 +44,42 @@ class Edges:
     columns: dict[str, list]
 
 
-def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Nodes]:
-    """Yield the nodes of a graph by id, `ROWS` at a time.
+def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[NodePart]:
+    """Yield the nodes of a graph by id, `PART_ROWS` at a time.
 
     Types and descriptions are included if the graph has them. `watch` receives the share that is
     done.
     """
-    for first in range(0, graph.n_nodes, ROWS):
-        ids = np.arange(first, min(first + ROWS, graph.n_nodes))
-        yield Nodes(
+    for first in range(0, graph.n_nodes, PART_ROWS):
+        ids = np.arange(first, min(first + PART_ROWS, graph.n_nodes))
+        yield NodePart(
             first, graph.names(ids), _columns(graph.columns.nodes, node_columns(graph), ids)
         )
         watch.step((int(ids[-1]) + 1) / graph.n_nodes)
 
 
-def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Edges]:
-    """Yield the edges of a graph by id, `ROWS` at a time.
+def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[EdgePart]:
+    """Yield the edges of a graph by id, `PART_ROWS` at a time.
 
     Descriptions, keywords and weights are included if the graph has them.
     """
-    for first in range(0, graph.n_edges, ROWS):
-        ids = np.arange(first, min(first + ROWS, graph.n_edges))
-        yield Edges(*graph.triples(ids), _columns(graph.columns.edges, edge_columns(graph), ids))
+    for first in range(0, graph.n_edges, PART_ROWS):
+        ids = np.arange(first, min(first + PART_ROWS, graph.n_edges))
+        yield EdgePart(*graph.triples(ids), _columns(graph.columns.edges, edge_columns(graph), ids))
         watch.step((int(ids[-1]) + 1) / graph.n_edges)
 
 
 def node_columns(graph: KnowledgeGraph) -> list[str]:
     """Return those of the exported columns of nodes that the graph has."""
-    return _there(graph.columns.nodes, ("type", "description"))
+    return _existing_columns(graph.columns.nodes, ("type", "description"))
 
 
 def edge_columns(graph: KnowledgeGraph) -> list[str]:
     """Return those of the exported columns of edges that the graph has."""
-    return _there(graph.columns.edges, ("description", "keywords", "weight"))
+    return _existing_columns(graph.columns.edges, ("description", "keywords", "weight"))
 
 
-def _there(table: Table | None, names: tuple[str, ...]) -> list[str]:
+def _existing_columns(table: Table | None, names: tuple[str, ...]) -> list[str]:
     return [name for name in names if table is not None and table.has(name)]
 
 

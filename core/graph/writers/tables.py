@@ -19,7 +19,7 @@ CSV_HEADS = {
     "weight": "weight:float",
 }
 # Names of the two files without their suffixes.
-NODES, EDGES = "nodes", "edges"
+NODES_STEM, EDGES_STEM = "nodes", "edges"
 
 
 def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
@@ -29,7 +29,7 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH
     separated by semicolons.
     """
     folder.mkdir()
-    with open(folder / f"{NODES}.csv", "w", encoding="utf-8", newline="") as stream:
+    with open(folder / f"{NODES_STEM}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([":ID", "name", *(CSV_HEADS[name] for name in node_columns(graph))])
         for nodes in node_parts(graph, watch.part(0.0, 0.5)):
@@ -37,7 +37,7 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH
             if "type" in columns:
                 columns["type"] = [type.replace(", ", ";") for type in columns["type"]]
             rows.writerows(zip(ids, nodes.names, *columns.values()))
-    with open(folder / f"{EDGES}.csv", "w", encoding="utf-8", newline="") as stream:
+    with open(folder / f"{EDGES_STEM}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(
             [":START_ID", ":TYPE", ":END_ID", *(CSV_HEADS[name] for name in edge_columns(graph))]
@@ -63,11 +63,11 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WAT
     ]
     folder.mkdir()
     schema = pa.schema(kinds(["name", *node_columns(graph)]))
-    with ParquetWriter(folder / f"{NODES}.parquet", schema) as writer:
+    with ParquetWriter(folder / f"{NODES_STEM}.parquet", schema) as writer:
         for nodes in node_parts(graph, watch.part(0.0, 0.5)):
             writer.write_table(pa.table({"name": nodes.names, **nodes.columns}, schema))
     schema = pa.schema(kinds(["head", "relation", "tail", *edge_columns(graph)]))
-    with ParquetWriter(folder / f"{EDGES}.parquet", schema) as writer:
+    with ParquetWriter(folder / f"{EDGES_STEM}.parquet", schema) as writer:
         for edges in edge_parts(graph, watch.part(0.5, 1.0)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
             ends = {

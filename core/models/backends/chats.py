@@ -17,11 +17,11 @@ from core.models import weights
 from core.models.backends.base import (
     Backend,
     check_positive,
+    fetch_advice,
     folder_or_name,
-    no_folder,
-    not_readable,
-    to_fetch,
-    without_key,
+    missing_folder,
+    missing_key,
+    unreadable_weights,
 )
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
@@ -30,9 +30,9 @@ from core.models.chat.profile import ServerProfile, saved_profile
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
-    from core.models.declared import Row
+    from core.models.declarations import ModelRow
 
-CARDS = re.compile(r"\d+(,\d+)*")
+CARD_LIST = re.compile(r"\d+(,\d+)*")
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ class Llama(Backend):
     def fetchable(self) -> bool:
         return bool(self.hub or self.packages)
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         if importlib.util.find_spec("xllamacpp") is None:
             return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
-        place = weights.weights_folder(self.file)
-        if said := not_readable(row, place):
-            return said
-        if os.path.exists(place):
+        path = weights.weights_folder(self.file)
+        if reason := unreadable_weights(row, path):
+            return reason
+        if os.path.exists(path):
             return ""
         if not self.fetchable:
-            return f"{row.name}: the file {place} does not exist."
-        return to_fetch(row)
+            return f"{row.name}: the file {path} does not exist."
+        return fetch_advice(row)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return LlamaChat(weights.weights_folder(self.file), row.name, self.context)
 
 
@@ -93,7 +93,7 @@ class OpenAI(Backend):
     url : address of the server.
     model : the model's name there.
     key_variable : environment variable with the address and the key, if one is needed
-        (core.models.keys).
+        (core.models.api_keys).
     context : context size in tokens.
     timeout : seconds until a request fails.
     at_once : concurrent requests; 0 for as many as make replies arrive faster.
@@ -114,15 +114,15 @@ class OpenAI(Backend):
         check_positive(timeout=self.timeout, context=self.context)
         _check_asking(self.at_once, self.thoughts)
 
-    def missing(self, row: Row, rows: Rows) -> str:
-        return without_key(row, self.key_variable, self.url)
+    def missing(self, row: ModelRow, rows: Rows) -> str:
+        return missing_key(row, self.key_variable, self.url)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        made, profile = self.client(row.name), self.profile(row.name)
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        client, profile = self.client(row.name), self.profile(row.name)
         if profile is not None:
-            made.thinks = made.thinks or profile.thinks
-            made.leave_out(*profile.refuses)
-        return made
+            client.thinks = client.thinks or profile.thinks
+            client.leave_out(*profile.refuses)
+        return client
 
     def client(self, name: str) -> OpenAIChat:
         """Return a client without any knowledge of the server."""
@@ -194,7 +194,7 @@ class VLLM(Backend):
 
     def __post_init__(self) -> None:
         _check_asking(self.at_once, self.thoughts)
-        fits = CARDS.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
+        fits = CARD_LIST.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
         if not fits:
             raise BadParameter(
                 f'"cards" is a number of graphics cards, or says which ones, '
@@ -212,51 +212,53 @@ class VLLM(Backend):
             str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
         )
 
-    def missing(self, row: Row, rows: Rows) -> str:
-        if self.get and (said := no_folder(row, self.get, self.weights)):
-            return said
+    def missing(self, row: ModelRow, rows: Rows) -> str:
+        if self.get and (reason := missing_folder(row, self.get, self.weights)):
+            return reason
         if self.base:
             base = rows.get(self.base)
             if base is None or not isinstance(base.settings, VLLM) or base.settings.base:
                 return f"{row.name}: its base “{self.base}” is not declared as a model of vLLM."
-            if not (Path(self.place) / vllm.ADAPTER).is_file():
+            if not (Path(self.place) / vllm.ADAPTER_CONFIG_FILE).is_file():
                 return (
                     f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no "
-                    f"{vllm.ADAPTER}."
+                    f"{vllm.ADAPTER_CONFIG_FILE}."
                 )
             return base.settings.missing(base, rows)
-        why = vllm.unavailable()
+        why = vllm.unavailable_reason()
         return f"{row.name} cannot run here. {why}" if why else ""
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         base = rows[self.base] if self.base else row
         assert isinstance(base.settings, VLLM)  # checked by `missing`
-        server = vllm.server(base.name)
+        server = vllm.shared_server(base.name)
         server.launch_as(base.settings.launch(base, rows))
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
-    def launch(self, row: Row, rows: Rows) -> vllm.Launch:
+    def launch(self, row: ModelRow, rows: Rows) -> vllm.ServerLaunch:
         """Return how to start the server of this model, with its adapters on this computer."""
-        over = {
+        adapter_settings = {
             name: one.settings
             for name, one in rows.items()
             if isinstance(one.settings, VLLM) and one.settings.base == row.name
         }
         adapters = {
-            name: one for name, one in over.items() if (Path(one.place) / vllm.ADAPTER).is_file()
+            name: one
+            for name, one in adapter_settings.items()
+            if (Path(one.place) / vllm.ADAPTER_CONFIG_FILE).is_file()
         }
-        several = self.cards.count(",") + 1 if isinstance(self.cards, str) else self.cards
-        given = {
+        card_count = self.cards.count(",") + 1 if isinstance(self.cards, str) else self.cards
+        values_by_flag = {
             "--served-model-name": row.name,
             "--max-model-len": str(self.context),
             "--gpu-memory-utilization": str(self.gpu_share),
-            "--tensor-parallel-size": str(several),
+            "--tensor-parallel-size": str(card_count),
             "--quantization": self.quantization,
             "--reasoning-parser": self.reasoning,
         }
         arguments = [
             self.place,
-            *(part for key, value in given.items() if value for part in (key, value)),
+            *(part for key, value in values_by_flag.items() if value for part in (key, value)),
             "--enable-prefix-caching",
         ]
         if adapters:
@@ -274,7 +276,9 @@ class VLLM(Backend):
             ]
         environment = (("CUDA_VISIBLE_DEVICES", self.cards),) if isinstance(self.cards, str) else ()
         stamps = [one.stamp(rows) for one in (self, *adapters.values())]
-        return vllm.Launch((*arguments, *shlex.split(self.options)), environment, repr(stamps))
+        return vllm.ServerLaunch(
+            (*arguments, *shlex.split(self.options)), environment, repr(stamps)
+        )
 
     def device(self, made: Any) -> str:
         return getattr(made, "device", "") or "gpu"
@@ -282,10 +286,10 @@ class VLLM(Backend):
     def stamp(self, rows: Rows) -> str:
         base = rows.get(self.base)
         inner = repr((base.settings, base.settings.stamp(rows))) if base else ""
-        return inner + (weights.stamp(self.place) if self.get or self.base else "")
+        return inner + (weights.weights_stamp(self.place) if self.get or self.base else "")
 
     def figures(self) -> str:
-        return weights.figures(weights.weights_folder(self.weights)) if self.get else ""
+        return weights.training_figures(weights.weights_folder(self.weights)) if self.get else ""
 
 
 @dataclass(frozen=True)
@@ -299,5 +303,5 @@ class Absent(Backend):
 
     why: str
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         return f"{row.name} is not on this computer: {self.why}"

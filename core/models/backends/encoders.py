@@ -13,25 +13,25 @@ from core.models import weights
 from core.models.backends.base import (
     Backend,
     check_positive,
+    fetch_advice,
     folder_or_name,
+    missing_folder,
+    missing_key,
     missing_on_hub,
-    no_folder,
-    no_package,
-    not_readable,
-    to_fetch,
-    without_key,
+    missing_package,
+    unreadable_weights,
 )
 from core.models.backends.chats import Llama
-from core.models.encoders import minilm, ways
+from core.models.encoders import compute_modes, minilm
 from core.models.encoders.llama import LlamaEncoder
 from core.models.encoders.pooled import PooledEncoder
 from core.models.encoders.saved_vectors import vector_file
 from core.models.encoders.sentence import SentenceEncoder
-from core.models.served import ServedEncoder
+from core.models.served_models import ServedEncoder
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
-    from core.models.declared import Row
+    from core.models.declarations import ModelRow
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ class MiniLM(Backend):
     def fetchable(self) -> bool:
         return bool(self.hub and not self.folder)
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.folder:
-            return no_folder(row, self.get, self.folder)
-        place = weights_of(self.package)
-        said = not_readable(row, place or weights.weights_folder(self.package))
-        if said or place is not None:
-            return said
-        return to_fetch(row) if self.fetchable else no_package(row, self.package)
+            return missing_folder(row, self.get, self.folder)
+        folder = weights_of(self.package)
+        reason = unreadable_weights(row, folder or weights.weights_folder(self.package))
+        if reason or folder is not None:
+            return reason
+        return fetch_advice(row) if self.fetchable else missing_package(row, self.package)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return minilm.MiniLMEncoder(self.place(), files=vector_file())
 
     def place(self) -> Path:
@@ -78,11 +78,11 @@ class MiniLM(Backend):
         return minilm.package_folder(self.package)
 
     def figures(self) -> str:
-        speeds = ways.remembered()
+        speeds = compute_modes.saved_speeds()
         return speeds.sentence if speeds is not None else ""
 
     def stamp(self, rows: Rows) -> str:
-        return weights.stamp(self.folder) if self.folder else ""
+        return weights.weights_stamp(self.folder) if self.folder else ""
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class Pooled(Backend):
     batch: int = 32
     max_tokens: int = 512
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         return missing_on_hub(row, self.weights, "transformers", "transformers")
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return PooledEncoder(folder_or_name(self.weights), row.name, self.batch, self.max_tokens)
 
 
@@ -134,14 +134,14 @@ class Sentence(Backend):
         if self.pooling not in ("", "cls", "mean"):
             raise BadParameter(f'"pooling" is "cls" or "mean", not {self.pooling!r}.')
 
-    def missing(self, row: Row, rows: Rows) -> str:
-        how = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
-        fetched = ""
-        if how and self.package:
-            fetched = f" Or, in four bits: python -m core models --fetch {row.name}"
-        return how + fetched
+    def missing(self, row: ModelRow, rows: Rows) -> str:
+        reason = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
+        alternative = ""
+        if reason and self.package:
+            alternative = f" Or, in four bits: python -m core models --fetch {row.name}"
+        return reason + alternative
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)
         return SentenceEncoder(
             folder_or_name(self.weights),
@@ -179,10 +179,10 @@ class ServerEmbeddings(Backend):
     def __post_init__(self) -> None:
         check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
-    def missing(self, row: Row, rows: Rows) -> str:
-        return without_key(row, self.key_variable, self.url)
+    def missing(self, row: ModelRow, rows: Rows) -> str:
+        return missing_key(row, self.key_variable, self.url)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)
         return ServedEncoder(
             self.url,
@@ -213,13 +213,13 @@ class LlamaEmbeddings(Backend):
     def needs(self) -> tuple[str, ...]:
         return (self.chat,)
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         inner = rows.get(self.chat)
         if inner is None or not isinstance(inner.settings, Llama):
             return f"{row.name}: “{self.chat}” is not declared as a model in a GGUF file."
         return inner.settings.missing(inner, rows)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         inner = rows[self.chat].settings
         assert isinstance(inner, Llama)  # checked by `missing`
         return LlamaEncoder(weights.weights_folder(inner.file), row.name, self.context)

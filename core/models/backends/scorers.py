@@ -14,20 +14,20 @@ from core.models.backends.base import (
     Backend,
     check_positive,
     folder_or_name,
+    missing_folder,
+    missing_key,
     missing_library,
     missing_on_hub,
-    no_folder,
-    no_package,
-    without_key,
+    missing_package,
 )
 from core.models.dpr import DPR, PassageHalf, QuestionHalf
 from core.models.encoders import minilm
-from core.models.served import ServedReranker
+from core.models.served_models import ServedReranker
 from core.models.splade import Splade
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
-    from core.models.declared import Row
+    from core.models.declarations import ModelRow
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class LateInteraction(Backend):
     def needs(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         inner = rows.get(self.encoder)
         if inner:
             return inner.settings.missing(inner, rows)
         return f"{row.name}: its encoder “{self.encoder}” is not declared."
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return scorers.LateInteractionScorer(encoder(self.encoder))
 
     def stamp(self, rows: Rows) -> str:
@@ -83,14 +83,14 @@ class Cross(Backend):
     def lacks(self) -> str:
         return "" if self.weights or (self.package and self.change) else "weights"
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
-            how = (
+            advice = (
                 f"{row.name}: the weights that it changes are not here; get them with: pip "
                 f"install {self.package}"
             )
             return missing_library(row, "sentence_transformers", "sentence-transformers") or (
-                "" if weights_of(self.package) else how
+                "" if weights_of(self.package) else advice
             )
         flag = row.backend == "flag-reranker"
         library, install = (
@@ -99,14 +99,18 @@ class Cross(Backend):
             else ("sentence_transformers", "sentence-transformers")
         )
         if self.get and importlib.util.find_spec(library) is not None:
-            return no_folder(row, self.get, self.weights)
+            return missing_folder(row, self.get, self.weights)
         return missing_on_hub(row, self.weights, library, install)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         if self.change:
             base = minilm.package_folder(self.package)
             return cross.ChangedEncoder(
-                str(base), row.name, self.batch, self.max_tokens, weights.SHIPPED / self.change
+                str(base),
+                row.name,
+                self.batch,
+                self.max_tokens,
+                weights.SHIPPED_WEIGHTS_FOLDER / self.change,
             )
         scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
         folder = (
@@ -117,12 +121,12 @@ class Cross(Backend):
         )
 
     def stamp(self, rows: Rows) -> str:
-        return weights.stamp(self.weights) if self.get else ""
+        return weights.weights_stamp(self.weights) if self.get else ""
 
     def figures(self) -> str:
         if self.change:
-            return weights.figures(weights.SHIPPED / self.change)
-        return weights.figures(weights.weights_folder(self.weights)) if self.get else ""
+            return weights.training_figures(weights.SHIPPED_WEIGHTS_FOLDER / self.change)
+        return weights.training_figures(weights.weights_folder(self.weights)) if self.get else ""
 
 
 @dataclass(frozen=True)
@@ -144,10 +148,10 @@ class ServerReranker(Backend):
     def __post_init__(self) -> None:
         check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
-    def missing(self, row: Row, rows: Rows) -> str:
-        return without_key(row, self.key_variable, self.url)
+    def missing(self, row: ModelRow, rows: Rows) -> str:
+        return missing_key(row, self.key_variable, self.url)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return ServedReranker(
             self.url,
             self.model,
@@ -183,14 +187,14 @@ class SparseEncoder(Backend):
     batch: int = 32
     max_tokens: int = 256
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.package:
-            how = no_package(row, self.package, f"--no-deps {self.requirement}")
-            return "" if weights.inside(self.package, self.inside) else how
+            advice = missing_package(row, self.package, f"--no-deps {self.requirement}")
+            return "" if weights.packaged_folder(self.package, self.inside) else advice
         return missing_on_hub(row, self.weights, "transformers", "transformers")
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        folder = weights.inside(self.package, self.inside) if self.package else None
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        folder = weights.packaged_folder(self.package, self.inside) if self.package else None
         return Splade(
             str(folder) if folder else folder_or_name(self.weights),
             row.name,
@@ -214,17 +218,17 @@ class DensePassages(Backend):
     batch: int = 32
     max_tokens: int = 256
 
-    def missing(self, row: Row, rows: Rows) -> str:
+    def missing(self, row: ModelRow, rows: Rows) -> str:
         halves = (self.questions, self.weights)
         reasons = (
             missing_on_hub(row, half, "transformers", "torch transformers") for half in halves
         )
         return next(filter(None, reasons), "")
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        how = (row.name, self.batch, self.max_tokens)
-        questions = QuestionHalf(folder_or_name(self.questions), *how)
-        return DPR(questions, PassageHalf(folder_or_name(self.weights), *how))
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        settings = (row.name, self.batch, self.max_tokens)
+        questions = QuestionHalf(folder_or_name(self.questions), *settings)
+        return DPR(questions, PassageHalf(folder_or_name(self.weights), *settings))
 
 
 @dataclass(frozen=True)
@@ -236,7 +240,7 @@ class BM25(Backend):
     k1: float = 1.5
     b: float = 0.75
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return scorers.BM25Scorer(self.k1, self.b)
 
 
@@ -253,8 +257,8 @@ class NGram(Backend):
     two: float = 0.1
     one: float = 0.5
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return scorers.NGram(self.two, self.one)
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.NGramScorer(self.two, self.one)
 
 
 @dataclass(frozen=True)
@@ -267,8 +271,8 @@ class Topics(Backend):
 
     topics: int = 100
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return scorers.Topics(row.backend == "lda", self.topics)
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.TopicScorer(row.backend == "lda", self.topics)
 
 
 @dataclass(frozen=True)
@@ -277,5 +281,5 @@ class NoSettings(Backend):
 
     kinds: ClassVar = ("scorer",)
 
-    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return scorers.TfIdf() if row.backend == "tfidf" else scorers.Random()
+    def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.TfIdfScorer() if row.backend == "tfidf" else scorers.RandomScorer()

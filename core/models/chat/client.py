@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from core.errors import ModelFailed
-from core.models.base import Messages, Reply
-from core.models.chat.remembered import Replies
-from core.models.chat.replies import estimate_tokens, fewest_tokens
+from core.models.base import ChatReply, Messages
+from core.models.chat.cancellable_work import run_cancellable, run_in_slot
+from core.models.chat.reply_cache import ReplyCache
+from core.models.chat.reply_collector import ReplyCollector
 from core.models.chat.saved_replies import SavedReplies, reply_key
-from core.models.chat.turns import in_turn, patiently
-from core.models.chat.writing import Writing
+from core.models.chat.token_estimates import estimate_tokens, fewest_tokens
 from core.runtime.account import charge
-from core.runtime.meter import replied, spent
-from core.runtime.places import Places
-from core.runtime.turn import away
+from core.runtime.meter import count_time, record_reply
+from core.runtime.slots import Slots
+from core.runtime.turn import pass_turn_at_once
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 # Token budget for reasoning, in addition to that of the reply, for models that reason and whose
 # row in models.toml gives no number.
-THOUGHTS = 4096
-SPARE = 8  # margin in tokens for the chat template, which is not counted exactly
+DEFAULT_THOUGHT_TOKENS = 4096
+TEMPLATE_MARGIN_TOKENS = 8  # margin in tokens for the chat template, which is not counted exactly
 T = TypeVar("T")
 
 
@@ -88,7 +88,7 @@ class ChatClient(ABC):
     thinks = False  # true if it was seen to reason before it replies
     # True if its last reply began inside its reasoning, without an opening tag.
     begun = False
-    gathers: type[Writing] = Writing  # collects a reply while it is written
+    gathers: type[ReplyCollector] = ReplyCollector  # collects a reply while it is written
     # True if the same request always gets the same reply. Asking again is then of no use for a
     # reply that was cut off.
     steady = False
@@ -98,12 +98,12 @@ class ChatClient(ABC):
 
         For other models, reasoning is detected in their replies.
         """
-        self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
-        self.thinks, self.thoughts = bool(thoughts), thoughts or THOUGHTS
+        self.name, self.context, self._replies, self._weights = name, context, ReplyCache(), ""
+        self.thinks, self.thoughts = bool(thoughts), thoughts or DEFAULT_THOUGHT_TOKENS
 
     def keep_in(self, saved: SavedReplies, weights: str) -> None:
         """Save replies on disk, under the weights that they come from."""
-        self._replies, self._weights = Replies(on_disk=saved), weights
+        self._replies, self._weights = ReplyCache(on_disk=saved), weights
 
     def reply(
         self,
@@ -115,7 +115,7 @@ class ChatClient(ABC):
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
-    ) -> Reply:
+    ) -> ChatReply:
         """Return the model's reply; see `core.models.base.Chat`.
 
         A remembered reply to the same request is returned at once, without waiting for other
@@ -124,20 +124,20 @@ class ChatClient(ABC):
         request = ChatRequest(
             tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
         )
-        key, how = (
+        key, lookup_arguments = (
             request.key(self._weights),
             (on_text, schema, self.steady, fewest_tokens(messages)),
         )
         watch.check()
 
-        def work() -> Reply:
-            found = self._replies.find(key, *how)
-            if found is None:
+        def work() -> ChatReply:
+            cached_reply = self._replies.find(key, *lookup_arguments)
+            if cached_reply is None:
                 return self._replies.keep(key, self._written(request, on_text, watch), self.steady)
-            return found
+            return cached_reply
 
-        reply = self._replies.find(key, *how) or self._waited_for(work, watch)
-        replied(reply.thought, reply.usable or (reply.cut and self.steady))
+        reply = self._replies.find(key, *lookup_arguments) or self._waited_for(work, watch)
+        record_reply(reply.thought, reply.usable or (reply.cut and self.steady))
         return reply
 
     def count_tokens(self, messages: Messages) -> int:
@@ -150,7 +150,7 @@ class ChatClient(ABC):
 
     def _written(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
-    ) -> Reply:
+    ) -> ChatReply:
         """Return the reply, asking again with room for reasoning if the reasoning took too much.
 
         Later requests include that room from the start.
@@ -165,30 +165,35 @@ class ChatClient(ABC):
         if not wider.thoughts:
             return reply
         try:
-            again = self._once(wider, None if reply.text else on_text, watch)
+            second_reply = self._once(wider, None if reply.text else on_text, watch)
         except ModelFailed:  # for example if the server's context is smaller than assumed
             self.thinks = False
             return reply
-        return replace(again, seconds=again.seconds + reply.seconds)
+        return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
     def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
         """Add the budget for reasoning to a request, as far as the context has room."""
-        left = self.context - self.count_tokens(request.messages) - request.max_tokens - SPARE
-        return replace(request, thoughts=max(0, min(self.thoughts, left)))
+        free_tokens = (
+            self.context
+            - self.count_tokens(request.messages)
+            - request.max_tokens
+            - TEMPLATE_MARGIN_TOKENS
+        )
+        return replace(request, thoughts=max(0, min(self.thoughts, free_tokens)))
 
     def _once(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
-    ) -> Reply:
+    ) -> ChatReply:
         self._ready()
-        most, streamed = (
+        max_answer_tokens, streamed = (
             request.max_tokens if request.thoughts else None,
             on_text if self.streams else None,
         )
         writing, start = (
-            self.gathers(request.room, most, request.schema, streamed, self.begun),
+            self.gathers(request.room, max_answer_tokens, request.schema, streamed, self.begun),
             time.perf_counter(),
         )
-        with spent("model"):
+        with count_time("model"):
             self._write(request, writing, watch)
         reply = replace(
             writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited
@@ -205,8 +210,8 @@ class ChatClient(ABC):
         `watch` may raise before and during it.
         """
         watch.check()
-        with away():
-            return patiently(work, watch)
+        with pass_turn_at_once():
+            return run_cancellable(work, watch)
 
     def _ready(self) -> None:
         """Prepare what does not count as time of a reply. Raises ModelUnavailable, ModelFailed."""
@@ -218,7 +223,9 @@ class ChatClient(ABC):
         return 1
 
     @abstractmethod
-    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
+    def _write(
+        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    ) -> None:
         """Pass the reply to `writing`, with its tokens and how it ended.
 
         Raises ModelFailed, and what `watch` raises.
@@ -236,7 +243,7 @@ class LocalChat(ChatClient):
     def __init__(self, name: str, context: int):
         super().__init__(name, context)
         self._engine: Any = None
-        self._loading, self._running = threading.Lock(), Places()
+        self._loading, self._running = threading.Lock(), Slots()
 
     @property
     def loaded(self) -> bool:
@@ -246,7 +253,7 @@ class LocalChat(ChatClient):
         """Return the engine, loading it if necessary. Raises ModelUnavailable, ModelFailed."""
         engine = self._engine
         if engine is None:
-            with spent("preparation", f"Loading {self.name}"), self._loading:
+            with count_time("preparation", f"Loading {self.name}"), self._loading:
                 engine = self._engine = self._engine or self._start()
         return engine
 
@@ -259,7 +266,7 @@ class LocalChat(ChatClient):
         self.load()
 
     def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        return in_turn(self._running, work, watch)
+        return run_in_slot(self._running, work, watch)
 
     @abstractmethod
     def _start(self) -> Any:

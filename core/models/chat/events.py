@@ -11,17 +11,17 @@ from typing import Any
 
 import openai
 
-from core.models.chat.piece import Overdue, Piece
-from core.models.numbers import read_json
+from core.models.chat.stream_piece import ReplyOverdueError, StreamPiece
+from core.models.number_checks import read_json
 from core.watch import NO_WATCH, Watch
 
-DONE = b"[DONE]"
-NOTHING = {"choices": ()}  # an empty chunk
+END_MARK = b"[DONE]"
+EMPTY_CHUNK = {"choices": ()}  # an empty chunk
 # Time for a server to send more after a reply has ended, such as its token counts.
 USAGE_SECONDS = 1.0
 
 
-class Events(openai.Stream[object]):
+class EventStream(openai.Stream[object]):
     """Chunks of a reply as parsed JSON, with empty chunks for comments and blank lines.
 
     The client's own stream skips comments, so that a server could send them for ever. It also
@@ -35,7 +35,7 @@ class Events(openai.Stream[object]):
         for line in self._lines():
             if line.startswith(b"data:"):
                 data = b"\n".join(filter(None, (data, line[5:].strip())))
-                if data.startswith(DONE):
+                if data.startswith(END_MARK):
                     self.done = True
                     return
                 try:  # parsed now, as the blank line after it may never come
@@ -48,7 +48,7 @@ class Events(openai.Stream[object]):
                 yield read_json(data.decode("utf-8"))  # raises the error in it
                 data = b""
             else:
-                yield NOTHING
+                yield EMPTY_CHUNK
         if data:
             yield read_json(data.decode("utf-8"))
 
@@ -56,8 +56,10 @@ class Events(openai.Stream[object]):
         """Return the chunk. Raises APIError if it reports an error."""
         error = chunk.get("error") if isinstance(chunk, dict) else None
         if error:
-            said = error.get("message") if isinstance(error, dict) else error
-            message = said if isinstance(said, str) and said else "an error while it replied"
+            reported = error.get("message") if isinstance(error, dict) else error
+            message = (
+                reported if isinstance(reported, str) and reported else "an error while it replied"
+            )
             raise openai.APIError(message, self.response.request, body=error)
         return chunk
 
@@ -67,14 +69,14 @@ class Events(openai.Stream[object]):
 
         Raises the client's connection errors.
         """
-        begun: list[bytes] = []
+        unfinished: list[bytes] = []
         try:
             for data in self.response.iter_bytes():
-                *lines, rest = data.split(b"\n")
+                *lines, remainder = data.split(b"\n")
                 for line in lines:
-                    yield b"".join((*begun, line)).rstrip(b"\r")
-                    begun.clear()
-                begun.append(rest)
+                    yield b"".join((*unfinished, line)).rstrip(b"\r")
+                    unfinished.clear()
+                unfinished.append(remainder)
                 if not lines:
                     yield b":"
         except Exception as error:
@@ -84,7 +86,7 @@ class Events(openai.Stream[object]):
             if "TransportError" in kinds:
                 raise openai.APIConnectionError(request=self.response.request) from error
             raise
-        if last := b"".join(begun).rstrip(b"\r"):
+        if last := b"".join(unfinished).rstrip(b"\r"):
             yield last
 
 
@@ -103,8 +105,8 @@ def take_whole(response: Any) -> Any:
 
 
 def timely_pieces(
-    pieces: Iterator[Piece], response: Any, silence: float, watch: Watch = NO_WATCH
-) -> Iterator[Piece]:
+    pieces: Iterator[StreamPiece], response: Any, silence: float, watch: Watch = NO_WATCH
+) -> Iterator[StreamPiece]:
     """Yield the pieces of a reply as they arrive, within time limits.
 
     After the reply has ended, errors in what follows are ignored, and waiting for it takes at most
@@ -122,7 +124,7 @@ def timely_pieces(
     Overdue
         If no piece with content arrived for so long.
     """
-    last, ended = time.monotonic(), False
+    last_arrival, ended = time.monotonic(), False
     closing = threading.Timer(0, lambda: None)
     try:
         while True:
@@ -131,15 +133,15 @@ def timely_pieces(
                 piece = next(pieces, None)
             except Exception:
                 if ended:
-                    yield Piece(miscounted=True)
+                    yield StreamPiece(miscounted=True)
                     return
                 raise
             if piece is None:
                 return
             now = time.monotonic()
-            last = now if piece.says else last
-            if not ended and now - last > silence:
-                raise Overdue(silence)
+            last_arrival = now if piece.says else last_arrival
+            if not ended and now - last_arrival > silence:
+                raise ReplyOverdueError(silence)
             if piece.finish is not None or (ended and piece.says):
                 ended = True
                 closing.cancel()

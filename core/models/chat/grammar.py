@@ -36,17 +36,17 @@ def trie(texts: Sequence[str], name: str) -> str:
     Common beginnings are written once.
     """
     ordered = sorted(set(texts))
-    rules, numbers, waiting = [], count(1), [(name, 0, len(ordered), 0)]
-    while waiting:
-        rule, start, end, at = waiting.pop()
+    rules, numbers, pending = [], count(1), [(name, 0, len(ordered), 0)]
+    while pending:
+        rule, start, end, at = pending.pop()
         alternatives = []
         for letter, group in groupby(range(start, end), key=lambda i: ordered[i][at : at + 1]):
-            places = list(group)
-            common = len(os.path.commonprefix([ordered[places[0]], ordered[places[-1]]]))
-            literal = _quoted(ordered[places[0]][at:common])
-            if letter and len(places) > 1:
+            members = list(group)
+            common = len(os.path.commonprefix([ordered[members[0]], ordered[members[-1]]]))
+            literal = _quoted(ordered[members[0]][at:common])
+            if letter and len(members) > 1:
                 inner = f"{name}-{next(numbers)}"
-                waiting.append((inner, places[0], places[-1] + 1, common))
+                pending.append((inner, members[0], members[-1] + 1, common))
                 literal += f" {inner}"
             alternatives.append(literal)
         rules.append(f"{rule} ::= {' | '.join(alternatives)}")

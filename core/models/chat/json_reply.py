@@ -9,15 +9,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-DECODER = json.JSONDecoder()
-BEGINS = re.compile(r"[{\[]")
-STARTS = 200  # positions of a reply at which JSON is looked for
-DEPTH = 3  # nested lists and objects around the wanted object
-COMMA = re.compile(r",(?=\s*+[}\]])")  # at the end of a list or an object
+REPLY_DECODER = json.JSONDecoder()
+JSON_OPENING = re.compile(r"[{\[]")
+MAX_JSON_STARTS = 200  # positions of a reply at which JSON is looked for
+MAX_OBJECT_DEPTH = 3  # nested lists and objects around the wanted object
+TRAILING_COMMA = re.compile(r",(?=\s*+[}\]])")  # at the end of a list or an object
 # A string, an unclosed string with all that follows, or such a comma.
-TRAILING = re.compile(rf'("(?:[^"\\]|\\.)*+")|(".*)|{COMMA.pattern}', re.DOTALL)
-BETWEEN = re.compile(r"[\s,]*+")
-FAULTS = (ValueError, RecursionError)
+STRING_OR_TRAILING_COMMA = re.compile(
+    rf'("(?:[^"\\]|\\.)*+")|(".*)|{TRAILING_COMMA.pattern}', re.DOTALL
+)
+ITEM_SEPARATORS = re.compile(r"[\s,]*+")
+JSON_ERRORS = (ValueError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,10 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
         value = read(text, fields)
         if value is not None:
             return JsonReply(value)
-    ended = {name: value for name in fields if (value := _ended(text, name)) is not None}
-    return JsonReply(ended, whole=False) if ended else None
+    partial_fields = {
+        name: value for name in fields if (value := _complete_part(text, name)) is not None
+    }
+    return JsonReply(partial_fields, whole=False) if partial_fields else None
 
 
 def json_lists(text: str) -> list[list[Any]]:
@@ -59,40 +63,51 @@ def json_lists(text: str) -> list[list[Any]]:
 
 def _first(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     return next(
-        (found for value in _values(text) if (found := _holding(value, fields)) is not None), None
+        (
+            found
+            for value in _values(text)
+            if (found := _object_with_field(value, fields)) is not None
+        ),
+        None,
     )
 
 
 def _mended(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     """Read as `_first` does, ignoring commas after the last item."""
-    mended = TRAILING.sub(lambda found: found[1] or COMMA.sub("", found[2] or ""), text)
+    mended = STRING_OR_TRAILING_COMMA.sub(
+        lambda found: found[1] or TRAILING_COMMA.sub("", found[2] or ""), text
+    )
     return None if mended == text else _first(mended, fields)
 
 
 def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     """Read the text from the first to the last brace as a Python literal."""
     try:
-        return _holding(ast.literal_eval(text[text.index("{") : text.rindex("}") + 1]), fields)
-    except (*FAULTS, SyntaxError, MemoryError, TypeError):
+        return _object_with_field(
+            ast.literal_eval(text[text.index("{") : text.rindex("}") + 1]), fields
+        )
+    except (*JSON_ERRORS, SyntaxError, MemoryError, TypeError):
         return None
 
 
 def _values(text: str) -> list[Any]:
     """Return the outermost JSON objects and lists of a text."""
     values, at = [], 0
-    for _ in range(STARTS):
-        begin = BEGINS.search(text, at)
+    for _ in range(MAX_JSON_STARTS):
+        begin = JSON_OPENING.search(text, at)
         if begin is None:
             break
         try:
-            value, at = DECODER.raw_decode(text, begin.start())
+            value, at = REPLY_DECODER.raw_decode(text, begin.start())
             values.append(value)
-        except FAULTS:
+        except JSON_ERRORS:
             at = begin.end()
     return values
 
 
-def _holding(value: Any, fields: Collection[str], depth: int = DEPTH) -> dict[str, Any] | None:
+def _object_with_field(
+    value: Any, fields: Collection[str], depth: int = MAX_OBJECT_DEPTH
+) -> dict[str, Any] | None:
     """Return the object with one of the fields: the value itself or one inside it."""
     if isinstance(value, dict):
         if any(name in value for name in fields):
@@ -102,44 +117,50 @@ def _holding(value: Any, fields: Collection[str], depth: int = DEPTH) -> dict[st
         inner = value
     else:
         return None
-    found = [
-        one for part in inner if depth and (one := _holding(part, fields, depth - 1)) is not None
+    matches = [
+        one
+        for part in inner
+        if depth and (one := _object_with_field(part, fields, depth - 1)) is not None
     ]
-    return _joined(found, fields) if found else None
+    return _joined(matches, fields) if matches else None
 
 
 def _joined(found: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
     """Return the first object, with the items of the other objects appended to its lists."""
     joined = dict(found[0])
-    for other in found[1:]:
+    for later_object in found[1:]:
         for name in fields:
-            if isinstance(other.get(name), list) and isinstance(joined.get(name, []), list):
-                joined[name] = [*joined.get(name, []), *other[name]]
+            if isinstance(later_object.get(name), list) and isinstance(joined.get(name, []), list):
+                joined[name] = [*joined.get(name, []), *later_object[name]]
     return joined
 
 
-def _ended(text: str, name: str) -> Any:
+def _complete_part(text: str, name: str) -> Any:
     """Return the complete part of a field's value in a text that was cut off.
 
     Of a list this is the complete items. The result is None if nothing is complete.
     """
-    found = re.search(rf'"{re.escape(name)}"\s*:\s*', text)
-    if found is None:
+    field_match = re.search(rf'"{re.escape(name)}"\s*:\s*', text)
+    if field_match is None:
         return None
     try:
-        return DECODER.raw_decode(text, found.end())[0]
-    except FAULTS:
-        return _items(text, found.end() + 1) if text[found.end() : found.end() + 1] == "[" else None
+        return REPLY_DECODER.raw_decode(text, field_match.end())[0]
+    except JSON_ERRORS:
+        return (
+            _items(text, field_match.end() + 1)
+            if text[field_match.end() : field_match.end() + 1] == "["
+            else None
+        )
 
 
 def _items(text: str, at: int) -> list[Any]:
     """Return the items of a list, from a position on, that are complete."""
     items: list[Any] = []
     while True:
-        between = BETWEEN.match(text, at)
+        between = ITEM_SEPARATORS.match(text, at)
         assert between is not None  # the pattern also matches the empty text
         try:
-            item, at = DECODER.raw_decode(text, between.end())
-        except FAULTS:
+            item, at = REPLY_DECODER.raw_decode(text, between.end())
+        except JSON_ERRORS:
             return items
         items.append(item)

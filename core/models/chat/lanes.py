@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.models.base import Chat, Reply
+from core.models.base import Chat, ChatReply
 from core.models.chat.llama import LlamaChat, open_engine
-from core.models.chat.writing import Writing
-from core.runtime.places import Places
+from core.models.chat.reply_collector import ReplyCollector
+from core.runtime.slots import Slots
 
-BATCH = 512  # prompt tokens in a batch
+LANES_BATCH_TOKENS = 512  # prompt tokens in a batch
 # Objects with the same first two values, after which a reply is stopped.
-OFTEN = 3
+MAX_EQUAL_OBJECTS = 3
 
 
 def several_at_once(chat: Chat, lanes: int) -> Chat:
@@ -31,7 +31,7 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
     return chat
 
 
-class Objects(Writing):
+class ObjectRepeatCollector(ReplyCollector):
     """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
 
     def __init__(self, *how: Any):
@@ -39,7 +39,7 @@ class Objects(Writing):
         self._stopped = False
         self._restart()
 
-    def ended(self, seconds: float) -> Reply:
+    def ended(self, seconds: float) -> ChatReply:
         reply = super().ended(seconds)
         return replace(reply, finish="repeat") if self._stopped else reply
 
@@ -77,7 +77,7 @@ class Objects(Writing):
         except (ValueError, AttributeError):
             return False
         self._seen[values] = self._seen.get(values, 0) + 1
-        return self._seen[values] >= OFTEN
+        return self._seen[values] >= MAX_EQUAL_OBJECTS
 
 
 class LlamaLanes(LlamaChat):
@@ -90,11 +90,11 @@ class LlamaLanes(LlamaChat):
 
     side_by_side = True
     cached = True
-    gathers = Objects
+    gathers = ObjectRepeatCollector
 
     def __init__(self, path: Path, name: str, context: int, lanes: int):
         super().__init__(path, name, context)
-        self._running = Places(lanes)
+        self._running = Slots(lanes)
 
     @property
     def at_once(self) -> int:
@@ -102,5 +102,11 @@ class LlamaLanes(LlamaChat):
 
     def _start(self) -> Any:
         return open_engine(
-            self.path, self.name, self.context, BATCH, key=self.key, lanes=self.at_once, cached=True
+            self.path,
+            self.name,
+            self.context,
+            LANES_BATCH_TOKENS,
+            key=self.key,
+            lanes=self.at_once,
+            cached=True,
         )

@@ -12,13 +12,13 @@ from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
 from core.models.chat.client import ChatRequest, LocalChat
 from core.models.chat.grammar import choice_grammar
-from core.models.chat.writing import Writing
-from core.models.threads import threads
-from core.models.weights import unreadable
-from core.runtime.meter import Advance
+from core.models.chat.reply_collector import ReplyCollector
+from core.models.threads import thread_count
+from core.models.weights import unreadable_file
+from core.runtime.meter import ProgressEstimate
 from core.watch import NO_WATCH, Watch
 
-BATCH = 128  # prompt tokens between two checks for cancellation
+PROMPT_BATCH_TOKENS = 128  # prompt tokens between two checks for cancellation
 
 
 def open_engine(
@@ -53,7 +53,7 @@ def open_engine(
         raise ModelUnavailable(
             f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp"
         )
-    if file := unreadable(path):
+    if file := unreadable_file(path):
         raise ModelUnavailable(f"{name} cannot be loaded: {file} cannot be read by this user.")
     if not path.exists():
         raise ModelUnavailable(
@@ -67,7 +67,7 @@ def open_engine(
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
         # Waiting threads must not spin: on shared cores that slows everything down.
-        cpu.n_threads, cpu.poll = (threads(), 0)
+        cpu.n_threads, cpu.poll = (thread_count(), 0)
     params.cache_prompt, params.cache_ram_mib = cached, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
     params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
@@ -123,7 +123,7 @@ class LlamaChat(LocalChat):
             )["tokens"]
         )
 
-    def _write(self, asked: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
+    def _write(self, asked: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH) -> None:
         """Run one request piece by piece. The engine stops if the callback returns a true value."""
         request = {**asked.body(), "return_progress": True, "cache_prompt": self.cached}
         grammar = choice_grammar(asked.schema)
@@ -131,7 +131,7 @@ class LlamaChat(LocalChat):
             request["grammar"] = grammar
         elif asked.schema is not None:
             request["response_format"] = asked.response_format()
-        received = _Received(writing, watch)
+        received = _ChunkCallback(writing, watch)
         try:
             answer = self.load().handle_chat_completions(request, received)
         except RuntimeError as error:
@@ -154,7 +154,7 @@ class LlamaChat(LocalChat):
         raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
 
     def _start(self) -> Any:
-        return open_engine(self.path, self.name, self.context, BATCH, key=self.key)
+        return open_engine(self.path, self.name, self.context, PROMPT_BATCH_TOKENS, key=self.key)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return the answer of the engine's port."""
@@ -173,15 +173,15 @@ class LlamaChat(LocalChat):
             raise ModelFailed(f"{self.name} could not count tokens: {error}.") from error
 
 
-class _Received:
+class _ChunkCallback:
     """Callback of the engine for each chunk; a true result makes it stop.
 
     An error raised meanwhile is kept in `raised`, as the engine would discard it.
     """
 
-    def __init__(self, writing: Writing, watch: Watch = NO_WATCH):
+    def __init__(self, writing: ReplyCollector, watch: Watch = NO_WATCH):
         self._writing, self._watch = writing, watch
-        self._reading: Advance | None = None
+        self._reading: ProgressEstimate | None = None
         self.usage: dict[str, Any] = {}
         self.prompt: dict[str, Any] = {}
         self.error: dict[str, Any] | None = None
@@ -200,7 +200,9 @@ class _Received:
         self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage
         if "prompt_progress" in chunk:
             self.prompt = chunk["prompt_progress"] or self.prompt
-            self._reading = self._reading or Advance("Reading the prompt", self.prompt["total"])
+            self._reading = self._reading or ProgressEstimate(
+                "Reading the prompt", self.prompt["total"]
+            )
             self._reading(self.prompt["processed"])
         for choice in chunk.get("choices") or ():
             self._writing.finish = choice.get("finish_reason") or self._writing.finish

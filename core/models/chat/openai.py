@@ -10,16 +10,16 @@ from typing import Any
 from core.errors import ModelFailed
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest
-from core.models.chat.pauses import Pauses
-from core.models.chat.piece import Piece
-from core.models.chat.refusals import Refusals, SavedRefusals, said_by
-from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
-from core.models.chat.server import OpenAIServer, Passing
+from core.models.chat.pauses import RetryPauses
+from core.models.chat.refusals import Refusals, SavedRefusals, error_message_of
+from core.models.chat.reply_collector import ReplyCollector
+from core.models.chat.server import OpenAIServer, PassingError
+from core.models.chat.stream_piece import StreamPiece
+from core.models.chat.token_estimates import estimate_text_tokens, estimate_tokens, fewest_tokens
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.window import Window
-from core.models.chat.writing import Writing
 from core.runtime.account import charge
-from core.runtime.meter import tell
+from core.runtime.meter import add_note
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
@@ -35,10 +35,10 @@ class PromptCut(ModelFailed):
 
 
 @dataclass
-class _Sending:
+class _SendState:
     """State of a request that may be sent several times."""
 
-    pauses: Pauses
+    pauses: RetryPauses
     learnt: set[str] = field(default_factory=set)  # parts that the server was found to refuse
     again: bool = False  # true if it was sent before
     answers: int = 0  # replies of the server so far, when it last refused this request
@@ -117,11 +117,13 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def at_once(self) -> int:
         return self.window.at_once
 
-    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
+    def _write(
+        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    ) -> None:
         body = {"model": self.model, **request.body()}
         if request.schema is not None:
             body["response_format"] = request.response_format()
-        sending = _Sending(self.pauses())
+        sending = _SendState(self.pauses())
         try:
             while not sending.answered:
                 self._sent(self._refusals.allowed(body), writing, watch, sending)
@@ -133,19 +135,19 @@ class OpenAIChat(OpenAIServer, ChatClient):
             raise failure from error
 
     def _sent(
-        self, body: dict[str, Any], writing: Writing, watch: Watch, sending: _Sending
+        self, body: dict[str, Any], writing: ReplyCollector, watch: Watch, sending: _SendState
     ) -> None:
         """Send a request once; if it gets no answer, prepare the next attempt.
 
         The next attempt follows after a pause, or leaves out what the server refuses.
         """
         start = time.perf_counter()
-        with self.window.place(watch, sending.again) as place:
+        with self.window.place(watch, sending.again) as slot:
             writing.waited += time.perf_counter() - start
             start = time.perf_counter()
             try:
                 used = self._stream(body, writing, watch)
-                place.answered()
+                slot.answered()
                 sending.answered, start = True, time.perf_counter()
                 self._look_whole(used, body, watch)
                 writing.waited += time.perf_counter() - start
@@ -159,8 +161,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
         writing.waited += time.perf_counter() - start
 
     def _put_off(
-        self, error: Exception, body: dict[str, Any], writing: Writing, sending: _Sending
-    ) -> Passing | None:
+        self, error: Exception, body: dict[str, Any], writing: ReplyCollector, sending: _SendState
+    ) -> PassingError | None:
         """Return the passing error to wait for before the request is sent again, if any.
 
         Raises the error if the request is not to be sent again.
@@ -188,29 +190,32 @@ class OpenAIChat(OpenAIServer, ChatClient):
             sending.overdue = True
             self.window.overdue()
             return None
-        status, said = (
-            (error.status_code, said_by(error.body) or error.message)
+        status, message = (
+            (error.status_code, error_message_of(error.body) or error.message)
             if isinstance(error, openai.APIStatusError)
             else (0, "")
         )
-        refused = self._refusals.learn(status, said, body)
+        refused = self._refusals.learn(status, message, body)
         if not refused:
             raise error
         sending.learnt.add(refused)
         return None
 
     def _stream(
-        self, body: dict[str, Any], writing: Writing, watch: Watch = NO_WATCH
+        self, body: dict[str, Any], writing: ReplyCollector, watch: Watch = NO_WATCH
     ) -> tuple[int, int] | None:
         """Send one streamed request; return the token counts of the server.
 
         Leaving early closes the connection, which stops the server's work.
         """
-        used: tuple[int, int] | None = None
+        reported_counts: tuple[int, int] | None = None
         miscounted = False
         with self._streamed(body) as stream:
             for piece in self._reply_pieces(stream, watch):
-                used, writing.finish = piece.used or used, piece.finish or writing.finish
+                reported_counts, writing.finish = (
+                    piece.used or reported_counts,
+                    piece.finish or writing.finish,
+                )
                 miscounted = miscounted or piece.miscounted
                 writing.tool, writing.refusal = (
                     writing.tool or piece.tool,
@@ -224,18 +229,21 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 writing.finish = "stop"
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        messages, self.counts = body["messages"], used is not None and used[0] > 0
-        about = (
-            max(fewest_tokens(messages), estimate_tokens(messages)),
-            estimate("".join(writing.pieces)),
+        messages, self.counts = (
+            body["messages"],
+            reported_counts is not None and reported_counts[0] > 0,
         )
-        writing.tokens_in, writing.tokens_out = used or about
-        if miscounted and used is None:
-            tell(
+        estimated_counts = (
+            max(fewest_tokens(messages), estimate_tokens(messages)),
+            estimate_text_tokens("".join(writing.pieces)),
+        )
+        writing.tokens_in, writing.tokens_out = reported_counts or estimated_counts
+        if miscounted and reported_counts is None:
+            add_note(
                 f"How many tokens {self.name} read and wrote is not known: "
                 f"the server at {self.url} sent no such numbers. The figures are estimates."
             )
-        return used
+        return reported_counts
 
     def _look_whole(
         self, used: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
@@ -256,19 +264,19 @@ class OpenAIChat(OpenAIServer, ChatClient):
 
         The server is asked for a reply of one token.
         """
-        read = 0
+        read_tokens = 0
         try:
-            limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
-            asked = self._refusals.allowed({**body, "messages": list(messages), limit: 1})
-            with self._streamed(asked) as stream:
+            limit_key = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
+            probe_body = self._refusals.allowed({**body, "messages": list(messages), limit_key: 1})
+            with self._streamed(probe_body) as stream:
                 for piece in self._reply_pieces(stream, watch):
-                    read = piece.used[0] if piece.used else read
+                    read_tokens = piece.used[0] if piece.used else read_tokens
         except Exception as error:
             if self.failure(error) is None:
                 raise
             return 0
-        charge(self.name, Usage(1, read, 1))
-        return read
+        charge(self.name, Usage(1, read_tokens, 1))
+        return read_tokens
 
     def _ready(self) -> Any:
         return self.client()
@@ -277,18 +285,18 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """Send a request and return the chunks of its reply as JSON.
 
         The client's checks of the request are skipped, since they take as long as all other client
-        work of a request. The server checks the request, and `Piece` the chunks.
+        work of a request. The server checks the request, and `StreamPiece` the chunks.
         """
-        from core.models.chat.events import Events  # imported late, since it loads the client
+        from core.models.chat.events import EventStream  # imported late, since it loads the client
 
-        how: dict[str, Any] = {
+        options: dict[str, Any] = {
             "options": {"security": {"bearer_auth": True}},
             "cast_to": object,
-            "stream_cls": Events,
+            "stream_cls": EventStream,
         }
-        return self._ready().post("/chat/completions", body=body, stream=True, **how)
+        return self._ready().post("/chat/completions", body=body, stream=True, **options)
 
-    def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[Piece]:
+    def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[StreamPiece]:
         """Yield the pieces of a reply, or one piece if the server does not stream.
 
         Raises ValueError for a web page, Overdue, and what `watch` raises.
@@ -300,7 +308,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if kind == "text/html":
             raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
         if kind == "application/json":
-            yield Piece.whole(take_whole(response))
+            yield StreamPiece.whole(take_whole(response))
             return
-        pieces = map(Piece.of, stream)
+        pieces = map(StreamPiece.of, stream)
         yield from timely_pieces(pieces, response, self.timeout, watch)

@@ -9,36 +9,41 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from core.io.durations import span
-from core.runtime.meter import HowFar, current, spent
+from core.io.durations import duration_text
+from core.runtime.meter import ProgressReport, count_time, current_meter
 from core.watch import NO_WATCH, Watch
 
-BUSY = (429, 503, 529)  # statuses of a server that will accept the request later
-MOST = 180.0  # total seconds of pauses before a request is given up
+BUSY_STATUSES = (429, 503, 529)  # statuses of a server that will accept the request later
+TOTAL_PAUSE_SECONDS = 180.0  # total seconds of pauses before a request is given up
 # Seconds of the first pause and number of pauses. If the server names no time, each pause is
 # twice as long as the previous one.
-FIRST, TRIES = (1.0, 7)
-DROPS = 3  # pauses after dropped connections
-LOOK = 0.1  # seconds between two checks for cancellation
+FIRST_PAUSE_SECONDS, MAX_BUSY_PAUSES = (1.0, 7)
+MAX_DROP_PAUSES = 3  # pauses after dropped connections
+PAUSE_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
 
 
-class Pauses:
+class RetryPauses:
     """The pauses of one request."""
 
     def __init__(self, who: str):
-        self._who, self._left, self._next, self._done = who, MOST, FIRST, 0
+        self._who, self._left, self._next, self._done = (
+            who,
+            TOTAL_PAUSE_SECONDS,
+            FIRST_PAUSE_SECONDS,
+            0,
+        )
 
     def coming(self, headers: Mapping[str, str]) -> float:
         """Return the seconds of the next pause, after an answer with these headers."""
         named = retry_after(headers)
-        return self._next if named is None else max(named, LOOK)
+        return self._next if named is None else max(named, PAUSE_CHECK_SECONDS)
 
     def wait(
         self,
         why: str,
         headers: Mapping[str, str],
         watch: Watch = NO_WATCH,
-        tries: int = TRIES,
+        tries: int = MAX_BUSY_PAUSES,
     ) -> bool:
         """Wait as long as the server says, or twice as long as the last time.
 
@@ -55,15 +60,20 @@ class Pauses:
         if pause > self._left or self._done >= tries:
             return False
         self._left, self._next, self._done = self._left - pause, 2 * self._next, self._done + 1
-        meter, until = current(), time.monotonic() + pause
-        with spent("waiting"):
-            while (left := until - time.monotonic()) > 0:
+        meter, end_time = current_meter(), time.monotonic() + pause
+        with count_time("waiting"):
+            while (remaining := end_time - time.monotonic()) > 0:
                 if meter is not None:
                     meter.report(
-                        HowFar(f"{self._who} {why}; asking again in {span(left)}", None, None, left)
+                        ProgressReport(
+                            f"{self._who} {why}; asking again in {duration_text(remaining)}",
+                            None,
+                            None,
+                            remaining,
+                        )
                     )
                 watch.check()
-                time.sleep(min(LOOK, left))
+                time.sleep(min(PAUSE_CHECK_SECONDS, remaining))
         return True
 
 

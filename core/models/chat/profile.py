@@ -10,32 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelFailed
-from core.io.durable import write_whole
-from core.io.home import home
+from core.io.durable_files import write_whole
+from core.io.home import home_folder
 from core.io.names import no_device
-from core.io.plain import Reader, Writer
-from core.models.base import Messages, Reply
+from core.io.plain_data import PlainReader, PlainWriter
+from core.models.base import ChatReply, Messages
 from core.models.chat.openai import OpenAIChat, PromptCut
-from core.models.chat.replies import estimate
-from core.models.chat.server import turned_down
+from core.models.chat.server import is_refusal
+from core.models.chat.token_estimates import estimate_text_tokens
 from core.watch import NO_WATCH, Watch
 
 # Tokens of the first prompt, and of the last if the server does not say how many it reads.
-SHORTEST, LONGEST = (512, 32_768)
+MIN_PROMPT_TOKENS, MAX_PROMPT_TOKENS = (512, 32_768)
 # Bisections between a prompt that was read completely and one that was not.
 HALVINGS = 3
 # Time for trying prompts. A longer prompt that would exceed it is not tried.
-SECONDS = 60.0
-REPLY, LONG_ENOUGH = 48, 5  # tokens of most replies, and of those whose speed counts
+MAX_MEASURE_SECONDS = 60.0
+PROBE_REPLY_TOKENS, MIN_TIMED_REPLY_TOKENS = (
+    48,
+    5,
+)  # tokens of most replies, and of those whose speed counts
 SECRET = "vermilion"
 FILLER = "The river runs past the mill and on to the sea. "
-SCHEMA = {
+PROBE_SCHEMA = {
     "type": "object",
     "properties": {"colour": {"type": "string", "enum": [SECRET]}, "count": {"type": "integer"}},
     "required": ["colour", "count"],
     "additionalProperties": False,
 }
-READ, REFUSED, CUT, UNCLEAR = "read", "refused", "cut", "unclear"  # outcomes of a prompt
+OUTCOME_READ, OUTCOME_REFUSED, OUTCOME_CUT, OUTCOME_UNCLEAR = (
+    "read",
+    "refused",
+    "cut",
+    "unclear",
+)  # outcomes of a prompt
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class ServerProfile:
     @property
     def limited(self) -> bool:
         """True if some prompt was too long for the server, so that `reads` is its limit."""
-        return self.longer in (REFUSED, CUT)
+        return self.longer in (OUTCOME_REFUSED, OUTCOME_CUT)
 
     def sentences(self) -> tuple[str, ...]:
         """Return the findings, one short sentence each, for display."""
@@ -85,9 +93,9 @@ class ServerProfile:
             longer = "how long a prompt it reads could not be found out"
         else:
             longer = {
-                REFUSED: f"reads prompts of {self.reads:,} tokens and refuses longer ones",
-                CUT: f"reads prompts of {self.reads:,} tokens and cuts longer ones without a word",
-                UNCLEAR: f"read a prompt of {self.reads:,} tokens to its beginning; "
+                OUTCOME_REFUSED: f"reads prompts of {self.reads:,} tokens and refuses longer ones",
+                OUTCOME_CUT: f"reads prompts of {self.reads:,} tokens and cuts longer ones without a word",
+                OUTCOME_UNCLEAR: f"read a prompt of {self.reads:,} tokens to its beginning; "
                 f"whether longer ones are cut could not be found out",
                 "": f"reads prompts of {self.reads:,} tokens at least",
             }[self.longer]
@@ -96,7 +104,7 @@ class ServerProfile:
             "varies": "the same seed gives other replies",
             "refused": "takes no seed",
         }
-        found = (
+        findings = (
             longer,
             "streams" if self.streams else "sends replies in one piece",
             "keeps to a schema"
@@ -113,11 +121,11 @@ class ServerProfile:
             if self.tokens_a_second
             else "",
         )
-        return tuple(one for one in found if one)
+        return tuple(one for one in findings if one)
 
 
-def measure(
-    chat: OpenAIChat, watch: Watch = NO_WATCH, most: int = 0, seconds: float = SECONDS
+def measure_server(
+    chat: OpenAIChat, watch: Watch = NO_WATCH, most: int = 0, seconds: float = MAX_MEASURE_SECONDS
 ) -> ServerProfile:
     """Measure a server with some twenty short requests and with prompts of growing length.
 
@@ -135,18 +143,18 @@ def measure(
     ModelUnavailable
         Errors of `watch` are raised too.
     """
-    return _Measure(chat, watch, most, seconds).profile()
+    return _ServerMeasurement(chat, watch, most, seconds).profile()
 
 
 @dataclass
-class _Measure:
+class _ServerMeasurement:
     """One measurement of a server."""
 
     chat: OpenAIChat
     watch: Watch
     most: int
     seconds: float
-    each: float = field(default=estimate(FILLER), init=False)  # tokens of the filler
+    each: float = field(default=estimate_text_tokens(FILLER), init=False)  # tokens of the filler
     speed: float = field(default=0.0, init=False)  # tokens a second of the fastest reply
     # True if the model ever repeated the password.
     recalls: bool = field(default=False, init=False)
@@ -154,8 +162,8 @@ class _Measure:
     def profile(self) -> ServerProfile:
         self.watch.report("Asking for a reply", 0.0)
         pieces: list[str] = []
-        first = self._reply(
-            user("Count from one to twelve in words, with commas."), on_text=pieces.append
+        first_reply = self._reply(
+            user_messages("Count from one to twelve in words, with commas."), on_text=pieces.append
         )
         self.watch.report("A system message and a seed", 0.1)
         system_role, seed = self._system_role(), self._seed()
@@ -171,15 +179,17 @@ class _Measure:
             log_probabilities=log_probabilities,
             system_role=system_role,
             seed=seed,
-            thinks=bool(first.thought) or self.chat.thinks,
+            thinks=bool(first_reply.thought) or self.chat.thinks,
             counts=self.chat.counts,
             tokens_a_second=self.speed,
             refuses=self.chat.refuses,
         )
 
-    def _reply(self, messages: Messages, **how: Any) -> Reply:
-        reply = self.chat.reply(messages, **{"max_tokens": REPLY, "watch": self.watch, **how})
-        if self.chat.counts and reply.tokens_out >= LONG_ENOUGH and reply.seconds > 0:
+    def _reply(self, messages: Messages, **how: Any) -> ChatReply:
+        reply = self.chat.reply(
+            messages, **{"max_tokens": PROBE_REPLY_TOKENS, "watch": self.watch, **how}
+        )
+        if self.chat.counts and reply.tokens_out >= MIN_TIMED_REPLY_TOKENS and reply.seconds > 0:
             self.speed = max(self.speed, reply.tokens_out / reply.seconds)
         return reply
 
@@ -189,22 +199,22 @@ class _Measure:
         It must not be refused and, if tokens are counted, must add to the count.
         """
         system = {"role": "system", "content": FILLER * 8}
-        alone, both = (
-            self._reply(user("Say: ready"), max_tokens=8),
-            self._reply([system, *user("Say: ready")], max_tokens=8),
+        without_system, with_system = (
+            self._reply(user_messages("Say: ready"), max_tokens=8),
+            self._reply([system, *user_messages("Say: ready")], max_tokens=8),
         )
         if "system role" in self.chat.refuses:
             return False
-        return not self.chat.counts or both.tokens_in > alone.tokens_in
+        return not self.chat.counts or with_system.tokens_in > without_system.tokens_in
 
     def _seed(self) -> str:
         if "seed" in self.chat.refuses:
             return "refused"
-        asked = user("Invent the name of a town, and say what it is known for.")
-        once = [self._fresh(asked, seed=7, temperature=1.0).text for _ in range(2)]
-        return "repeats" if once[0] == once[1] else "varies"
+        messages = user_messages("Invent the name of a town, and say what it is known for.")
+        texts = [self._fresh(messages, seed=7, temperature=1.0).text for _ in range(2)]
+        return "repeats" if texts[0] == texts[1] else "varies"
 
-    def _fresh(self, messages: Messages, **how: Any) -> Reply:
+    def _fresh(self, messages: Messages, **how: Any) -> ChatReply:
         """Return a new reply instead of a remembered one."""
         self.chat.forget()
         return self._reply(messages, **how)
@@ -215,26 +225,28 @@ class _Measure:
         If not, no schema is sent from now on.
         """
         try:
-            found = json.loads(self._reply(user("Write two lines on the sea."), schema=SCHEMA).text)
-            holds = (
-                isinstance(found, dict)
-                and found.get("colour") == SECRET
-                and isinstance(found.get("count"), int)
+            answer = json.loads(
+                self._reply(user_messages("Write two lines on the sea."), schema=PROBE_SCHEMA).text
+            )
+            follows_schema = (
+                isinstance(answer, dict)
+                and answer.get("colour") == SECRET
+                and isinstance(answer.get("count"), int)
             )
         except ValueError:
-            holds = False
+            follows_schema = False
         except ModelFailed as error:
-            if not turned_down(error):
+            if not is_refusal(error):
                 raise
-            holds = False
-        if not holds:
+            follows_schema = False
+        if not follows_schema:
             self.chat.leave_out("response_format")
-        return holds
+        return follows_schema
 
     def _log_probabilities(self) -> bool:
         try:
             body = self.chat.allowed(
-                {"model": self.chat.model, "messages": user("Say: yes"), "max_tokens": 4}
+                {"model": self.chat.model, "messages": user_messages("Say: yes"), "max_tokens": 4}
             )
             reply = self.chat.client().chat.completions.create(
                 **body, logprobs=True, top_logprobs=1
@@ -253,69 +265,76 @@ class _Measure:
         """
         import openai
 
-        most, deadline = self.most or self._context() or LONGEST, time.monotonic() + self.seconds
-        size, read, took = SHORTEST, 0, 0.0
-        longer, bound = "", 0
-        while size <= most and time.monotonic() + 2 * took < deadline:
-            self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / most))
+        max_size, deadline = (
+            self.most or self._context() or MAX_PROMPT_TOKENS,
+            time.monotonic() + self.seconds,
+        )
+        size, read_tokens, last_seconds = MIN_PROMPT_TOKENS, 0, 0.0
+        outcome, unread_size = "", 0
+        while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
+            self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
             started = time.monotonic()
             try:
-                longer, tokens = self._became(size)
+                outcome, tokens = self._became(size)
             except ModelFailed as error:
                 if not isinstance(error.__cause__, openai.APITimeoutError | TimeoutError):
                     raise
                 break  # too slow for longer prompts
-            took = time.monotonic() - started
-            if longer != READ:
-                bound = size
+            last_seconds = time.monotonic() - started
+            if outcome != OUTCOME_READ:
+                unread_size = size
                 break
-            read, longer = tokens, ""
-            size = min(2 * size, most) if size < most else most + 1
-        for _ in range(HALVINGS if longer in (REFUSED, CUT) and read else 0):
-            size = (read + bound) // 2
-            became, tokens = self._became(size)
-            read, bound = (tokens, bound) if became == READ else (read, size)
-        return read, longer
+            read_tokens, outcome = tokens, ""
+            size = min(2 * size, max_size) if size < max_size else max_size + 1
+        for _ in range(
+            HALVINGS if outcome in (OUTCOME_REFUSED, OUTCOME_CUT) and read_tokens else 0
+        ):
+            size = (read_tokens + unread_size) // 2
+            new_outcome, tokens = self._became(size)
+            read_tokens, unread_size = (
+                (tokens, unread_size) if new_outcome == OUTCOME_READ else (read_tokens, size)
+            )
+        return read_tokens, outcome
 
     def _became(self, size: int) -> tuple[str, int]:
         """Return the outcome of a prompt of about `size` tokens, and its number of tokens."""
-        times = max(1, round((size - REPLY) / self.each))
+        repetitions = max(1, round((size - PROBE_REPLY_TOKENS) / self.each))
         questions = (
             "What is the password? Answer with this one word.",
             "Repeat the password from the first line.",
         )
-        for again, question in enumerate(questions):
+        for attempt, question in enumerate(questions):
             # Comparing counts costs requests of the same length.
-            self.chat.holds_counts = bool(again)
+            self.chat.holds_counts = bool(attempt)
             try:
                 reply = self._reply(
-                    user(
-                        f"The password is {SECRET}. Remember it.\n\n{FILLER * times}\n\n{question}"
+                    user_messages(
+                        f"The password is {SECRET}. Remember it.\n\n{FILLER * repetitions}\n\n{question}"
                     ),
                     max_tokens=16,
                 )
             except PromptCut:
-                return CUT, size
+                return OUTCOME_CUT, size
             except ModelFailed as error:
-                if not turned_down(error):
+                if not is_refusal(error):
                     raise
-                return REFUSED, size
-            found = SECRET in (reply.text + reply.thought).lower()
+                return OUTCOME_REFUSED, size
+            is_recalled = SECRET in (reply.text + reply.thought).lower()
             # A model too weak for the question is judged by its token count alone, after this was
             # compared with the prompt.
-            if found or (again and self.chat.counts and not self.recalls):
-                self.recalls = self.recalls or found
-                self.each = reply.tokens_in / (times + 1)
-                return READ, reply.tokens_in
-        return UNCLEAR, size
+            if is_recalled or (attempt and self.chat.counts and not self.recalls):
+                self.recalls = self.recalls or is_recalled
+                self.each = reply.tokens_in / (repetitions + 1)
+                return OUTCOME_READ, reply.tokens_in
+        return OUTCOME_UNCLEAR, size
 
     def _context(self) -> int:
         """Return the context size in the server's list of models; 0 if it is not given."""
         try:
-            listed = self.chat.client().models.list()
-            named = next((one for one in listed.data if one.id == self.chat.model), None)
-            size = getattr(named, "max_model_len", None) or (
-                getattr(named, "meta", None) or {}
+            model_list = self.chat.client().models.list()
+            listed_model = next((one for one in model_list.data if one.id == self.chat.model), None)
+            size = getattr(listed_model, "max_model_len", None) or (
+                getattr(listed_model, "meta", None) or {}
             ).get("n_ctx")
             return int(size) if size else 0
         except Exception as error:
@@ -326,28 +345,28 @@ class _Measure:
             return 0
 
 
-def _place(name: str) -> Path:
-    return home() / "servers" / no_device(f"{name}.json")
+def _profile_file(name: str) -> Path:
+    return home_folder() / "servers" / no_device(f"{name}.json")
 
 
 def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> None:
     """Save the profile of the server of row `name`, for `model` at `url`."""
-    _place(name).parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"url": url, "model": model, "profile": Writer().fields(profile)})
-    write_whole(_place(name), lambda temporary: temporary.write_text(text, "utf-8"))
+    _profile_file(name).parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"url": url, "model": model, "profile": PlainWriter().fields(profile)})
+    write_whole(_profile_file(name), lambda temporary: temporary.write_text(text, "utf-8"))
 
 
 def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
     """Return the saved profile of row `name` for exactly this `model` and `url`, or None."""
     try:
-        saved = json.loads(_place(name).read_text("utf-8"))
+        saved = json.loads(_profile_file(name).read_text("utf-8"))
         if (saved["url"], saved["model"]) != (url, model):
             return None
-        return Reader().fields(ServerProfile, saved["profile"])
+        return PlainReader().fields(ServerProfile, saved["profile"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def user(content: str) -> list[dict[str, str]]:
+def user_messages(content: str) -> list[dict[str, str]]:
     """Return a list with one user message."""
     return [{"role": "user", "content": content}]

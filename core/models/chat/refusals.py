@@ -15,28 +15,28 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
-from core.io.durable import write_whole
-from core.io.locks import changing
+from core.io.durable_files import write_whole
+from core.io.locks import hold_change_lock
 
 log = logging.getLogger(__name__)
 Body = dict[str, Any]
-REFUSING = re.compile(
+REFUSAL_PATTERN = re.compile(
     r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)"
     r"|not (?:permitted|allowed|enabled|available)"
     r"|not recogni[sz]ed|no endpoints|extra (?:input|field)|only the default"
     r"|invalid (?:parameter|argument|field|role)|must alternate",
     re.IGNORECASE,
 )
-TOO_LONG = re.compile(
+TOO_LONG_PATTERN = re.compile(
     r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)"
     r"|greater than|at most",
     re.IGNORECASE,
 )
-STATUSES = (400, 404, 405, 422, 500, 501)  # of answers that refuse a part
+REFUSAL_STATUSES = (400, 404, 405, 422, 500, 501)  # of answers that refuse a part
 
 
 @dataclass(frozen=True)
-class Part:
+class RequestPart:
     """A part of a request that a server may refuse.
 
     Parameters
@@ -53,9 +53,9 @@ class Part:
     without: Callable[[Body], Body]
 
 
-def _key(name: str, words: re.Pattern[str]) -> Part:
+def _key(name: str, words: re.Pattern[str]) -> RequestPart:
     """Return the part for a single key of the request, which can be left out."""
-    return Part(
+    return RequestPart(
         name,
         words,
         lambda body: name in body,
@@ -77,39 +77,39 @@ def _has_system(body: Body) -> bool:
 
 def _without_system(body: Body) -> Body:
     """Return the request with the system messages moved to the start of the first user message."""
-    said = "\n\n".join(
+    system_text = "\n\n".join(
         message["content"] for message in body["messages"] if message["role"] == "system"
     )
-    others = [dict(message) for message in body["messages"] if message["role"] != "system"]
-    first = next((message for message in others if message["role"] == "user"), None)
-    if first is None:
-        others.insert(0, {"role": "user", "content": said})
+    other_messages = [dict(message) for message in body["messages"] if message["role"] != "system"]
+    user_message = next((message for message in other_messages if message["role"] == "user"), None)
+    if user_message is None:
+        other_messages.insert(0, {"role": "user", "content": system_text})
     else:
-        first["content"] = f"{said}\n\n{first['content']}"
-    return body | {"messages": others}
+        user_message["content"] = f"{system_text}\n\n{user_message['content']}"
+    return body | {"messages": other_messages}
 
 
-FORMAT = re.compile(
+FORMAT_PATTERN = re.compile(
     r"response_format|json_schema|schema|structured|grammar|guided|json mode", re.IGNORECASE
 )
-STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
-SEED = re.compile(r"\bseed\b", re.IGNORECASE)
-TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
-MAX_TOKENS = re.compile(r"max_tokens", re.IGNORECASE)
-MAX_COMPLETION_TOKENS = re.compile(r"max_completion_tokens", re.IGNORECASE)
-SYSTEM = re.compile(
+STREAM_OPTIONS_PATTERN = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+SEED_PATTERN = re.compile(r"\bseed\b", re.IGNORECASE)
+TEMPERATURE_PATTERN = re.compile(r"temperature", re.IGNORECASE)
+MAX_TOKENS_PATTERN = re.compile(r"max_tokens", re.IGNORECASE)
+MAX_COMPLETION_TOKENS_PATTERN = re.compile(r"max_completion_tokens", re.IGNORECASE)
+SYSTEM_ROLE_PATTERN = re.compile(
     r"system (?:role|message|prompt|instruction)|developer instruction"
     r"|roles?\b.{0,80}\b(?:system|alternate)|\bsystem\b.{0,80}\brole",
     re.IGNORECASE,
 )
-PARTS = (
-    _key("response_format", FORMAT),
-    _key("stream_options", STREAM_OPTIONS),
-    _key("seed", SEED),
-    _key("temperature", TEMPERATURE),
-    Part("max_tokens", MAX_TOKENS, lambda body: "max_tokens" in body, _renamed),
-    Part("system role", SYSTEM, _has_system, _without_system),
-    _key("max_completion_tokens", MAX_COMPLETION_TOKENS),
+REFUSABLE_PARTS = (
+    _key("response_format", FORMAT_PATTERN),
+    _key("stream_options", STREAM_OPTIONS_PATTERN),
+    _key("seed", SEED_PATTERN),
+    _key("temperature", TEMPERATURE_PATTERN),
+    RequestPart("max_tokens", MAX_TOKENS_PATTERN, lambda body: "max_tokens" in body, _renamed),
+    RequestPart("system role", SYSTEM_ROLE_PATTERN, _has_system, _without_system),
+    _key("max_completion_tokens", MAX_COMPLETION_TOKENS_PATTERN),
 )
 
 
@@ -126,7 +126,7 @@ class Refusals:
     """
 
     def __init__(self) -> None:
-        self._refused: list[Part] = []
+        self._refused: list[RequestPart] = []
         self._saved: SavedRefusals | None = None
 
     def keep_in(self, saved: SavedRefusals) -> None:
@@ -158,23 +158,27 @@ class Refusals:
         said : its error message.
         sent : the request.
         """
-        if status not in STATUSES or TOO_LONG.search(said):
+        if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(said):
             return ""
-        named = [part for part in PARTS if part.there(sent) and part.words.search(said)]
-        if not named and status in (400, 422) and "response_format" in sent:
-            named = [PARTS[0]]
-        elif not REFUSING.search(said):
-            named = []
+        refused_parts = [
+            part for part in REFUSABLE_PARTS if part.there(sent) and part.words.search(said)
+        ]
+        if not refused_parts and status in (400, 422) and "response_format" in sent:
+            refused_parts = [REFUSABLE_PARTS[0]]
+        elif not REFUSAL_PATTERN.search(said):
+            refused_parts = []
         # A concurrent request may have found it already.
-        if named and named[0] not in self._refused:
-            self._refused.append(named[0])
+        if refused_parts and refused_parts[0] not in self._refused:
+            self._refused.append(refused_parts[0])
             self._save()
-        return named[0].name if named else ""
+        return refused_parts[0].name if refused_parts else ""
 
     def add(self, names: Iterable[str]) -> None:
         """Mark parts as refused, by their names."""
         self._refused += [
-            part for part in PARTS if part.name in set(names) and part not in self._refused
+            part
+            for part in REFUSABLE_PARTS
+            if part.name in set(names) and part not in self._refused
         ]
 
     def forget(self, names: Iterable[str]) -> None:
@@ -204,10 +208,10 @@ class SavedRefusals:
 
     def names(self) -> tuple[str, ...]:
         """Return the saved parts for this row."""
-        found = self._all().get(self.name)
+        entry = self._all().get(self.name)
         names = None
-        if isinstance(found, dict) and found.get("row") == self._digest:
-            names = found.get("refuses")
+        if isinstance(entry, dict) and entry.get("row") == self._digest:
+            names = entry.get("refuses")
         if isinstance(names, list):
             return tuple(name for name in names if isinstance(name, str))
         return ()
@@ -215,7 +219,7 @@ class SavedRefusals:
     def keep(self, names: Iterable[str]) -> None:
         """Save the parts, replacing the earlier ones."""
         try:
-            with changing(self.file):
+            with hold_change_lock(self.file):
                 saved = self._all() | {self.name: {"row": self._digest, "refuses": list(names)}}
                 write_whole(
                     self.file,
@@ -230,22 +234,22 @@ class SavedRefusals:
 
     def _all(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.file.read_text("utf-8"))
+            entries = json.loads(self.file.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return entries if isinstance(entries, dict) else {}
 
 
-def said_by(answer: Any) -> str:
+def error_message_of(answer: Any) -> str:
     """Return a server's error message from its JSON, with the parameter that it names.
 
     What the server repeats of the request is left out.
 
-    >>> from core.models.chat.refusals import said_by
-    >>> said_by({"error": {"message": "Unknown parameter", "param": "seed"}})
+    >>> from core.models.chat.refusals import error_message_of
+    >>> error_message_of({"error": {"message": "Unknown parameter", "param": "seed"}})
     'Unknown parameter seed'
     >>> detail = {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}
-    >>> said_by({"detail": [detail]})
+    >>> error_message_of({"detail": [detail]})
     'Extra inputs are not permitted: body seed'
     """
     if not isinstance(answer, dict):

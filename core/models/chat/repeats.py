@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-TOKEN, LETTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
+TOKEN, WORD_CHARACTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
 # Numbers of list items, which differ although the items are the same.
-ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
-LONGEST = 64  # most words and marks of a repeated sequence
-WHOLE = 16  # least words and marks of all repetitions together
-TIMES = 4  # least number of repetitions
+LIST_NUMBER = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
+MAX_PERIOD_TOKENS = 64  # most words and marks of a repeated sequence
+MIN_REPEATED_TOKENS = 16  # least words and marks of all repetitions together
+MIN_REPETITIONS = 4  # least number of repetitions
 
 
-class Repeats:
+class RepeatDetector:
     """Detector of repetition in a reply while it is written.
 
     A reply repeats itself if the same words and marks occur four times or more in a row, and at
@@ -52,11 +52,11 @@ class Repeats:
                 break
             self._read = match.end()
             line = self._text.rfind("\n", 0, match.start()) + 1
-            number = ORDINAL.match(self._text, line)
+            number = LIST_NUMBER.match(self._text, line)
             if (
                 number is None
                 and match.end() + 2 >= known
-                and ORDINAL.match(self._text[line : match.end()] + ". ")
+                and LIST_NUMBER.match(self._text[line : match.end()] + ". ")
             ):
                 self._read = match.start()  # it may become the number of a list item
                 break
@@ -68,26 +68,26 @@ class Repeats:
 
     def _judge(self) -> None:
         """Record a repetition if the text ends in one."""
-        words = [token for token, _, _ in self._tokens[-LONGEST * TIMES :]]
-        for period in range(1, LONGEST + 1):
-            times = max(TIMES, -(-WHOLE // period))
+        words = [token for token, _, _ in self._tokens[-MAX_PERIOD_TOKENS * MIN_REPETITIONS :]]
+        for period in range(1, MAX_PERIOD_TOKENS + 1):
+            times = max(MIN_REPETITIONS, -(-MIN_REPEATED_TOKENS // period))
             if period * times > len(words):
                 return
             if words[-1] != words[-1 - period]:
                 continue
             tail = words[-period * times :]
             if tail[period:] == tail[:-period] and any(
-                LETTER.match(word) for word in tail[:period]
+                WORD_CHARACTER.match(word) for word in tail[:period]
             ):
                 self._cut(period)
                 return
 
     def _cut(self, period: int) -> None:
         """Set the cut at the end of the first occurrence."""
-        first = len(self._tokens) - 1
-        while first >= period and self._tokens[first][0] == self._tokens[first - period][0]:
-            first -= 1
+        index = len(self._tokens) - 1
+        while index >= period and self._tokens[index][0] == self._tokens[index - period][0]:
+            index -= 1
         self.found = (
-            self._tokens[first][2],
-            sum(1 for token, _, _ in self._tokens if LETTER.match(token)),
+            self._tokens[index][2],
+            sum(1 for token, _, _ in self._tokens if WORD_CHARACTER.match(token)),
         )

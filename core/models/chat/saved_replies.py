@@ -14,28 +14,28 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelUnavailable
-from core.io.files import lines
-from core.io.home import home
-from core.io.rows import RowFile, Schema, by_key
-from core.models.base import Chat, Messages, Reply
-from core.models.chat.replies import estimate_tokens, fewest_tokens, was_cut
-from core.models.chat.writing import read_again
-from core.runtime.shares import Shares
+from core.io.files import numbered_lines
+from core.io.home import home_folder
+from core.io.rows import RowFile, Schema, select_by_keys
+from core.models.base import Chat, ChatReply, Messages
+from core.models.chat.reply_collector import clean_reply
+from core.models.chat.token_estimates import estimate_tokens, fewest_tokens, is_prompt_cut
+from core.runtime.time_shares import TimeShares
 from core.watch import NO_WATCH, Watch
 
-KEY = 32  # hex digits of a key
-FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
+REPLY_KEY_DIGITS = 32  # hex digits of a key
+SAVED_REPLY_FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
 # Columns added to files that were made before these columns existed.
-ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}
-SCHEMA = Schema(
+ADDED_REPLY_COLUMNS = {"words": "integer not null default 0", "thought": "text not null default ''"}
+REPLIES_SCHEMA = Schema(
     "the replies",
     (
         "create table replies (key text primary key, model text not null, text text not null, "
         "tokens_in integer not null, "
         "tokens_out integer not null, finish text not null, seconds real not null, "
-        f"{', '.join(f'{name} {how}' for name, how in ADDED.items())}) without rowid",
+        f"{', '.join(f'{name} {how}' for name, how in ADDED_REPLY_COLUMNS.items())}) without rowid",
     ),
-    {"replies": ADDED},
+    {"replies": ADDED_REPLY_COLUMNS},
     again=True,
 )
 
@@ -49,8 +49,8 @@ def reply_key(
     temperature: float,
 ) -> str:
     """Return the key of a reply: a hash of the model's weights, messages, schema and settings."""
-    asked = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY]
+    parts = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:REPLY_KEY_DIGITS]
 
 
 class SavedReplies:
@@ -66,10 +66,10 @@ class SavedReplies:
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self.shipped = file or home() / "replies.sqlite", tuple(shipped)
-        self._rows = RowFile(self.file, SCHEMA)
+        self.file, self.shipped = file or home_folder() / "replies.sqlite", tuple(shipped)
+        self._rows = RowFile(self.file, REPLIES_SCHEMA)
         self._lock = threading.Lock()
-        self._shipped: dict[str, Reply] | None = None
+        self._shipped: dict[str, ChatReply] | None = None
 
     def held(self) -> AbstractContextManager[None]:
         """Keep the file open within the block, which speeds up many single look-ups."""
@@ -77,7 +77,7 @@ class SavedReplies:
 
     def find(
         self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
-    ) -> Reply | None:
+    ) -> ChatReply | None:
         """Return the saved reply of a key, marked as cached, or None.
 
         Shipped replies are returned in any case.
@@ -94,40 +94,44 @@ class SavedReplies:
 
     def find_all(
         self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
-    ) -> dict[str, Reply]:
+    ) -> dict[str, ChatReply]:
         """Return the saved replies of several keys, as `find` does.
 
         `keys` maps each key to the least possible tokens of its prompt. `schema` is that of all
         requests.
         """
         with self._rows.reading() as base:
-            rows = by_key(base, "replies", ("key", *FIELDS), keys)
-            found = {
-                key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema)
+            rows = select_by_keys(base, "replies", ("key", *SAVED_REPLY_FIELDS), keys)
+            saved_replies = {
+                key: clean_reply(
+                    ChatReply(**dict(zip(SAVED_REPLY_FIELDS, row)), cached=True), schema
+                )
                 for key, *row in rows
             }
         shipped = self._shipped_ones()
-        came = {key: replace(shipped[key], cached=True) for key in keys if key in shipped}
-        good = {
-            key
-            for key, reply in found.items()
-            if reply.usable and not was_cut(reply.tokens_in, keys[key])
+        shipped_replies = {
+            key: replace(shipped[key], cached=True) for key in keys if key in shipped
         }
-        return came | {
+        usable_keys = {
+            key
+            for key, reply in saved_replies.items()
+            if reply.usable and not is_prompt_cut(reply.tokens_in, keys[key])
+        }
+        return shipped_replies | {
             key: reply
-            for key, reply in found.items()
-            if key in good or (not usable and key not in came)
+            for key, reply in saved_replies.items()
+            if key in usable_keys or (not usable and key not in shipped_replies)
         }
 
-    def keep(self, key: str, model: str, reply: Reply) -> None:
+    def keep(self, key: str, model: str, reply: ChatReply) -> None:
         """Save a reply permanently.
 
         `model` is the name under which its time counts in `measured`; empty if it shall not count.
         """
         self._rows.save(
             "replies",
-            [(key, model, *(getattr(reply, field) for field in FIELDS))],
-            ("key", "model", *FIELDS),
+            [(key, model, *(getattr(reply, field) for field in SAVED_REPLY_FIELDS))],
+            ("key", "model", *SAVED_REPLY_FIELDS),
         )
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
@@ -139,10 +143,10 @@ class SavedReplies:
             "select avg(seconds), avg(tokens_in), avg(tokens_out) "
             "from (select * from replies where model = ? and seconds > 0 limit ?)"
         )
-        (found,) = self._rows.query(query, (model, most))
-        return found if found[0] else None
+        (means,) = self._rows.query(query, (model, most))
+        return means if means[0] else None
 
-    def _shipped_ones(self) -> dict[str, Reply]:
+    def _shipped_ones(self) -> dict[str, ChatReply]:
         with self._lock:
             if self._shipped is None:
                 self._shipped = {
@@ -154,16 +158,19 @@ class SavedReplies:
             return self._shipped
 
 
-def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
+def read_shipped(file: Path) -> Iterator[tuple[str, ChatReply]]:
     """Yield the replies of a shipped file, with their keys. Raises BadInput if it is damaged."""
-    for row in (json.loads(line) for _, line in lines(file)):
+    for row in (json.loads(line) for _, line in numbered_lines(file)):
         if "key" in row:
-            yield row["key"], Reply(**{field: row[field] for field in FIELDS if field in row})
+            yield (
+                row["key"],
+                ChatReply(**{field: row[field] for field in SAVED_REPLY_FIELDS if field in row}),
+            )
 
 
 def write_shipped(
     file: Path,
-    replies: Iterable[tuple[str, Reply]],
+    replies: Iterable[tuple[str, ChatReply]],
     head: Iterable[Mapping] = (),
     more: Iterable[Mapping] = (),
 ) -> int:
@@ -173,7 +180,9 @@ def write_shipped(
     bytes.
     """
     fields = lambda reply: {
-        field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED
+        field: value
+        for field in SAVED_REPLY_FIELDS
+        if (value := getattr(reply, field)) or field not in ADDED_REPLY_COLUMNS
     }
     rows = [
         {"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])
@@ -210,7 +219,7 @@ class CachedChat:
     def __init__(self, chat: Callable[[], Chat], model: str, replies: SavedReplies):
         self._chat, self.model, self.replies = chat, model, replies
         self.used: dict[str, None] = {}
-        self._shares = Shares()
+        self._shares = TimeShares()
         self._asked: Chat | None = None
 
     @property
@@ -236,7 +245,7 @@ class CachedChat:
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
-    ) -> Reply:
+    ) -> ChatReply:
         """Return the usable saved reply, else the model's, which is saved at once.
 
         If the model is not available, an unusable saved reply is returned as it is. See
@@ -244,16 +253,16 @@ class CachedChat:
         """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        found = self.replies.find(key, schema, fewest=fewest_tokens(messages))
-        if found is None:
+        reply = self.replies.find(key, schema, fewest=fewest_tokens(messages))
+        if reply is None:
             try:
                 chat = self._chat()
             except ModelUnavailable:
-                found = self.replies.find(key, schema, usable=False)
-                if found is None:
+                reply = self.replies.find(key, schema, usable=False)
+                if reply is None:
                     raise
-        if found is None:
-            how: dict[str, Any] = dict(
+        if reply is None:
+            options: dict[str, Any] = dict(
                 max_tokens=max_tokens,
                 seed=seed,
                 temperature=temperature,
@@ -262,16 +271,16 @@ class CachedChat:
             )
             self._asked = chat
             with self._shares.work() as share:
-                found = chat.reply(messages, schema=schema, **how)
-                found = read_again(
-                    replace(found, seconds=(found.seconds + found.waited) * share(), waited=0.0),
+                reply = chat.reply(messages, schema=schema, **options)
+                reply = clean_reply(
+                    replace(reply, seconds=(reply.seconds + reply.waited) * share(), waited=0.0),
                     schema,
                 )
-            self.replies.keep(key, self.model, found)
-        elif on_text and found.text:
-            on_text(found.text)
+            self.replies.keep(key, self.model, reply)
+        elif on_text and reply.text:
+            on_text(reply.text)
         self.used[key] = None
-        return found
+        return reply
 
     def saved(
         self,
@@ -280,14 +289,14 @@ class CachedChat:
         max_tokens: int = 256,
         seed: int = 0,
         temperature: float = 0.0,
-    ) -> list[Reply | None]:
+    ) -> list[ChatReply | None]:
         """Return the usable saved reply to each of these messages; None for those without one."""
         keys = [
             (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
             for messages in asked
         ]
-        found = self.replies.find_all(dict(keys), schema)
-        return [found.get(key) for key, _ in keys]
+        replies = self.replies.find_all(dict(keys), schema)
+        return [replies.get(key) for key, _ in keys]
 
     def key(
         self,

@@ -13,25 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed
 from core.io.error_text import readable_text
-from core.models.chat.pauses import BUSY, DROPS, TRIES, Pauses
-from core.models.chat.piece import Overdue, bound
-from core.models.chat.refusals import said_by
+from core.models.api_keys import key_for, saved_key
+from core.models.chat.pauses import BUSY_STATUSES, MAX_BUSY_PAUSES, MAX_DROP_PAUSES, RetryPauses
+from core.models.chat.refusals import error_message_of
+from core.models.chat.stream_piece import ReplyOverdueError, limit_response
 from core.models.hosts import goes_directly, proxy_of
-from core.models.keys import key_for, saved_key
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 # Words of a refusal for which waiting does not help.
-QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)
+QUOTA_PATTERN = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)
 # Names of the HTTP library's errors for an established connection.
-DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")
-CONNECT = 5.0  # seconds until a server that accepts no connection counts as unreachable
+DROPPED_CONNECTION_ERRORS = ("RemoteProtocolError", "ReadError", "WriteError")
+CONNECT_TIMEOUT_SECONDS = (
+    5.0  # seconds until a server that accepts no connection counts as unreachable
+)
 
 
 @dataclass(frozen=True)
-class Passing:
+class PassingError:
     """An error that passes after some time.
 
     Parameters
@@ -46,7 +48,7 @@ class Passing:
     error: Exception
     why: str
     headers: Mapping[str, str]
-    tries: int = TRIES
+    tries: int = MAX_BUSY_PAUSES
     busy: bool = False
 
 
@@ -90,13 +92,13 @@ class OpenAIServer:
 
         with self._connecting:
             if self._client is None or self._client.is_closed():
-                named = self._key or (
+                known_key = self._key or (
                     key_for(self.key_variable, self.url, self.name)
                     if self.key_variable
                     else saved_key(self.url)
                 )
-                self._has_key, key = bool(named), named or "none"
-                timeout = openai.Timeout(self.timeout, connect=CONNECT)
+                self._has_key, key = bool(known_key), known_key or "none"
+                timeout = openai.Timeout(self.timeout, connect=CONNECT_TIMEOUT_SECONDS)
                 http = self._http()
                 self._client = openai.OpenAI(
                     base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http
@@ -105,13 +107,15 @@ class OpenAIServer:
 
     def _http(self) -> Any:
         """Return the client of the HTTP library. Raises ModelFailed if the proxy is unusable."""
-        from core.models.chat.timely import TimelyClient  # imported late, since it loads the client
+        from core.models.chat.header_timeout import (
+            HeaderTimeoutClient,  # imported late, since it loads the client
+        )
 
         try:
             # Longer than the timeouts of connecting and reading, which may follow each other.
-            return TimelyClient(
-                self.timeout + 2 * CONNECT,
-                event_hooks={"response": [partial(bound, seconds=self.timeout)]},
+            return HeaderTimeoutClient(
+                self.timeout + 2 * CONNECT_TIMEOUT_SECONDS,
+                event_hooks={"response": [partial(limit_response, seconds=self.timeout)]},
                 headers={"Accept-Encoding": "gzip, deflate"},
                 follow_redirects=False,
                 trust_env=not goes_directly(self.url),  # the environment names proxies
@@ -119,36 +123,36 @@ class OpenAIServer:
         except (ImportError, ValueError) as error:
             raise ModelFailed(self._sentence(error, "")) from error
 
-    def pauses(self) -> Pauses:
+    def pauses(self) -> RetryPauses:
         """Return new pauses for one request."""
-        return Pauses(f"The server at {self.url}")
+        return RetryPauses(f"The server at {self.url}")
 
-    def waited(self, error: Exception, pauses: Pauses, watch: Watch = NO_WATCH) -> bool:
+    def waited(self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH) -> bool:
         """Wait for an error to pass; return whether the request is to be sent again."""
         passing = self.passing(error)
         return passing is not None and pauses.wait(
             passing.why, passing.headers, watch, passing.tries
         )
 
-    def passing(self, error: Exception) -> Passing | None:
+    def passing(self, error: Exception) -> PassingError | None:
         """Return an error with all that is needed to wait for its end.
 
         None if waiting does not help.
         """
         import openai
 
-        if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
-            lasting = QUOTA.search(f"{said_by(error.body)} {error.code}")
+        if isinstance(error, openai.APIStatusError) and error.status_code in BUSY_STATUSES:
+            lasting = QUOTA_PATTERN.search(f"{error_message_of(error.body)} {error.code}")
             if lasting:
                 return None
-            return Passing(
+            return PassingError(
                 error, f"is busy ({error.status_code})", error.response.headers, busy=True
             )
         if (
             isinstance(error, openai.APIConnectionError)
-            and type(error.__cause__).__name__ in DROPPED
+            and type(error.__cause__).__name__ in DROPPED_CONNECTION_ERRORS
         ):
-            return Passing(error, "dropped the connection", {}, DROPS)
+            return PassingError(error, "dropped the connection", {}, MAX_DROP_PAUSES)
         return None
 
     def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
@@ -159,28 +163,30 @@ class OpenAIServer:
         import openai
 
         cause = error.__cause__
-        if isinstance(error, openai.APIConnectionError) and isinstance(cause, ValueError | Overdue):
+        if isinstance(error, openai.APIConnectionError) and isinstance(
+            cause, ValueError | ReplyOverdueError
+        ):
             error = cause  # the server was reached, but sent too much or too slowly
-        known = isinstance(
+        is_server_error = isinstance(
             error, openai.OpenAIError | OSError | ValueError | RecursionError
-        ) or transport(error)
-        return ModelFailed(self._sentence(error, so_far)) if known else None
+        ) or is_transport_error(error)
+        return ModelFailed(self._sentence(error, so_far)) if is_server_error else None
 
     def _sentence(self, error: Exception, so_far: str) -> str:
         """Return a sentence for the user on what happened."""
-        what, proxy = self._what(error, so_far), proxy_of(self.url)
-        by = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
+        action, proxy = self._what(error, so_far), proxy_of(self.url)
+        via_proxy = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
         tail = f" What came so far: “{readable_text(so_far)}”" if so_far else ""
-        return f"The server at {self.url}{by} {what}{'' if what.endswith('?') else '.'}{tail}"
+        return f"The server at {self.url}{via_proxy} {action}{'' if action.endswith('?') else '.'}{tail}"
 
     def _what(self, error: Exception, so_far: str) -> str:
         """Return the part of the sentence on what the server did."""
         import openai
 
-        said = readable_text(said_by(getattr(error, "body", None)))
+        server_message = readable_text(error_message_of(getattr(error, "body", None)))
         if isinstance(error, openai.APITimeoutError):
             return f"did not answer within {self.timeout:g} seconds"
-        if isinstance(error, Overdue):
+        if isinstance(error, ReplyOverdueError):
             return str(error)
         if isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
             target = readable_text(error.response.headers.get("Location", "")) or "no address"
@@ -189,20 +195,22 @@ class OpenAIServer:
                 "right, give it as the address"
             )
         if isinstance(error, openai.AuthenticationError):
-            known = "refused the key"
-            return known if self._has_key else "asks for a key, and none is known for this address"
+            refusal = "refused the key"
+            return (
+                refusal if self._has_key else "asks for a key, and none is known for this address"
+            )
         if isinstance(error, openai.NotFoundError):
             return f"does not know the model “{self.model}” or this address" + (
-                f": {said}" if said else ""
+                f": {server_message}" if server_message else ""
             )
         if isinstance(error, openai.APIConnectionError) and not so_far:
             return "cannot be reached; is it running?"
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             return f"sent what cannot be read ({readable_text(error, 100)})"
         if isinstance(error, openai.APIStatusError):
-            return f"failed: {status_words(error.status_code, said)}"
+            return f"failed: {status_words(error.status_code, server_message)}"
         words = readable_text(error)
-        return f"failed: {readable_text(words if said in words else f'{words} {said}').rstrip('.')}"
+        return f"failed: {readable_text(words if server_message in words else f'{words} {server_message}').rstrip('.')}"
 
 
 def status_words(status: int, said: str) -> str:
@@ -217,12 +225,12 @@ def status_words(status: int, said: str) -> str:
     '502 Bad Gateway: nginx'
     """
     name = http.client.responses.get(status, "")
-    more = said.removeprefix(str(status)).lstrip(" :-")
-    more = more.removeprefix(name).strip(" :-.")
-    return f"{status} {name}".strip() + (f": {more}" if more else "")
+    detail = said.removeprefix(str(status)).lstrip(" :-")
+    detail = detail.removeprefix(name).strip(" :-.")
+    return f"{status} {name}".strip() + (f": {detail}" if detail else "")
 
 
-def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
+def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
     """Return whether a server answered a request with a refusal.
 
     Answers of a busy server, requests for a key, and the statuses `besides` do not count.
@@ -233,11 +241,11 @@ def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
     return (
         isinstance(cause, openai.APIStatusError)
         and cause.status_code >= 400
-        and cause.status_code not in (401, 403, *BUSY, *besides)
+        and cause.status_code not in (401, 403, *BUSY_STATUSES, *besides)
     )
 
 
-def transport(error: Exception) -> bool:
+def is_transport_error(error: Exception) -> bool:
     """Return whether an error comes from the HTTP library below the client.
 
     The client passes such errors on while it reads a stream.

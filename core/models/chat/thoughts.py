@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-WORD = r"[a-z0-9]{1,20}"
-THINKING = r"(?:think|thinking|thoughts?|reasoning)"
-NAME = rf"(?:{WORD}[_:▁-]){{0,4}}{THINKING}(?:[_▁-]{WORD}){{0,3}}"
-ENDING = re.compile(r"(?:^|[_:▁-])(?:end|stop|suffix)(?:[_:▁-]|$)", re.IGNORECASE)
-MARK = re.compile(
-    rf"(?P<tag>[<◁][|｜]?(?P<slash>/?)(?P<name>{NAME})(?:\s[^<>◁▷]{{0,120}})?[|｜]?[>▷])"
+MARK_NAME_WORD = r"[a-z0-9]{1,20}"
+THOUGHT_WORDS = r"(?:think|thinking|thoughts?|reasoning)"
+THOUGHT_MARK_NAME = (
+    rf"(?:{MARK_NAME_WORD}[_:▁-]){{0,4}}{THOUGHT_WORDS}(?:[_▁-]{MARK_NAME_WORD}){{0,3}}"
+)
+CLOSING_MARK_NAME = re.compile(r"(?:^|[_:▁-])(?:end|stop|suffix)(?:[_:▁-]|$)", re.IGNORECASE)
+THOUGHT_MARK = re.compile(
+    rf"(?P<tag>[<◁][|｜]?(?P<slash>/?)(?P<name>{THOUGHT_MARK_NAME})(?:\s[^<>◁▷]{{0,120}})?[|｜]?[>▷])"
     r"|(?P<square>\[(?P<shut>/?)"
     r"(?-i:(?:[A-Z]{1,20}_){0,4}(?:THINK|THINKING|THOUGHTS?|REASONING))\])"
     r"|(?P<details><details\s[^<>]{0,80}\breasoning\b[^<>]{0,160}>)|(?P<undetailed></details>)"
@@ -21,15 +23,15 @@ MARK = re.compile(
     re.IGNORECASE,
 )
 # The end of a text at which a mark may have begun.
-BEGUN = re.compile(
-    rf"(?:[<◁](?:[|｜][^<>\n]{{0,42}}|/?[a-z][\w:▁-]{{0,60}}[|｜]?|/?{NAME}\s[^<>◁▷]{{0,120}}"
+PARTIAL_MARK = re.compile(
+    rf"(?:[<◁](?:[|｜][^<>\n]{{0,42}}|/?[a-z][\w:▁-]{{0,60}}[|｜]?|/?{THOUGHT_MARK_NAME}\s[^<>◁▷]{{0,120}}"
     r"|details\s[^<>]{0,250}|/?)|\[/?[A-Z_]{0,60}|</s>\s*)$",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"</s>\s*", re.IGNORECASE)
 SPECIAL_CUT = re.compile(r"<[|｜][^<>\n]{0,42}")
 OPENING_CUT = re.compile(r"\s*(?:[<◁][a-z|｜_:]{0,30}|\[[A-Z]{0,10})", re.IGNORECASE)
-HEADERS = {
+HEADER_TOKENS = {
     "channel",
     "start",
     "turn",
@@ -42,8 +44,8 @@ HEADER_ENDS = {"message", "im_sep", "end_header_id", "end_of_role"}
 OTHER_ROLES = {"user", "human", "system", "developer", "tool", "ipython", "observation"}
 MAX_HEADER_LETTERS = 100
 # Letters held back at the end of reasoning in plain words, as its end mark may have begun there.
-WORDS_HELD_BACK = 40
-JSON = ("{", "[")
+MAX_HELD_BACK_LETTERS = 40
+JSON_STARTS = ("{", "[")
 QUOTE = re.compile(r'(?<!\\)"')
 
 
@@ -71,7 +73,7 @@ OPENING_WORDS = (
 )
 
 
-class Thoughts:
+class ThoughtSeparator:
     """Separator of reasoning and answer, independent of the pieces in which the text arrives.
 
     Reasoning lies between marks with a telling name: `<think>` and `</think>`, with or without
@@ -111,63 +113,63 @@ class Thoughts:
         A possible beginning of a mark is held back.
         """
         text, self._held = self._held + piece, ""
-        written: list[str] = []
+        answer_parts: list[str] = []
         if not self._started and not self._start(text):
             self._held = text
             return ""
         at = 0
-        for mark in MARK.finditer(text):
-            written.append(self._take(text[at : mark.start()]))
+        for mark in THOUGHT_MARK.finditer(text):
+            answer_parts.append(self._take(text[at : mark.start()]))
             at = mark.end()
             if not self._mark(mark):
-                written.append(self._take(mark[0]))
-        rest = text[at:]
-        grown = len(rest) - self._held_back(rest)
-        self._held = rest[grown:]
-        return "".join([*written, self._take(rest[:grown])])
+                answer_parts.append(self._take(mark[0]))
+        remainder = text[at:]
+        ready_length = len(remainder) - self._held_back(remainder)
+        self._held = remainder[ready_length:]
+        return "".join([*answer_parts, self._take(remainder[:ready_length])])
 
     def end(self, whole: bool = True) -> str:
         """End the text; return the text by which the answer grows.
 
         `whole` is false if the text was cut off.
         """
-        held, self._held = self._held, ""
+        held_text, self._held = self._held, ""
         if not self._started:
-            self._start(held, last=True)
+            self._start(held_text, last=True)
         if self._header is not None:
             self._end_header()
         if not self._in_quotes():
-            if SPECIAL_CUT.fullmatch(held) or (
-                SENTENCE_END.fullmatch(held) and "<s>" not in self.answer
+            if SPECIAL_CUT.fullmatch(held_text) or (
+                SENTENCE_END.fullmatch(held_text) and "<s>" not in self.answer
             ):
-                held = ""
-            elif not whole and not self.answer.strip() and OPENING_CUT.fullmatch(held):
-                held, self.thinking = "", True
-        grown = self._take(held)
+                held_text = ""
+            elif not whole and not self.answer.strip() and OPENING_CUT.fullmatch(held_text):
+                held_text, self.thinking = "", True
+        added_text = self._take(held_text)
         if self._expected and whole:
             self.begun = None if self._opening else False
             return self._answer_after_all("")
         self._drop_opening()
-        return grown
+        return added_text
 
     def _start(self, text: str, last: bool = False) -> bool:
         """Check the first words of a text; return whether there were enough of them."""
-        begin = text.lstrip()
+        beginning = text.lstrip()
         for opening in () if self.thinking else OPENING_WORDS:
             for words in opening.words:
-                if words.startswith(begin) and not last:
+                if words.startswith(beginning) and not last:
                     return False  # decided by the next letter
-                if begin.startswith(words):
+                if beginning.startswith(words):
                     self._opening, self.thinking = words, True
-                    self._expected = not (opening.glued and begin[len(words) :][:1].isalpha())
+                    self._expected = not (opening.glued and beginning[len(words) :][:1].isalpha())
         self._started = True
         return True
 
     def _held_back(self, rest: str) -> int:
         """Return the number of letters at the end of a text that may begin a mark."""
-        begun = BEGUN.search(rest)
+        begun = PARTIAL_MARK.search(rest)
         held = 0 if begun is None else len(rest) - begun.start()
-        return max(held, min(len(rest), WORDS_HELD_BACK)) if self._in_words else held
+        return max(held, min(len(rest), MAX_HELD_BACK_LETTERS)) if self._in_words else held
 
     @property
     def _in_words(self) -> bool:
@@ -191,7 +193,7 @@ class Thoughts:
             text = self._read_header(text)
         if self._over:
             return ""
-        if self._expected and (self.thought + text).lstrip().startswith(JSON):
+        if self._expected and (self.thought + text).lstrip().startswith(JSON_STARTS):
             return self._answer_after_all(text)
         if self.thinking:
             self.thought += text
@@ -203,7 +205,7 @@ class Thoughts:
 
     def _in_quotes(self) -> bool:
         """Return whether the text so far ends inside quotes of JSON."""
-        inside = not self.thinking and self.answer.lstrip().startswith(JSON)
+        inside = not self.thinking and self.answer.lstrip().startswith(JSON_STARTS)
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
     def _mark(self, mark: re.Match[str]) -> bool:
@@ -222,7 +224,9 @@ class Thoughts:
             detailed, self._detailed = self._detailed, False
             return detailed and self._turn(closing=True)
         name = mark["name"] or ""
-        return self._turn(closing=bool(mark["slash"] or mark["shut"] or ENDING.search(name)))
+        return self._turn(
+            closing=bool(mark["slash"] or mark["shut"] or CLOSING_MARK_NAME.search(name))
+        )
 
     def _special(self, mark: re.Match[str]) -> None:
         """Process a special token, which may begin or end the header of a message."""
@@ -231,7 +235,7 @@ class Thoughts:
             self._end_header(message=True)
         elif mark["right"] == "channel" and self._channel != "final":
             self._turn(closing=True)
-        elif token in HEADERS and not mark["right"]:
+        elif token in HEADER_TOKENS and not mark["right"]:
             self._end_header()
             self._header, self._header_token = "", token
         elif token.removesuffix("_token") in OTHER_ROLES:
@@ -239,30 +243,30 @@ class Thoughts:
 
     def _read_header(self, text: str) -> str:
         """Read on in the header of a message; return the text after it."""
-        header, newline, behind = ((self._header or "") + text).partition("\n")
+        header, newline, following_text = ((self._header or "") + text).partition("\n")
         self._header = header
         if newline:
             self._end_header()
-            return behind
+            return following_text
         if len(header) <= MAX_HEADER_LETTERS:
             return ""
-        self._header, _, behind = header.partition(" ")
+        self._header, _, following_text = header.partition(" ")
         self._end_header()
-        return behind
+        return following_text
 
     def _end_header(self, message: bool = False) -> None:
         """Process the header of a message: a channel or a role."""
         words = (self._header or "").lower().split()
         token, self._header = self._header_token, None
         self._header_token = ""
-        first = words[0] if words else ""
+        first_word = words[0] if words else ""
         if token == "channel":
-            before, self._channel = self._channel, first
-            if first != "final":
+            previous_channel, self._channel = self._channel, first_word
+            if first_word != "final":
                 self._turn(closing=False, sure=True)
-            elif before != "final":
+            elif previous_channel != "final":
                 self._turn(closing=True, sure=True)
-        elif first in OTHER_ROLES:
+        elif first_word in OTHER_ROLES:
             self._end_reply()
         elif token and message and self._channel not in ("", "final") and self.thinking:
             self._turn(closing=True, sure=True)  # a message without a channel
@@ -277,7 +281,7 @@ class Thoughts:
         With `sure` it always is.
         """
         if closing and not self.thinking:
-            if self.answer.lstrip().startswith(JSON) and not sure:
+            if self.answer.lstrip().startswith(JSON_STARTS) and not sure:
                 return False
             if self.answer.strip() or not sure:
                 self.begun = not self.thought
@@ -294,7 +298,7 @@ class Thoughts:
         return True
 
 
-def separated(text: str, whole: bool = True) -> tuple[str, str, bool]:
+def separate_thought(text: str, whole: bool = True) -> tuple[str, str, bool]:
     """Return the reasoning and the answer of a text, and whether it ends inside the reasoning.
 
     Parameters
@@ -304,15 +308,15 @@ def separated(text: str, whole: bool = True) -> tuple[str, str, bool]:
 
     Examples
     --------
-    >>> from core.models.chat.thoughts import separated
-    >>> separated("<think>Ann or Bob?</think> Bob."), separated("Ann or Bob?</think>Bob.")
+    >>> from core.models.chat.thoughts import separate_thought
+    >>> separate_thought("<think>Ann or Bob?</think> Bob."), separate_thought("Ann or Bob?</think>Bob.")
     (('Ann or Bob?', 'Bob.', False), ('Ann or Bob?', 'Bob.', False))
-    >>> separated("<think>Ann or")
+    >>> separate_thought("<think>Ann or")
     ('Ann or', '', True)
-    >>> separated("[THINK]Ann?[/THINK]Bob.<|im_end|>")
+    >>> separate_thought("[THINK]Ann?[/THINK]Bob.<|im_end|>")
     ('Ann?', 'Bob.', False)
     """
-    thoughts = Thoughts()
+    thoughts = ThoughtSeparator()
     thoughts.add(text)
     thoughts.end(whole)
     return thoughts.thought.strip(), thoughts.answer, thoughts.thinking

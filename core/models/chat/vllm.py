@@ -17,25 +17,27 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelFailed, ModelUnavailable
-from core.io.home import home
+from core.io.home import home_folder
 from core.models.base import Messages
 from core.models.chat.client import ChatRequest
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.replies import estimate_tokens
-from core.models.chat.writing import Writing
-from core.models.device import graphics_card
-from core.runtime.meter import spent
+from core.models.chat.reply_collector import ReplyCollector
+from core.models.chat.token_estimates import estimate_tokens
+from core.models.device import has_graphics_card
+from core.runtime.meter import count_time
 from core.runtime.server_process import ServerProcess
 from core.watch import NO_WATCH, Watch
 
-PROGRAM = "HOPSCOPE_VLLM"  # variable that names the program, which may be in another environment
-GET = "get vLLM with: pip install -r requirements-gpu.txt"
+VLLM_PROGRAM_VARIABLE = (
+    "HOPSCOPE_VLLM"  # variable that names the program, which may be in another environment
+)
+VLLM_INSTALL_HINT = "get vLLM with: pip install -r requirements-gpu.txt"
 # Seconds for loading and compiling. Weights of 70 B are slow to read from a disk.
-START = 1800.0
+START_TIMEOUT_SECONDS = 1800.0
 # Seconds until the next piece of a reply. With hundreds of concurrent requests, some must wait.
-REPLY = 600.0
-ADAPTER = "adapter_config.json"  # file in the folder of a LoRA adapter
-RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
+REPLY_TIMEOUT_SECONDS = 600.0
+ADAPTER_CONFIG_FILE = "adapter_config.json"  # file in the folder of a LoRA adapter
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
 
 
 def program() -> str | None:
@@ -43,29 +45,29 @@ def program() -> str | None:
 
     It is the one that HOPSCOPE_VLLM names, else that of this environment, else that on the path.
     """
-    named = os.environ.get(PROGRAM, "")
-    return shutil.which(named or str(Path(sys.executable).with_name("vllm"))) or (
-        None if named else shutil.which("vllm")
+    configured = os.environ.get(VLLM_PROGRAM_VARIABLE, "")
+    return shutil.which(configured or str(Path(sys.executable).with_name("vllm"))) or (
+        None if configured else shutil.which("vllm")
     )
 
 
-def unavailable() -> str | None:
+def unavailable_reason() -> str | None:
     """Return the reason why vLLM cannot run here, with a remedy, or None if it can.
 
     HOPSCOPE_VLLM_CPU=1 allows running on processors.
     """
     if program() is None:
-        named = os.environ.get(PROGRAM)
-        if named:
-            return f"{PROGRAM} names {named}, which is no program here."
-        return f"vLLM is not installed; {GET}"
-    if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or graphics_card():
+        configured = os.environ.get(VLLM_PROGRAM_VARIABLE)
+        if configured:
+            return f"{VLLM_PROGRAM_VARIABLE} names {configured}, which is no program here."
+        return f"vLLM is not installed; {VLLM_INSTALL_HINT}"
+    if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or has_graphics_card():
         return None
-    return f"No graphics card was found, which vLLM needs; on a computer that has one, {GET}"
+    return f"No graphics card was found, which vLLM needs; on a computer that has one, {VLLM_INSTALL_HINT}"
 
 
 @dataclass(frozen=True)
-class Launch:
+class ServerLaunch:
     """Settings for starting vLLM's server.
 
     Parameters
@@ -101,17 +103,20 @@ def rank_needed(folders: Sequence[Path]) -> int:
     If none fits, it is the largest one, and vLLM reports the error itself. An adapter whose file
     cannot be read counts as rank 8.
     """
-    most = 0
+    max_rank = 0
     for folder in folders:
         try:
-            most = max(most, int(json.loads((folder / ADAPTER).read_text("utf-8")).get("r", 0)))
+            max_rank = max(
+                max_rank,
+                int(json.loads((folder / ADAPTER_CONFIG_FILE).read_text("utf-8")).get("r", 0)),
+            )
         except (OSError, ValueError, TypeError, AttributeError):
             continue
-    return next((rank for rank in RANKS if rank >= most), RANKS[-1])
+    return next((rank for rank in LORA_RANKS if rank >= max_rank), LORA_RANKS[-1])
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ServerEndpoint:
     """Address and key of a server."""
 
     url: str
@@ -127,25 +132,25 @@ class VLLMServer:
     def __init__(self, name: str):
         self.name = name
         self._lock = threading.Lock()
-        self._launch: Launch | None = None
+        self._launch: ServerLaunch | None = None
         self._process: ServerProcess | None = None
-        self._started: Launch | None = None
-        self._endpoint: Endpoint | None = None
+        self._started: ServerLaunch | None = None
+        self._endpoint: ServerEndpoint | None = None
         # The end of the last server process, for the error of every reply that was lost with it.
-        self._ended: tuple[Endpoint | None, str] = (None, "")
+        self._ended: tuple[ServerEndpoint | None, str] = (None, "")
 
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.running
 
-    def launch_as(self, launch: Launch) -> None:
+    def launch_as(self, launch: ServerLaunch) -> None:
         """Use these settings from the next request on; a server with other settings is restarted
         then.
         """
         with self._lock:
             self._launch = launch
 
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> ServerEndpoint:
         """Return address and key, starting the server if necessary.
 
         Raises ModelUnavailable, ModelFailed.
@@ -158,7 +163,7 @@ class VLLMServer:
                 and self._started == self._launch
             ):
                 return self._endpoint
-            with spent("preparation", f"Starting {self.name}"):
+            with count_time("preparation", f"Starting {self.name}"):
                 self._stop()
                 return self._start()
 
@@ -167,7 +172,7 @@ class VLLMServer:
         with self._lock:
             self._stop()
 
-    def fault(self, endpoint: Endpoint | None) -> str:
+    def fault(self, endpoint: ServerEndpoint | None) -> str:
         """Return a sentence on why the server at an endpoint is lost; empty if it is well."""
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.crashed():
@@ -175,19 +180,19 @@ class VLLMServer:
         with self._lock:
             if endpoint == self._endpoint:
                 self._stop("no longer answered")  # also ends a server whose engine died
-            where, how = self._ended
-        how = how if where == endpoint else "was stopped"
+            ended_endpoint, ending = self._ended
+        ending = ending if ended_endpoint == endpoint else "was stopped"
         return (
-            f"{self.name}: vLLM {how.rstrip('.')}. "
+            f"{self.name}: vLLM {ending.rstrip('.')}. "
             f"The reply is lost; the next question starts it anew."
         )
 
-    def _start(self) -> Endpoint:
-        why = unavailable()
-        if why:
-            raise ModelUnavailable(f"{self.name} cannot run here. {why}")
+    def _start(self) -> ServerEndpoint:
+        reason = unavailable_reason()
+        if reason:
+            raise ModelUnavailable(f"{self.name} cannot run here. {reason}")
         assert self._launch is not None  # set when a client is made
-        key, log = secrets.token_urlsafe(24), home() / "logs" / f"vllm-{self.name}.log"
+        key, log = secrets.token_urlsafe(24), home_folder() / "logs" / f"vllm-{self.name}.log"
         try:
             process = ServerProcess(
                 self._launch.command, {**dict(self._launch.environment), "VLLM_API_KEY": key}, log
@@ -197,16 +202,18 @@ class VLLMServer:
                 f"{self.name} could not be started: {error.strerror or error}."
             ) from error
         self._process, self._started = process, self._launch
-        if not process.wait(START):
-            how = (
-                f"was not ready within {START / 60:g} minutes" if process.running else process.end()
+        if not process.wait(START_TIMEOUT_SECONDS):
+            ending = (
+                f"was not ready within {START_TIMEOUT_SECONDS / 60:g} minutes"
+                if process.running
+                else process.end()
             )
             self._stop()
             raise ModelFailed(
-                f"{self.name} could not be started: vLLM {how.rstrip('.')}. "
+                f"{self.name} could not be started: vLLM {ending.rstrip('.')}. "
                 f"All that it said is in {log}."
             )
-        self._endpoint = Endpoint(f"http://127.0.0.1:{process.port}/v1", key)
+        self._endpoint = ServerEndpoint(f"http://127.0.0.1:{process.port}/v1", key)
         return self._endpoint
 
     def _stop(self, how: str = "was stopped") -> None:
@@ -220,7 +227,7 @@ _servers: dict[str, VLLMServer] = {}  # by name of the base model
 _guard = threading.Lock()
 
 
-def server(name: str) -> VLLMServer:
+def shared_server(name: str) -> VLLMServer:
     """Return the server of a base model, one per process."""
     with _guard:
         return _servers.setdefault(name, VLLMServer(name))
@@ -236,10 +243,16 @@ class VLLMChat(OpenAIChat):
         self, served_by: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0
     ):
         super().__init__(
-            "", model, model, context=context, timeout=REPLY, at_once=at_once, thoughts=thoughts
+            "",
+            model,
+            model,
+            context=context,
+            timeout=REPLY_TIMEOUT_SECONDS,
+            at_once=at_once,
+            thoughts=thoughts,
         )
         self.server = served_by
-        self._endpoint: Endpoint | None = None
+        self._endpoint: ServerEndpoint | None = None
 
     @property
     def loaded(self) -> bool:
@@ -265,9 +278,9 @@ class VLLMChat(OpenAIChat):
         endpoint = self._endpoint
         if endpoint is None or not self.loaded:
             return estimate_tokens(messages)
-        asked = {"model": self.model, "messages": [dict(message) for message in messages]}
+        body = {"model": self.model, "messages": [dict(message) for message in messages]}
         try:
-            return int(_post(endpoint, "/tokenize", asked)["count"])
+            return int(_post(endpoint, "/tokenize", body)["count"])
         except (OSError, ValueError, KeyError, TypeError):
             return estimate_tokens(messages)
 
@@ -279,18 +292,20 @@ class VLLMChat(OpenAIChat):
                 self.url, self._key = endpoint.url, endpoint.key
         return super()._ready()
 
-    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
+    def _write(
+        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    ) -> None:
         endpoint = self._endpoint
         try:
             super()._write(request, writing, watch)
         except ModelFailed as error:
-            why = self.server.fault(endpoint)
-            if why:
-                raise ModelFailed(why) from error
+            fault = self.server.fault(endpoint)
+            if fault:
+                raise ModelFailed(fault) from error
             raise
 
 
-def _post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
+def _post(endpoint: ServerEndpoint, path: str, body: Mapping[str, Any]) -> Any:
     """Return the server's answer on a path outside /v1."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
     import urllib.request  # imported late, since it loads ssl and more

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.models.base import Messages
-from core.models.chat.replies import WORD, fewest_tokens, pieces, was_cut
+from core.models.chat.token_estimates import (
+    WORD_LETTERS,
+    fewest_tokens,
+    fewest_word_tokens,
+    is_prompt_cut,
+)
 
-LONG = 3_000  # bytes from which on a prompt may exceed the context of a server
-LEFT_OUT = 8  # least tokens by which the shorter prompt differs
-SPARSE = 0.75  # fraction of the fewest tokens per byte so far, below which a prompt is checked
-SHORTEST: Messages = ({"role": "user", "content": "Hello"},)
+MIN_CHECKED_PROMPT_BYTES = 3_000  # bytes from which on a prompt may exceed the context of a server
+MIN_REMOVED_TOKENS = 8  # least tokens by which the shorter prompt differs
+SPARSE_TOKENS_FRACTION = (
+    0.75  # fraction of the fewest tokens per byte so far, below which a prompt is checked
+)
+SHORTEST_PROMPT: Messages = ({"role": "user", "content": "Hello"},)
 
 
 class WholePrompts:
@@ -36,47 +43,49 @@ class WholePrompts:
         reads : asks the server for the token count of other messages; 0 if it gives none.
         """
         fewest = fewest_tokens(messages)
-        if was_cut(read, fewest):
+        if is_prompt_cut(read, fewest):
             return f"read {read:,} tokens of a prompt of at least {fewest:,}"
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
-        if size < LONG or not (read > self._most or read < SPARSE * self._sparsest * size):
+        if size < MIN_CHECKED_PROMPT_BYTES or not (
+            read > self._most or read < SPARSE_TOKENS_FRACTION * self._sparsest * size
+        ):
             return ""
-        shorter = shortened(messages)
+        shorter = shorten_prompt(messages)
         if (
             shorter
             and 0 < read <= reads(shorter)
             and reads(messages) == read
-            and 0 < reads(SHORTEST) < read
+            and 0 < reads(SHORTEST_PROMPT) < read
         ):
             return f"read {read:,} tokens of a prompt, and no fewer of a shorter one"
         self._most, self._sparsest = max(self._most, read), min(self._sparsest, read / size)
         return ""
 
 
-def shortened(messages: Messages) -> Messages | None:
+def shorten_prompt(messages: Messages) -> Messages | None:
     """Return the messages without some words at the end of one; None if all are too short.
 
     It is the first message long enough that is not the system's, as servers that cut remove the
     oldest messages first. The removed words have eight tokens at least.
 
-    >>> from core.models.chat.whole_prompts import shortened
+    >>> from core.models.chat.whole_prompts import shorten_prompt
     >>> system = {"role": "system", "content": "Answer."}
-    >>> shortened([system, {"role": "user", "content": "Say it. " * 5}])
+    >>> shorten_prompt([system, {"role": "user", "content": "Say it. " * 5}])
     [{'role': 'system', 'content': 'Answer.'}, {'role': 'user', 'content': 'Say it. '}]
     """
-    for place, message in enumerate(messages):
-        begin = None if message["role"] == "system" else _before_last_words(message["content"])
-        if begin:
-            return [*messages[:place], {**message, "content": begin}, *messages[place + 1 :]]
+    for index, message in enumerate(messages):
+        beginning = None if message["role"] == "system" else _before_last_words(message["content"])
+        if beginning:
+            return [*messages[:index], {**message, "content": beginning}, *messages[index + 1 :]]
     return None
 
 
 def _before_last_words(text: str) -> str:
     """Return the text before its last words; empty if it has no more words."""
-    left_out = 0
-    for word in reversed(list(WORD.finditer(text))):
-        left_out += pieces(word[0])
-        if left_out >= LEFT_OUT:
-            begin = text[: word.start()]
-            return begin if begin.strip() else ""
+    removed_tokens = 0
+    for word in reversed(list(WORD_LETTERS.finditer(text))):
+        removed_tokens += fewest_word_tokens(word[0])
+        if removed_tokens >= MIN_REMOVED_TOKENS:
+            beginning = text[: word.start()]
+            return beginning if beginning.strip() else ""
     return ""

@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
 
-from core.runtime.places import Places
+from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-START = 8  # concurrent requests after the first one
+MAX_SECOND_WINDOW_REQUESTS = 8  # concurrent requests after the first one
 # Seconds of the first reply after each of which one more request may start, and the most such
 # requests.
-PATIENCE, EARLY = (5.0, 3)
-LARGEST = 128  # concurrent requests, unless a number is given
-AHEAD = 16  # pieces of work prepared while the window is full
+EARLY_REQUEST_SECONDS, MAX_EARLY_REQUESTS = (5.0, 3)
+MAX_WINDOW_REQUESTS = 128  # concurrent requests, unless a number is given
+MAX_PREPARED_PIECES = 16  # pieces of work prepared while the window is full
 # Mean fraction of the window in use from which on replies measure the window.
-FULL = 0.7
+FULL_WINDOW_FRACTION = 0.7
 # Replies up to so many times as long as before count as no slower.
-ALIKE = 1.2
+MAX_EQUAL_SLOWDOWN = 1.2
 # A larger window pays if replies per second grow by this fraction of the growth of the window.
 # Less means that the server is full.
-GAIN = 0.7
+MIN_GAIN_FRACTION = 0.7
 # Replies until a larger window is tried again, in windows: at first, and at most.
-HOLD, LONGEST_HOLD = (4, 64)
+FIRST_HOLD_WINDOWS, MAX_HOLD_WINDOWS = (4, 64)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Level:
     rate: float
 
 
-class Place:
+class WindowSlot:
     """A request's slot in a window, which reports when the request was answered."""
 
     def __init__(self, tell: Callable[[float], None], clock: Callable[[], float]):
@@ -52,11 +52,11 @@ class Place:
         self._tell(self._clock() - self._start)
 
 
-class Window(Places):
+class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
     The window begins with one request. Until the first reply arrives, one more may start every
-    five seconds, at most three. The window then has `START` slots, if these can be answered within
+    five seconds, at most three. The window then has `MAX_SECOND_WINDOW_REQUESTS` slots, if these can be answered within
     half of `timeout` even one after the other. It doubles as long as replies are no slower, or
     enough more of them arrive per second. Otherwise it returns to the size at which the server was
     full, by replies per second, and tries twice as many again later.
@@ -81,7 +81,12 @@ class Window(Places):
     ):
         super().__init__()
         self._fixed, self._timeout, self._clock = fixed, timeout, clock
-        self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
+        self._limit, self._step, self._hold, self._closed = (
+            1,
+            MAX_WINDOW_REQUESTS,
+            FIRST_HOLD_WINDOWS,
+            0.0,
+        )
         # Number of callers that require replies no slower than a single one.
         self._unhurried = 0
         # True after the window grew for the first time, and after the server was late or busy.
@@ -98,13 +103,15 @@ class Window(Places):
         if self._fixed or self.answers or self._shrunk or self._sent is None:
             return self._fixed or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
-        return self._limit + min(EARLY, int((self._clock() - self._sent) / PATIENCE))
+        return self._limit + min(
+            MAX_EARLY_REQUESTS, int((self._clock() - self._sent) / EARLY_REQUEST_SECONDS)
+        )
 
     @property
     def at_once(self) -> int:
         """Number of pieces of work that fill the window, with some that are prepared meanwhile."""
         limit = self.limit
-        return limit if self._fixed == 1 else limit + min(AHEAD, limit) + 1
+        return limit if self._fixed == 1 else limit + min(MAX_PREPARED_PIECES, limit) + 1
 
     @property
     def crowded(self) -> bool:
@@ -114,12 +121,12 @@ class Window(Places):
     @contextmanager
     def fixed_at(self, number: int) -> Iterator[None]:
         """Fix the number of concurrent requests within the block; 0 changes nothing."""
-        before, self._fixed = self._fixed, number or self._fixed
+        previous, self._fixed = self._fixed, number or self._fixed
         self._let_in()
         try:
             yield
         finally:
-            self._fixed = before
+            self._fixed = previous
 
     @contextmanager
     def no_slower(self) -> Iterator[None]:
@@ -132,7 +139,7 @@ class Window(Places):
         with self._lock:
             self._unhurried += 1
             if self._unhurried == 1:
-                self._limit, self._step, self._began = 1, LARGEST, False
+                self._limit, self._step, self._began = 1, MAX_WINDOW_REQUESTS, False
                 self._begin(climbing=True)
         try:
             yield
@@ -141,7 +148,7 @@ class Window(Places):
                 self._unhurried -= 1
 
     @contextmanager
-    def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[Place]:
+    def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
         """Hold a slot of the window within the block, as soon as one is free.
 
         With `first` it goes before all others, for a request that was refused. `watch` may raise
@@ -150,7 +157,7 @@ class Window(Places):
         self.acquire(watch, first)
         epoch = self._epoch
         try:
-            yield Place(lambda seconds: self._answered(epoch, seconds), self._clock)
+            yield WindowSlot(lambda seconds: self._answered(epoch, seconds), self._clock)
         finally:
             self.release()
 
@@ -172,7 +179,7 @@ class Window(Places):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        self._hold, self._shrunk = min(LONGEST_HOLD, 2 * self._hold), True
+        self._hold, self._shrunk = min(MAX_HOLD_WINDOWS, 2 * self._hold), True
         self._limit, self._step = limit, max(1, limit // 8)
         self._begin()
 
@@ -239,13 +246,13 @@ class Window(Places):
 
     def _in_use(self) -> bool:
         """Return whether the window was about full, so that its size limits the speed."""
-        return self._usual() >= FULL * self._limit
+        return self._usual() >= FULL_WINDOW_FRACTION * self._limit
 
     def _look_early(self) -> None:
         """Grow at once if replies are no slower than with the smaller window, or there was none."""
         level = self._measured()
-        if self._before is None or level.seconds <= ALIKE * self._before.seconds:
-            self._hold = HOLD
+        if self._before is None or level.seconds <= MAX_EQUAL_SLOWDOWN * self._before.seconds:
+            self._hold = FIRST_HOLD_WINDOWS
             self._climb(level)
 
     def _look(self) -> None:
@@ -253,27 +260,34 @@ class Window(Places):
 
         The window then shrinks to the size at which the server was full.
         """
-        level, before = self._measured(), self._before
-        assert before is not None  # the first window always grows before this
-        gained = level.rate / before.rate
-        if gained >= GAIN * level.limit / before.limit and not self._unhurried:
-            self._hold = HOLD
+        level, smaller = self._measured(), self._before
+        assert smaller is not None  # the first window always grows before this
+        rate_gain = level.rate / smaller.rate
+        if rate_gain >= MIN_GAIN_FRACTION * level.limit / smaller.limit and not self._unhurried:
+            self._hold = FIRST_HOLD_WINDOWS
             self._climb(level)
             return
-        self._hold = min(LONGEST_HOLD, 2 * self._hold)
-        self._limit = min(level.limit, max(1, before.limit // 2, ceil(before.limit * gained - 0.3)))
+        self._hold = min(MAX_HOLD_WINDOWS, 2 * self._hold)
+        self._limit = min(
+            level.limit, max(1, smaller.limit // 2, ceil(smaller.limit * rate_gain - 0.3))
+        )
         self._begin()
 
     def _climb(self, level: _Level) -> None:
         if self._began:
-            start = 2
+            first_limit = 2
         else:
-            start = max(2, min(START, int(self._timeout / 2 / max(level.seconds, 1e-9))))
+            first_limit = max(
+                2,
+                min(MAX_SECOND_WINDOW_REQUESTS, int(self._timeout / 2 / max(level.seconds, 1e-9))),
+            )
         self._began = True
-        larger = min(LARGEST, max(start, 2 * level.limit), level.limit + self._step)
-        if larger == level.limit:
+        new_limit = min(
+            MAX_WINDOW_REQUESTS, max(first_limit, 2 * level.limit), level.limit + self._step
+        )
+        if new_limit == level.limit:
             self._begin()
             return
-        self._step = 2 * max(self._step, larger - level.limit)
-        self._limit = larger
+        self._step = 2 * max(self._step, new_limit - level.limit)
+        self._limit = new_limit
         self._begin(True, self._before if self._unhurried and self._before else level)

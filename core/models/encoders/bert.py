@@ -17,12 +17,12 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from core.errors import Cancelled
-from core.models.batches import out_of_memory
+from core.errors import RunCancelled
+from core.models.batches import is_out_of_memory
 from core.models.device import device
 from core.watch import NO_WATCH, Watch
 
-ON_A_CARD = 256  # texts in a call on a graphics card
+CARD_BATCH_TEXTS = 256  # texts in a call on a graphics card
 # Kernels that OpenVINO keeps per stream, and oneDNN in total. Their defaults of 5,000 and 1,024
 # take a gigabyte.
 COMPILED = 256
@@ -30,7 +30,7 @@ Rows = TypeVar("Rows")  # any value that identifies a batch
 Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
 
-class Forward(Protocol):
+class ForwardPass(Protocol):
     """A forward pass over batches.
 
     `batches` yields (rows, ids int64 [b, l]). For each batch, in order, `done(rows, pooled [b, d],
@@ -50,7 +50,7 @@ class Forward(Protocol):
     ) -> None: ...
 
 
-class _WaitedFor:
+class _ExitBlock:
     """A block on interpreter exit until daemon threads have left native code.
 
     The library would abort the program if its threads were ended inside.
@@ -85,7 +85,7 @@ class _WaitedFor:
     def check(self) -> None:
         """Raise Cancelled in a daemon thread if the program is ending."""
         if self._over and threading.current_thread().daemon:
-            raise Cancelled()
+            raise RunCancelled()
 
     def _end(self) -> None:
         with self._changed:
@@ -93,7 +93,7 @@ class _WaitedFor:
             self._changed.wait_for(lambda: not self._at_work)
 
 
-_waited_for = _WaitedFor()
+_exit_block = _ExitBlock()
 
 
 class OpenVINO:
@@ -118,8 +118,8 @@ class OpenVINO:
         }
         settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
-        with _waited_for.work():
-            compiled = core.compile_model(graph(folder), "CPU", settings)
+        with _exit_block.work():
+            compiled = core.compile_model(openvino_model(folder), "CPU", settings)
             # One more than run concurrently: it waits in the library while `done` runs.
             self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
 
@@ -130,7 +130,7 @@ class OpenVINO:
         watch: Watch,
         with_tokens: bool,
     ) -> None:
-        with _waited_for.work():
+        with _exit_block.work():
             self._run(batches, done, watch)
 
     def _run(
@@ -150,7 +150,7 @@ class OpenVINO:
         try:
             for rows, ids in batches:
                 watch.check()
-                _waited_for.check()
+                _exit_block.check()
                 request = free.pop() if free else finish()
                 request.start_async({0: ids})
                 running.append((request, rows))
@@ -178,11 +178,13 @@ class Torch:
         network = AutoModel.from_pretrained(
             str(folder), local_files_only=True, add_pooling_layer=False
         ).eval()
-        kinds = {"f32": torch.float32, "bf16": torch.bfloat16}
+        dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
         self._model = (
-            network.to(kinds[precision]) if self._place == "cpu" else network.half().to(self._place)
+            network.to(dtypes[precision])
+            if self._place == "cpu"
+            else network.half().to(self._place)
         )
-        self.batch = 8 if self._place == "cpu" else ON_A_CARD
+        self.batch = 8 if self._place == "cpu" else CARD_BATCH_TEXTS
         if self._place == "cpu":
             self.device = f"cpu, torch {precision}, {threads} threads"
         else:
@@ -217,7 +219,7 @@ class Torch:
                     tokens if with_tokens else tokens[:, :0]
                 ).cpu().numpy()
         except RuntimeError as error:
-            if not out_of_memory(error) or len(ids) == 1:
+            if not is_out_of_memory(error) or len(ids) == 1:
                 raise
         parts = [self._read(part, with_tokens) for part in np.array_split(ids, 2)]
         return np.concatenate([pooled for pooled, _ in parts]), np.concatenate(
@@ -225,7 +227,7 @@ class Torch:
         )
 
 
-def graph(folder: Path):
+def openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
     It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].
@@ -261,15 +263,16 @@ def graph(folder: Path):
 
     ids = op.parameter([-1, -1], np.int64, name="ids")
     zero, one = op.constant(np.int64(0)), op.constant(np.int64(1))
-    places = (
+    position_table = (
         weights["embeddings.position_embeddings.weight"]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
     length = op.unsqueeze(op.gather(op.shape_of(ids), one, zero), zero)
-    place = op.slice(op.constant(places), whole(0), length, whole(1), whole(0))
+    positions = op.slice(op.constant(position_table), whole(0), length, whole(1), whole(0))
     x = norm(
         op.add(
-            op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero), place
+            op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero),
+            positions,
         ),
         "embeddings.LayerNorm",
     )

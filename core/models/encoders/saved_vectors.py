@@ -3,8 +3,8 @@
 The vectors are in half precision, and the least recently used are removed first.
 
 Rankings must be the same bytes whether a vector was computed or found on disk. An encoder therefore
-rounds every vector to half precision as soon as it is computed (`halves`) and continues with the
-rounded one (`unit`), with or without the file. This changes a cosine by less than 1e-4, a tenth of
+rounds every vector to half precision as soon as it is computed (`to_half_precision`) and continues with the
+rounded one (`to_unit_vectors`), with or without the file. This changes a cosine by less than 1e-4, a tenth of
 the change allowed for bfloat16. Single precision would store half as many texts. Computed vectors
 differ in their last digits between programs, precisions and processors. These are therefore part of
 the key, together with the digest of the weights. Texts are stored as digests only.
@@ -33,19 +33,19 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from core.errors import BadParameter, StoreError
-from core.io.home import home
-from core.io.rows import RowFile, Schema, by_key, transaction
-from core.io.sqlite import Database
+from core.io.home import home_folder
+from core.io.rows import RowFile, Schema, select_by_keys, transaction
+from core.io.sqlite import SqliteDatabase
 
-MEGABYTES = 512  # size limit of the file, unless HOPSCOPE_SAVED_VECTORS sets another
+DEFAULT_FILE_MEGABYTES = 512  # size limit of the file, unless HOPSCOPE_SAVED_VECTORS sets another
 # Fraction of the file that is removed beyond what is necessary, so that not every question has to
 # remove rows.
-SPARE = 1 / 64
+EXTRA_REMOVED_FRACTION = 1 / 64
 # Milliseconds to wait for another process that writes. After that nothing is saved.
-PATIENCE = 500
-CHECKSUM = 4  # bytes after a vector
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-SCHEMA = Schema(
+WRITER_WAIT_MILLISECONDS = 500
+CHECKSUM_BYTES = 4  # bytes after a vector
+DAMAGE_ERROR_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+VECTORS_SCHEMA = Schema(
     "the vectors of texts",
     (
         "create table vectors (number integer primary key autoincrement, "
@@ -59,20 +59,20 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def halves(vectors: np.ndarray) -> np.ndarray:
+def to_half_precision(vectors: np.ndarray) -> np.ndarray:
     """Normalise vectors and round them to half precision, float16 [n, d]."""
     return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(
         np.float16
     )
 
 
-def unit(vectors: np.ndarray) -> np.ndarray:
+def to_unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """Convert rounded vectors to float32 [n, d] of unit length."""
     single = vectors.astype(np.float32)
     return single / np.maximum(np.linalg.norm(single, axis=1, keepdims=True), np.float32(1e-12))
 
 
-def bound() -> int:
+def file_limit_bytes() -> int:
     """Return the size limit of the file in bytes; 0 if nothing is saved.
 
     It is HOPSCOPE_SAVED_VECTORS in megabytes, or 512 MB by default. Raises BadParameter.
@@ -82,11 +82,11 @@ def bound() -> int:
         raise BadParameter(
             f"HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes, 0 for none, not “{text}”."
         )
-    return (int(text) if text else MEGABYTES) << 20
+    return (int(text) if text else DEFAULT_FILE_MEGABYTES) << 20
 
 
 @dataclass(frozen=True)
-class SavedTexts:
+class VectorFileUse:
     """Size and use of the saved vectors.
 
     Parameters
@@ -124,8 +124,8 @@ class VectorFile:
         self.asked, self.found, self.note = 0, 0, ""
         self._lock, self._process = threading.RLock(), 0
         self._builds = 0  # running builds, during which nothing is removed
-        self._database: Database | None = None
-        self._rows = RowFile(file, SCHEMA)
+        self._database: SqliteDatabase | None = None
+        self._rows = RowFile(file, VECTORS_SCHEMA)
         self._usable = limit > 0
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
@@ -133,28 +133,28 @@ class VectorFile:
         took.
         """
 
-        def look(base: Database) -> dict[bytes, tuple[np.ndarray, float]]:
+        def look(base: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
             oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
-            found, older, damaged = {}, [], []
-            for number, key, seconds, data in by_key(
+            rows_by_key, older, damaged = {}, [], []
+            for number, key, seconds, data in select_by_keys(
                 base, "vectors", ("number", "key", "seconds", "vector"), keys
             ):
-                if not _sound(key, data):
+                if not _has_valid_checksum(key, data):
                     damaged.append(key)
                     continue
-                found[key] = (
-                    np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM // 2),
+                rows_by_key[key] = (
+                    np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM_BYTES // 2),
                     seconds,
                 )
                 if number < (oldest + newest) // 2:
                     older.append(key)
             self._renew(base, older, damaged)
-            return found
+            return rows_by_key
 
-        found = self._tried(look) or {}
+        rows = self._tried(look) or {}
         with self._lock:
-            self.asked, self.found = self.asked + len(keys), self.found + len(found)
-        return found
+            self.asked, self.found = self.asked + len(keys), self.found + len(rows)
+        return rows
 
     def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
         """Save vectors, float16, each with the seconds that computing it took.
@@ -162,7 +162,7 @@ class VectorFile:
         Nothing is saved if the file cannot be written, or while another process writes.
         """
 
-        def write(base: Database) -> None:
+        def write(base: SqliteDatabase) -> None:
             if not base.saves:
                 return
             with transaction(base):
@@ -209,13 +209,13 @@ class VectorFile:
                 base.execute("pragma wal_checkpoint(truncate)")
             self.asked, self.found, self.note = 0, 0, ""
 
-    def facts(self) -> SavedTexts:
+    def facts(self) -> VectorFileUse:
         """Return size and use of the file."""
-        counted = self._tried(
+        counts = self._tried(
             lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base))
         )
-        texts, size = counted or (0, 0)
-        return SavedTexts(texts, size, self.limit, self.asked, self.found, self.note)
+        texts, size = counts or (0, 0)
+        return VectorFileUse(texts, size, self.limit, self.asked, self.found, self.note)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -224,7 +224,7 @@ class VectorFile:
                 self._database.close()
             self._database = None
 
-    def _renew(self, base: Database, older: list[bytes], damaged: list[bytes]) -> None:
+    def _renew(self, base: SqliteDatabase, older: list[bytes], damaged: list[bytes]) -> None:
         """Give rows the latest numbers and remove damaged ones, unless another process writes."""
         if damaged:
             self.note = f"{len(damaged):,} saved vectors were damaged and are computed again."
@@ -249,18 +249,18 @@ class VectorFile:
         except sqlite3.OperationalError:
             pass
 
-    def _make_room(self, base: Database) -> None:
+    def _make_room(self, base: SqliteDatabase) -> None:
         size = _size(base)
         if self._builds or size <= self.limit:
             return
         oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
-        share = min(1.0, 1 - self.limit / size + SPARE)
+        removed_fraction = min(1.0, 1 - self.limit / size + EXTRA_REMOVED_FRACTION)
         base.execute(
             "delete from vectors where number < ?",
-            (oldest + -int(-(newest - oldest + 1) * share // 1),),
+            (oldest + -int(-(newest - oldest + 1) * removed_fraction // 1),),
         )
 
-    def _shrink(self, base: Database) -> None:
+    def _shrink(self, base: SqliteDatabase) -> None:
         """Shrink the file to its size limit after a build."""
         if self._builds or not base.saves or _size(base) <= self.limit:
             return
@@ -268,7 +268,7 @@ class VectorFile:
             self._make_room(base)
         base.execute("vacuum")
 
-    def _tried(self, work: Callable[[Database], T]) -> T | None:
+    def _tried(self, work: Callable[[SqliteDatabase], T]) -> T | None:
         """Return the result of `work`; None if the file cannot be used.
 
         A note is left unless another process is using the file.
@@ -280,13 +280,13 @@ class VectorFile:
                 base = self._open()
                 return work(base) if base is not None else None
             except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES:
                     self._begin_anew()
                 elif "locked" not in str(error):
                     self.note = f"Vectors of texts are not saved: {error}."
                 return None
 
-    def _open(self) -> Database | None:
+    def _open(self) -> SqliteDatabase | None:
         # A connection cannot be used after a fork.
         if self._database is None or self._process != os.getpid():
             self._database, self._process = None, os.getpid()
@@ -296,12 +296,12 @@ class VectorFile:
                 cause = error.__cause__
                 if (
                     isinstance(cause, sqlite3.DatabaseError)
-                    and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+                    and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES
                 ):
                     raise cause from None
                 self.note, self._usable = str(error), False
                 return None
-            self._database.execute(f"pragma busy_timeout = {PATIENCE}")
+            self._database.execute(f"pragma busy_timeout = {WRITER_WAIT_MILLISECONDS}")
             self._database.execute("pragma synchronous = normal")
         return self._database
 
@@ -320,7 +320,7 @@ class VectorFile:
             )
 
 
-def _size(base: Database) -> int:
+def _size(base: SqliteDatabase) -> int:
     pages, free, width = (
         base.execute(f"pragma {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
@@ -330,14 +330,15 @@ def _size(base: Database) -> int:
 
 def _sealed(key: bytes, vector: np.ndarray) -> bytes:
     data = vector.tobytes()
-    return data + zlib.crc32(data, zlib.crc32(key)).to_bytes(CHECKSUM, "little")
+    return data + zlib.crc32(data, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
 
 
-def _sound(key: bytes, data: bytes) -> bool:
-    part = memoryview(data)[:-CHECKSUM]
+def _has_valid_checksum(key: bytes, data: bytes) -> bool:
+    vector_bytes = memoryview(data)[:-CHECKSUM_BYTES]
     return (
-        len(data) > CHECKSUM
-        and zlib.crc32(part, zlib.crc32(key)).to_bytes(CHECKSUM, "little") == data[-CHECKSUM:]
+        len(data) > CHECKSUM_BYTES
+        and zlib.crc32(vector_bytes, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
+        == data[-CHECKSUM_BYTES:]
     )
 
 
@@ -366,9 +367,9 @@ class SavedVectors:
         self._file.save({self._key(text): (vector, each) for text, vector in vectors.items()})
 
     def _key(self, text: str) -> bytes:
-        one = self._prefix.copy()
-        one.update(text.encode("utf-8", "surrogatepass"))
-        return one.digest()
+        hasher = self._prefix.copy()
+        hasher.update(text.encode("utf-8", "surrogatepass"))
+        return hasher.digest()
 
 
 @runtime_checkable
@@ -385,7 +386,7 @@ def vector_file() -> VectorFile:
 
     Raises BadParameter, StoreError.
     """
-    return _file(home() / "text-vectors.sqlite", bound())
+    return _file(home_folder() / "text-vectors.sqlite", file_limit_bytes())
 
 
 @lru_cache(maxsize=16)

@@ -13,16 +13,16 @@ import numpy as np
 from cachetools import LRUCache
 
 from core.errors import BadParameter, ModelUnavailable, shorten
-from core.models.batches import IDS_ALONE, Batches, padded
-from core.models.chat.turns import in_turn
+from core.models.batches import IDS_ALONE, BatchSplitter, pad_batch
+from core.models.chat.cancellable_work import run_in_slot
 from core.models.device import device
-from core.models.threads import threads
-from core.runtime.meter import spent
-from core.runtime.places import Places
+from core.models.threads import thread_count
+from core.runtime.meter import count_time
+from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-MODULES = "modules.json"  # file that names the layers after the network
-REMEMBERED = 20_000  # texts whose vectors are kept
+MODULES_FILE = "modules.json"  # file that names the layers after the network
+MAX_SENTENCE_VECTORS = 20_000  # texts whose vectors are kept
 
 
 class SentenceEncoder:
@@ -55,9 +55,9 @@ class SentenceEncoder:
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self.question, self.text, self.pooling = question, text, pooling
         self._model: Any = None
-        self._batches: Batches
-        self._lock = Places()
-        self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
+        self._batches: BatchSplitter
+        self._lock = Slots()
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_SENTENCE_VECTORS)
 
     @property
     def loaded(self) -> bool:
@@ -102,12 +102,14 @@ class SentenceEncoder:
         return self._encoded([self.question + question for question in questions], watch)
 
     def _encoded(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        found: dict[str, np.ndarray] = {}
+        vectors_by_text: dict[str, np.ndarray] = {}
 
         def read() -> None:
             model, unique = self._engine(), list(dict.fromkeys(texts))
-            found.update((text, self._vectors[text]) for text in unique if text in self._vectors)
-            fresh = [text for text in unique if text not in found]
+            vectors_by_text.update(
+                (text, self._vectors[text]) for text in unique if text in self._vectors
+            )
+            fresh = [text for text in unique if text not in vectors_by_text]
             if not fresh:
                 return
             codes = model.tokenizer(
@@ -116,14 +118,20 @@ class SentenceEncoder:
 
             def vectors(rows: list[int]) -> np.ndarray:
                 watch.check()
-                return _vectors(model, padded(model.tokenizer, codes, rows, model.device))
+                return _vectors(model, pad_batch(model.tokenizer, codes, rows, model.device))
 
             for rows, part in self._batches.run([len(ids) for ids in codes["input_ids"]], vectors):
-                found.update((fresh[row], vector) for row, vector in zip(rows, part, strict=True))
-            self._vectors.update((text, found[text]) for text in fresh)
+                vectors_by_text.update(
+                    (fresh[row], vector) for row, vector in zip(rows, part, strict=True)
+                )
+            self._vectors.update((text, vectors_by_text[text]) for text in fresh)
 
-        in_turn(self._lock, read, watch)
-        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+        run_in_slot(self._lock, read, watch)
+        return (
+            np.stack([vectors_by_text[text] for text in texts])
+            if texts
+            else np.zeros((0, 0), np.float32)
+        )
 
     def _most(self, model: Any) -> int:
         """Return the limit of tokens per text: the requested one, or a smaller one of the model."""
@@ -131,9 +139,9 @@ class SentenceEncoder:
 
     def _engine(self) -> Any:
         if self._model is None:
-            with spent("preparation", f"Loading {self.name}"):
+            with count_time("preparation", f"Loading {self.name}"):
                 self._model = self._load()
-                self._batches = Batches(str(self._model.device), self.batch)
+                self._batches = BatchSplitter(str(self._model.device), self.batch)
         return self._model
 
     def _load(self) -> Any:
@@ -144,34 +152,34 @@ class SentenceEncoder:
             raise ModelUnavailable(
                 f"{self.name} needs a library; get it with: pip install sentence-transformers"
             ) from None
-        torch.set_num_threads(threads())
-        place = device()
-        precision = torch.float32 if place == "cpu" else torch.float16
+        torch.set_num_threads(thread_count())
+        device_name = device()
+        precision = torch.float32 if device_name == "cpu" else torch.float16
         try:
             layers = (
                 self._layers(precision)
-                if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES).exists()
+                if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES_FILE).exists()
                 else None
             )
-            given = (
+            arguments = (
                 {"modules": layers}
                 if layers
                 else {"model_name_or_path": self.weights, "model_kwargs": {"dtype": precision}}
             )
-            model = SentenceTransformer(**given, device=place)
+            model = SentenceTransformer(**arguments, device=device_name)
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"{self.name}: {self.weights} cannot be loaded from this computer or the model "
                 "hub. Put its weights in a folder and name "
                 f"that folder in models.toml. ({shorten(str(error), 120)})"
             ) from error
-        stated = next(
+        stated_pooling = next(
             (str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode")), ""
         )
-        if self.pooling and stated and self.pooling != stated:
+        if self.pooling and stated_pooling and self.pooling != stated_pooling:
             raise ModelUnavailable(
                 f"{self.name} is declared with pooling “{self.pooling}”, but its folder states "
-                f"“{stated}”."
+                f"“{stated_pooling}”."
             )
         return model.eval()
 

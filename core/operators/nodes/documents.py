@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.graph.texts import chunk_lists
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT
+from core.operators.texts.hits import MAX_HITS_BEFORE_CUT
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -36,12 +36,14 @@ class DocumentsOfNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
         scores = state.nodes.scores if state.nodes else None
-        best: dict[int, float] = {}
+        best_scores: dict[int, float] = {}
         for place, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
             for row in rows:
-                best.setdefault(row, 0.0 if scores is None else scores[place])
-        order = Ranking("chunk", tuple(best), None if scores is None else tuple(best.values()))
-        recorder.before_cut = order.head(max(self.keep, BEFORE_CUT))
+                best_scores.setdefault(row, 0.0 if scores is None else scores[place])
+        order = Ranking(
+            "chunk", tuple(best_scores), None if scores is None else tuple(best_scores.values())
+        )
+        recorder.before_cut = order.head(max(self.keep, MAX_HITS_BEFORE_CUT))
         return state.replace(chunks=order.head(self.keep))
 
     def words(self) -> str:

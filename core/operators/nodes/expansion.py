@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.simple import Simple, simple
+from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
+from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
 from core.parameters import param
 from core.types import Ranking, State
 
-BACKFILL = ("none", "vector")
-Similar = Callable[[np.ndarray], np.ndarray]  # similarity of nodes to the question, float64
+BACKFILL_CHOICES = ("none", "vector")
+NodeSimilarity = Callable[[np.ndarray], np.ndarray]  # similarity of nodes to the question, float64
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,10 @@ class ExpandNodes(Operator):
         high=100,
     )
     backfill: str = param(
-        "none", "Without neighbours", "What is added where no neighbour is left.", choices=BACKFILL
+        "none",
+        "Without neighbours",
+        "What is added where no neighbour is left.",
+        choices=BACKFILL_CHOICES,
     )
     encoder: str = param(
         "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
@@ -71,12 +74,12 @@ class ExpandNodes(Operator):
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
         ctx.watch.report("Looking at neighbours")
-        order, total = expansion(
+        order, total = best_neighbours(
             nodes,
-            simple(ctx.graph),
-            likeness(ctx.graph, index, state.vector),
+            simple_graph(ctx.graph),
+            cached_similarity(ctx.graph, index, state.vector),
             self.beta,
-            BEFORE_CUT,
+            MAX_HITS_BEFORE_CUT,
         )
         added = order.head(self.keep)
         if not len(added) and self.backfill == "vector":
@@ -99,7 +102,7 @@ class ExpandNodes(Operator):
         found = set(state.nodes.items if state.nodes else ())
         ids, scores = index.nearest(state.vector, min(len(index), len(found) + self.keep))
         fresh = [place for place, node in enumerate(ids.tolist()) if node not in found]
-        return ranked("node", ids[fresh], scores[fresh], self.keep)
+        return best_hits("node", ids[fresh], scores[fresh], self.keep)
 
     def words(self) -> str:
         return f"{self.keep} neighbours more, beta {self.beta:g}"
@@ -111,7 +114,7 @@ def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
     return "No neighbour is left."
 
 
-class Likeness:
+class SimilarityCache:
     """Dot products of the question's vector with those of nodes, each computed once.
 
     They agree with those of searches to six digits.
@@ -128,15 +131,17 @@ class Likeness:
         return self._known[nodes]
 
 
-def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similar:
+def cached_similarity(
+    graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray
+) -> NodeSimilarity:
     """Return the similarity of nodes to the question, cached for the next round."""
     return graph.derived.once(
-        "likeness", (id(index), vector.tobytes()), lambda: Likeness(index, vector)
+        "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)
     )
 
 
-def expansion(
-    nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0
+def best_neighbours(
+    nodes: tuple[int, ...], links: SimpleGraph, similar: NodeSimilarity, beta: float, keep: int = 0
 ) -> tuple[Ranking, int]:
     """Return the best neighbours of the ranked nodes, and their total number.
 
@@ -144,24 +149,24 @@ def expansion(
     keeps all.
     """
     found = np.array(nodes, np.int64)
-    fresh, structure = structures(found, links)
-    return ranked("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
+    fresh, structure = structure_scores(found, links)
+    return best_hits("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
 
 
-def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
+def structure_scores(found: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray, np.ndarray]:
     """Return the new neighbours of ranked nodes, and their structure scores.
 
     The scores are float64 in [0, 2]. Example: a node next to the second and the third of three
     nodes, with five neighbours in all, has 1 - 1/2 plus (2 - 1) / (3 - 1).
 
-    >>> from core.graph.algorithms.simple import Simple
-    >>> from core.operators.nodes.expansion import structures
+    >>> from core.graph.algorithms.simple_graph import SimpleGraph
+    >>> from core.operators.nodes.expansion import structure_scores
     >>> # 3 in the middle of 1, 2, 4, 5, 6
     >>> indptr = np.array([0, 0, 1, 2, 7, 8, 9, 10])
-    >>> star = Simple(indptr, np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
-    >>> [part.tolist() for part in structures(np.array([0, 1, 2]), star)]
+    >>> star = SimpleGraph(indptr, np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
+    >>> [part.tolist() for part in structure_scores(np.array([0, 1, 2]), star)]
     [[3], [1.0]]
     """
-    from core.graph.kernels import structure  # imported here because it loads numba
+    from core.graph.kernels import structural_scores  # imported here because it loads numba
 
-    return structure(found, links.indptr, links.near)
+    return structural_scores(found, links.indptr, links.near)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import request_reply, skips_model_call
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import make_messages
 from core.types import State, Usage
 
-TOKENS = 512  # largest length of a written passage
+MAX_PASSAGE_TOKENS = 512  # largest length of a written passage
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +49,7 @@ class Hypothesise(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        if unasked(ctx, recorder, "the question itself was encoded"):
+        if skips_model_call(ctx, recorder, "the question itself was encoded"):
             passages = []
         else:
             passages = self._imagined(state, ctx, recorder)
@@ -64,24 +64,26 @@ class Hypothesise(Operator):
 
     def _imagined(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
         """Return the written passages that are not empty."""
-        chat, written = ctx.models.chat(self.model), []
+        chat, passages_written = ctx.models.chat(self.model), []
         for number in range(self.passages):
             ctx.watch.report(
                 f"Writing passage {number + 1} of {self.passages}", number / self.passages
             )
-            prompt_messages = messages("corpus_graphs", "hypothesis", question=state.question.text)
-            reply = asked(
+            prompt_messages = make_messages(
+                "corpus_graphs", "hypothesis", question=state.question.text
+            )
+            reply = request_reply(
                 chat,
                 prompt_messages,
                 ctx,
                 recorder,
-                TOKENS,
+                MAX_PASSAGE_TOKENS,
                 "passage",
                 seed=ctx.seed + number,
                 temperature=self.temperature,
             )
-            written.append(reply.text.split("\n\n\n")[0].strip())
-        passages = [text for text in written if text]
+            passages_written.append(reply.text.split("\n\n\n")[0].strip())
+        passages = [text for text in passages_written if text]
         if not passages:
             recorder.notes.append(
                 "The language model wrote nothing; the question itself was encoded."

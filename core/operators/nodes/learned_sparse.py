@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
-from core.indexes.sparse import sparse_nodes
+from core.indexes.sparse_vectors import sparse_nodes
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
+from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
@@ -60,12 +60,12 @@ class LearnedSparseNodes(Operator):
         recorder.usage += Usage(texts=1)
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
-        order = ranked("node", ids, scores[ids], max(self.keep, BEFORE_CUT))
-        recorder.before_cut, found = order, order.head(self.keep)
+        order = best_hits("node", ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT))
+        recorder.before_cut, hits = order, order.head(self.keep)
         recorder.notes.append(
-            f"The best: {best_names(ctx.graph, found) or 'none shares a word with the question'}."
+            f"The best: {best_names(ctx.graph, hits) or 'none shares a word with the question'}."
         )
-        return state.replace(nodes=found)
+        return state.replace(nodes=hits)
 
     def words(self) -> str:
         return f"{self.keep:,} nodes by learned words"

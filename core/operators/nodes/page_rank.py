@@ -9,8 +9,8 @@ import numpy as np
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import ends_of_facts
-from core.operators.texts.hits import best_names, ranked
-from core.operators.texts.pagerank import SOLVED_UP_TO, posed, weighted_pagerank
+from core.operators.texts.hits import best_hits, best_names
+from core.operators.texts.pagerank import MAX_EDGES_SOLVED, pagerank_problem, weighted_pagerank
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -90,17 +90,19 @@ class SimilarPageRank(Operator):
             recorder.notes.append(
                 "Nothing is left to start from; the nodes are those nearest to the question."
             )
-            return state.replace(nodes=ranked("node", np.arange(len(cosines)), cosines, self.keep))
+            return state.replace(
+                nodes=best_hits("node", np.arange(len(cosines)), cosines, self.keep)
+            )
         if self.at != "nearest":
             recorder.notes.append(f"Restarted at: {best_names(ctx.graph, seeds)}.")
-        shares = restart(cosines, seeds, self.everywhere)
+        shares = node_shares(cosines, seeds, self.everywhere)
         if not shares.any():
             recorder.notes.append("No node is like the question; all count alike.")
             shares[:] = 1.0
         ctx.watch.report("PageRank from what is alike")
         scores = self._scored(ctx, shares / shares.sum(), recorder)
         nodes = np.flatnonzero(scores > 0)
-        found = ranked("node", nodes, scores[nodes], self.keep)
+        found = best_hits("node", nodes, scores[nodes], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
@@ -117,47 +119,47 @@ class SimilarPageRank(Operator):
         if self.at == "nodes":
             assert state.nodes is not None
             among = np.array(state.nodes.items, np.int64)
-        return ranked("node", among, cosines[among], self.seeds)
+        return best_hits("node", among, cosines[among], self.seeds)
 
     def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
         """Return the PageRank of every node.
 
-        On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the best
+        On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the best
         `keep` need.
         """
         graph, solve = ctx.graph, weighted_pagerank
-        if graph.n_edges <= SOLVED_UP_TO:
+        if graph.n_edges <= MAX_EDGES_SOLVED:
             return solve(graph, shares, self.damping, True, ctx.watch)
-        from core.graph.pagerank.everywhere import pushed_everywhere  # loads numba
+        from core.graph.pagerank.many_restarts import push_everywhere  # loads numba
 
-        links = posed(graph, shares, self.damping, True, ctx.watch).links
+        links = pagerank_problem(graph, shares, self.damping, True, ctx.watch).links
         if not len(links.strength):
             return solve(graph, shares, self.damping, True, ctx.watch)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
-        known = graph.derived.once(
+        start_state = graph.derived.once(
             "PageRank from everywhere",
             self.damping,
             lambda: solve(graph, even, self.damping, True, ctx.watch),
         )
-        found = pushed_everywhere(
-            links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.watch
+        pushed = push_everywhere(
+            links, shares, nodes, start_state, self.damping, slice(None), self.keep, ctx.watch
         )
-        recorder.notes.append(found.note(f"{self.keep:,} nodes"))
-        return found.scores
+        recorder.notes.append(pushed.note(f"{self.keep:,} nodes"))
+        return pushed.scores
 
     def words(self) -> str:
         return self.title if self.at == "nearest" else f"PageRank from the {self.at} found"
 
 
-def restart(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.ndarray:
+def node_shares(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.ndarray:
     """Return the restart weights of all nodes, float64 [n].
 
     If all cosines are equal, every node is scaled to 1, as in the published code.
 
-    >>> from core.operators.nodes.page_rank import restart
+    >>> from core.operators.nodes.page_rank import node_shares
     >>> from core.types import Ranking
-    >>> restart(np.array([0.5, 0.1, 0.3]), Ranking("node", (0,), (0.5,)), 0.1).round(2).tolist()
+    >>> node_shares(np.array([0.5, 0.1, 0.3]), Ranking("node", (0,), (0.5,)), 0.1).round(2).tolist()
     [0.6, 0.0, 0.05]
     """
     spread = float(np.ptp(cosines))

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.simple import Simple
-from core.operators.nodes.expansion import Similar, structures
+from core.graph.algorithms.simple_graph import SimpleGraph
+from core.operators.nodes.expansion import NodeSimilarity, structure_scores
 from core.operators.nodes.smoothing import smoothed_order
-from core.operators.texts.hits import ranked
+from core.operators.texts.hits import best_hits
 from core.types import Frame, HiddenStates, Ranking
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class LoopReplay:
     """Result of a replayed loop.
 
     Attributes
@@ -33,16 +33,16 @@ class Replay:
     not_ranked: int
 
 
-def replayed(
+def replay_loop(
     hidden: HiddenStates,
     start: tuple[int, ...],
-    links: Simple,
-    similar: Similar,
+    links: SimpleGraph,
+    similar: NodeSimilarity,
     alpha: float = 0.2,
     beta: float = 1.0,
     batch: int = 10,
     budget: int = 100,
-) -> Replay:
+) -> LoopReplay:
     """Run FastInsight's loop from the nodes `start` on the nodes that were read.
 
     With the settings of the original run the result is the same. Other settings may need nodes that
@@ -61,34 +61,38 @@ def replayed(
 
     Examples
     --------
-    >>> from core.graph.algorithms.simple import simple
+    >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> from core.models.heads import Head
-    >>> from core.operators.nodes.replay import replayed
+    >>> from core.operators.nodes.replay import replay_loop
     >>> from core.types import HiddenStates
     >>> hidden = HiddenStates("reranker", (0, 1, 2), np.array([[0.5], [0.1], [0.9]]), Head())
     >>> alike = lambda nodes: np.zeros(len(nodes))
-    >>> found = replayed(hidden, (0,), simple(toy), alike, alpha=0.0, batch=2, budget=4)
+    >>> found = replay_loop(hidden, (0,), simple_graph(toy), alike, alpha=0.0, batch=2, budget=4)
     >>> # A, then B and C; D and E were never read
     >>> toy.names(found.nodes.items), found.came, found.not_ranked
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
-    known = frozenset(hidden.nodes)
-    nodes = smoothed_order(hidden, tuple(node for node in start if node in known), links, alpha)
-    came, passed, number = dict.fromkeys(nodes.items, 0), set[int](), 0
+    read_nodes = frozenset(hidden.nodes)
+    nodes = smoothed_order(
+        hidden, tuple(node for node in start if node in read_nodes), links, alpha
+    )
+    round_of_node, passed, number = dict.fromkeys(nodes.items, 0), set[int](), 0
     while 0 < len(nodes) < budget:
         number += 1
-        fresh, structure = structures(np.array(nodes.items, np.int64), links)
-        order = ranked("node", fresh, similar(fresh) + beta * structure).items
-        added, left = _read(order, known, min(batch, budget - len(nodes)))
+        fresh, structure = structure_scores(np.array(nodes.items, np.int64), links)
+        order = best_hits("node", fresh, similar(fresh) + beta * structure).items
+        added, left = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
         passed |= left
         if not added:
             break
-        came |= dict.fromkeys(added, number)
+        round_of_node |= dict.fromkeys(added, number)
         nodes = smoothed_order(hidden, (*nodes.items, *added), links, alpha)
-    return Replay(nodes, came, len(passed))
+    return LoopReplay(nodes, round_of_node, len(passed))
 
 
-def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[list[int], set[int]]:
+def _read_nodes(
+    order: tuple[int, ...], known: frozenset[int], room: int
+) -> tuple[list[int], set[int]]:
     """Return the first `room` read nodes, and the unread nodes before their last."""
     added: list[int] = []
     passed: set[int] = set()
@@ -102,8 +106,8 @@ def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[lis
     return added, passed
 
 
-def brought_by(
-    links: Simple, frames: tuple[Frame, ...]
+def node_origins(
+    links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
     """Return for each node of a loop's frames how it was added.
 
@@ -112,21 +116,21 @@ def brought_by(
     For each node the round (0 for the start), the best ranked node that it is linked to (None for
     the start), and the score by which it was chosen.
     """
-    found: dict[int, tuple[int, int | None, float | None]] = {}
+    origins: dict[int, tuple[int, int | None, float | None]] = {}
     order: tuple[int, ...] = ()
     number = 0
-    for place, frame in enumerate(frames):
-        fresh = [node for node in frame.ranking.items if node not in found]
-        number += bool(fresh) and place > 0
+    for index, frame in enumerate(frames):
+        fresh = [node for node in frame.ranking.items if node not in origins]
+        number += bool(fresh) and index > 0
         for node in fresh:
             near = set(links.of(node).tolist())
-            by = next((one for one in order if one in near), None) if place else None
-            found[node] = (
+            source_node = next((one for one in order if one in near), None) if index else None
+            origins[node] = (
                 number,
-                by,
+                source_node,
                 frame.ranking.scores[frame.ranking.positions[node]]
                 if frame.ranking.scores
                 else None,
             )
-        order = frame.ranking.items if len(frame.ranking) == len(found) else (*order, *fresh)
-    return found
+        order = frame.ranking.items if len(frame.ranking) == len(origins) else (*order, *fresh)
+    return origins

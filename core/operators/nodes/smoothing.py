@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.simple import Simple, simple
+from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.operators.base import Context, Operator, Recorder
-from core.operators.nodes.reading import MODEL_HELP, read, rows_of
-from core.operators.texts.hits import DIGITS, best_names
+from core.operators.nodes.hidden_states import STATES_MODEL_HELP, read_hidden_states, state_rows
+from core.operators.texts.hits import HIT_SCORE_DIGITS, best_names
 from core.parameters import param
 from core.types import HiddenStates, Ranking, State
 
-LONELY = ("keep", "shrink")
+LONELY_CHOICES = ("keep", "shrink")
 LONELY_HELP = (
     "A node without links to others found has nothing to be smoothed with. keep: it stays as it "
     "is; shrink: it is taken (1 - alpha) times, as the formula has it where its sum is empty."
@@ -46,7 +46,7 @@ class GraphRerank(Operator):
     plain = "re-ranks them along their links"
     reads, writes = ("nodes",), ("nodes", "hidden")
 
-    model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)
+    model: str = param("cross-encoder", "Re-ranker", STATES_MODEL_HELP, model=True)
     alpha: float = param(
         0.2,
         "Smoothing (alpha)",
@@ -54,15 +54,15 @@ class GraphRerank(Operator):
         low=0,
         high=1,
     )
-    lonely: str = param("keep", "Without links", LONELY_HELP, choices=LONELY)
+    lonely: str = param("keep", "Without links", LONELY_HELP, choices=LONELY_CHOICES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
         if not nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         ctx.watch.report("Re-ranking along links")
-        hidden = read(state, nodes, self.model, ctx, recorder)
-        found = smoothed_order(hidden, nodes, simple(ctx.graph), self.alpha, self.lonely)
+        hidden = read_hidden_states(state, nodes, self.model, ctx, recorder)
+        found = smoothed_order(hidden, nodes, simple_graph(ctx.graph), self.alpha, self.lonely)
         recorder.notes.append(lambda: f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found, hidden=hidden)
 
@@ -71,26 +71,32 @@ class GraphRerank(Operator):
 
 
 def smoothed_order(
-    hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep"
+    hidden: HiddenStates,
+    nodes: tuple[int, ...],
+    links: SimpleGraph,
+    alpha: float,
+    lonely: str = "keep",
 ) -> Ranking:
     """Return nodes by the score of their smoothed hidden states.
 
     Nodes of equal score keep their order.
     """
-    ids, rows = np.array(nodes, np.int64), rows_of(hidden, nodes)
+    ids, rows = np.array(nodes, np.int64), state_rows(hidden, nodes)
     states = (
-        smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]
+        smooth_states(hidden.vectors, rows, ids, links, alpha, lonely)
+        if alpha
+        else hidden.vectors[rows]
     )
-    scores = np.round(hidden.head(states), DIGITS)
+    scores = np.round(hidden.head(states), HIT_SCORE_DIGITS)
     order = np.argsort(-scores, kind="stable")
     return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
 
 
-def smoothed(
+def smooth_states(
     states: np.ndarray,
     rows: np.ndarray,
     nodes: np.ndarray,
-    links: Simple,
+    links: SimpleGraph,
     alpha: float,
     lonely: str = "keep",
 ) -> np.ndarray:
@@ -109,10 +115,10 @@ def smoothed(
 
     Examples
     --------
-    >>> from core.graph.algorithms.simple import simple
-    >>> from core.operators.nodes.smoothing import smoothed
+    >>> from core.graph.algorithms.simple_graph import simple_graph
+    >>> from core.operators.nodes.smoothing import smooth_states
     >>> rows, nodes = np.arange(3), np.array([0, 1, 3])  # A and B are linked, D to neither
-    >>> smoothed(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple(toy), 0.5).tolist()
+    >>> smooth_states(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple_graph(toy), 0.5).tolist()
     [[0.5], [0.5], [0.0]]
     """
     from core.graph.kernels import smooth  # imported here because it loads numba

@@ -9,19 +9,19 @@ import numpy as np
 
 from core.errors import BadParameter
 from core.graph.algorithms.chains import chain_groups
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.models.base import Choice, Task
-from core.models.words import plain_name, short_name
-from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
+from core.models.chooser_names import plain_name, short_name
+from core.operators.base import DIRECTIONS, MAX_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.refine import RECALL_HELP, part_read, picked, ranked_so_far
-from core.operators.stop import sufficient
+from core.operators.refine import RECALL_HELP, chosen_items, part_words, rank_positions
+from core.operators.stop import are_paths_sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-NEVER = "never"  # value of `stop` that asks no language model
-SCORES_NEEDED = "only with a scorer, as a language model gives no scores"
-STEPS = "steps"  # value of `rank` that needs no model: the mean of a path's step scores
+NEVER_STOP = "never"  # value of `stop` that asks no language model
+SCORER_NEEDED = "only with a scorer, as a language model gives no scores"
+RANK_BY_STEPS = "steps"  # value of `rank` that needs no model: the mean of a path's step scores
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,16 +105,16 @@ class BeamSearch(Operator):
         "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on "
         "the way.",
         model=True,
-        also=(STEPS,),
+        also=(RANK_BY_STEPS,),
     )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     stop: str = param(
-        NEVER,
+        NEVER_STOP,
         "Early stop",
         "The language model that is asked after each hop whether the paths suffice; “never” asks "
         "none.",
         chat=True,
-        also=(NEVER,),
+        also=(NEVER_STOP,),
     )
     read: int = param(
         0,
@@ -128,9 +128,9 @@ class BeamSearch(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line in which nothing writes it is refused
-        local = Local(ctx.graph, state.subgraph, self.direction)
+        local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
         entities = tuple(ctx.graph.names(state.seeds))
-        best = self.width if self.prune == "top" else self.limit
+        beam_width = self.width if self.prune == "top" else self.limit
         task = Task(
             state.question.text,
             "path" if self.unit == "path" else "triple",
@@ -139,15 +139,15 @@ class BeamSearch(Operator):
             entities,
             read=self.read,
             recall=self.recall,
-            best=best,
+            best=beam_width,
             earlier={} if self.recall < 1 else None,
         )
         # paths in the order of finding, each with the scores of its steps
-        found: dict[Path, tuple[float, ...]] = {}
+        path_scores: dict[Path, tuple[float, ...]] = {}
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
-                self._search(local, seed, state, task, ctx, recorder, found)
-        return state.replace(paths=self._ranked(found, task, ctx, recorder))
+                self._search(local, seed, state, task, ctx, recorder, path_scores)
+        return state.replace(paths=self._ranked(path_scores, task, ctx, recorder))
 
     def _search(
         self,
@@ -165,9 +165,9 @@ class BeamSearch(Operator):
             candidates = self._extensions(local, beam)
             if not candidates:
                 break
-            if len(candidates) == MOST_TEXTS:
+            if len(candidates) == MAX_TEXTS:
                 recorder.notes.append(
-                    f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read."
+                    f"Hop {hop}{label} has too many extensions; the first {MAX_TEXTS:,} were read."
                 )
             ctx.watch.report(
                 f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates",
@@ -180,7 +180,7 @@ class BeamSearch(Operator):
             )
             reading = replace(task, groups=groups, preview=preview)
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
-            selected, before = picked(Ranking("path", tuple(candidates)), choice)
+            selected, before = chosen_items(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
             history = list(beam.values())
             origins = list(candidates.values())
@@ -213,13 +213,15 @@ class BeamSearch(Operator):
         before = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            best = ranked_so_far(Ranking("path", tuple(candidates)), positions, scores).head(
+            best_paths = rank_positions(Ranking("path", tuple(candidates)), positions, scores).head(
                 self.width
             )
-            reached = before | dict(zip(best.items, best.scores or ()))
-            every = Ranking("path", tuple(reached))
+            paths_so_far = before | dict(zip(best_paths.items, best_paths.scores or ()))
+            every = Ranking("path", tuple(paths_so_far))
             return state.replace(
-                paths=ranked_so_far(every, np.arange(len(every)), np.array(list(reached.values())))
+                paths=rank_positions(
+                    every, np.arange(len(every)), np.array(list(paths_so_far.values()))
+                )
             )
 
         return ctx.while_scored(
@@ -230,19 +232,19 @@ class BeamSearch(Operator):
         self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder
     ) -> bool:
         """Return whether the language model of `stop` finds the kept paths sufficient."""
-        if self.stop == NEVER:
+        if self.stop == NEVER_STOP:
             return False
-        said, usage, sentence = sufficient(
+        verdict, usage, sentence = are_paths_sufficient(
             ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam))
         )
         recorder.usage += usage
         recorder.notes.append(f"After {label}, {sentence}.")
-        return said
+        return verdict
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
         """Return the one-step extensions of the beam, with the positions of their origins.
 
-        There are at most `MOST_TEXTS`.
+        There are at most `MAX_TEXTS`.
         """
         candidates: dict[Path, int] = {}
         for origin, path in enumerate(beam):
@@ -250,7 +252,7 @@ class BeamSearch(Operator):
                 node = int(local.nodes[near])
                 if self.revisit or node not in path.nodes:
                     candidates.setdefault(path.extended(node, edge, forward), origin)
-                    if len(candidates) == MOST_TEXTS:
+                    if len(candidates) == MAX_TEXTS:
                         return candidates
         return candidates
 
@@ -262,12 +264,12 @@ class BeamSearch(Operator):
     def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
         if self.prune == "top":
             choice = chooser.choose(task, texts, self.width)
-            if self.rank == STEPS and choice.scores is None:
-                raise BadParameter(f"BeamSearch can rank by the scores on the way {SCORES_NEEDED}.")
+            if self.rank == RANK_BY_STEPS and choice.scores is None:
+                raise BadParameter(f"BeamSearch can rank by the scores on the way {SCORER_NEEDED}.")
             return choice
         choice = chooser.choose(task, texts, 0)
         if choice.scores is None:
-            raise BadParameter(f"BeamSearch can prune by mean or percentile {SCORES_NEEDED}.")
+            raise BadParameter(f"BeamSearch can prune by mean or percentile {SCORER_NEEDED}.")
         if not choice.scores:
             return choice
         scores = np.asarray(choice.scores)
@@ -281,7 +283,7 @@ class BeamSearch(Operator):
         self, found: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder
     ) -> Ranking:
         paths = Ranking("path", tuple(found))
-        if self.rank == STEPS:
+        if self.rank == RANK_BY_STEPS:
             order = sorted(
                 range(len(paths)),
                 key=lambda i: (
@@ -310,7 +312,7 @@ class BeamSearch(Operator):
                 0,
             )
         )
-        return picked(paths, choice)[0]
+        return chosen_items(paths, choice)[0]
 
     def words(self) -> str:
         wide = {
@@ -319,16 +321,16 @@ class BeamSearch(Operator):
             "percentile": f"above percentile {self.percentile:g}",
         }[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
-        stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
+        stop_words = "" if self.stop == NEVER_STOP else f", stopped by {short_name(self.stop)}"
         return (
             f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}"
-            f"{part_read(self.read, self.recall)}{stop}"
+            f"{part_words(self.read, self.recall)}{stop_words}"
         )
 
     def plain_words(self) -> str:
-        which = {
+        prunings = {
             "top": f"the {self.width} best paths",
             "mean": "the paths above the mean",
             "percentile": f"the best {100 - self.percentile:g} %",
         }
-        return f"follows {which[self.prune]} up to {self.hops} hops by {plain_name(self.model)}"
+        return f"follows {prunings[self.prune]} up to {self.hops} hops by {plain_name(self.model)}"

@@ -10,37 +10,37 @@ import numpy as np
 
 from core.environment import Environment
 from core.errors import BadInput
-from core.graph.algorithms.chains import Chain, chain_name, walk
-from core.indexes.cases import Cases, asked, cases, own_stamp
-from core.indexes.masking import masked
+from core.graph.algorithms.chains import Chain, chain_name, walk_chain
+from core.indexes.cases import Cases, load_cases, own_stamp, text_key
+from core.indexes.question_masks import mask_entities
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import (
+    CHAIN_PATHS_HELP,
+    CHAIN_PRICE_HELP,
+    CHAIN_STEPS_HELP,
     ENCODER_HELP,
-    KEEP_HELP,
-    PRICE_HELP,
-    STEPS_HELP,
-    WALKED_HELP,
+    WALKED_CHAINS_HELP,
     ChainRanking,
-    in_words,
-    likeness,
-    walked,
+    chains_in_words,
+    score_chains,
+    walk_chains,
 )
 from core.parameters import param
 from core.types import State, Usage
 
 # A neighbour's weight is its cosine to this power: cosine 0.9 weighs 0.006 of cosine 1.
-SHARP = 48
+COSINE_EXPONENT = 48
 # Factor of a chain's weight, exp(factor * likeness), with the likeness of chain ranking. A likeness
 # that is 0.1 higher weighs e³ = 20 times as much.
-WORDS = 30
-LEAST_FIT = 0.5  # F1 below which a chain does not count as a solution
-TWIN = 0.99999  # least cosine of two questions that differ only in the entity
+LIKENESS_FACTOR = 30
+MIN_SOLUTION_F1 = 0.5  # F1 below which a chain does not count as a solution
+MIN_TWIN_COSINE = 0.99999  # least cosine of two questions that differ only in the entity
 TWIN_NOTE = (
     "The very same question was solved for another entity, as happens where a set is made from "
     "templates."
 )
-SHOWN_VOTES = 5  # neighbours named in the notes
+MAX_VOTERS_NOTED = 5  # neighbours named in the notes
 SOURCE_HELP = (
     "Question sets or files with answers, and “own” for saved cases and thumbs up, with commas "
     "between."
@@ -53,7 +53,7 @@ RANKING_HELP = (
     "vote."
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
-METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
+METAQA_SOURCES = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
 
 
 def neighbours(
@@ -65,20 +65,24 @@ def neighbours(
     `by.alike`, is not the question itself, and was solved by its chain.
     """
     encoder = ctx.models.encoder(by.encoder)
-    own = ctx.environment.solved(ctx.graph.digest)
-    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.watch, own)
-    ctx.watch.report(f"Looking among {len(known):,} solved questions")
-    vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.watch)[0]
-    recorder.usage += Usage(texts=1)
-    itself = asked(state.question)
-    fit = (
-        (place, cosine)
-        for place, cosine in known.nearest(vector)
-        if cosine >= by.alike
-        and known.fits[place] >= LEAST_FIT
-        and not known.keys[place].startswith(itself)
+    own_cases = ctx.environment.solved(ctx.graph.digest)
+    all_cases = load_cases(
+        ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.watch, own_cases
     )
-    return known, fit
+    ctx.watch.report(f"Looking among {len(all_cases):,} solved questions")
+    vector = encoder.encode(
+        [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
+    )[0]
+    recorder.usage += Usage(texts=1)
+    question_key = text_key(state.question)
+    voters = (
+        (place, cosine)
+        for place, cosine in all_cases.nearest(vector)
+        if cosine >= by.alike
+        and all_cases.fits[place] >= MIN_SOLUTION_F1
+        and not all_cases.keys[place].startswith(question_key)
+    )
+    return all_cases, voters
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,8 +104,8 @@ class CaseMemory(Operator):
     chosen on development questions of MetaQA. `ranking` was chosen on half of the questions of all
     sets: the smallest value with which no set lost answers of chain ranking, beyond chance.
 
-    >>> from core.io.home import home
-    >>> file = home() / "solved.json"
+    >>> from core.io.home import home_folder
+    >>> file = home_folder() / "solved.json"
     >>> _ = file.write_text(
     ...     '[{"question": "where does A lead", "entities": ["A"], "answers": ["D"]}]'
     ... )
@@ -115,44 +119,44 @@ class CaseMemory(Operator):
     plain = "follows the relations that answered the most similar solved questions"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
-    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    source: str = param(METAQA_SOURCES, "Solved questions", SOURCE_HELP)
     size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
     neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
     alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
     ranking: float = param(0.92, "Chain ranking counts as", RANKING_HELP, low=0.0, high=1.0)
-    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
-    chains: int = param(3, "Chains walked", WALKED_HELP, low=1, high=100)
-    price: float = param(0.06, "Price of a step too many", PRICE_HELP, low=0, high=1)
-    keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
+    steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)
+    chains: int = param(3, "Chains walked", WALKED_CHAINS_HELP, low=1, high=100)
+    price: float = param(0.06, "Price of a step too many", CHAIN_PRICE_HELP, low=0, high=1)
+    keep: int = param(1000, "Keep", CHAIN_PATHS_HELP, low=1, high=100_000)
     encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        known, fit = neighbours(state, ctx, recorder, self)
-        if not len(known):
+        memory, fit = neighbours(state, ctx, recorder, self)
+        if not len(memory):
             raise BadInput(
                 f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks "
                 f"for questions of {self.source}, and "
                 "none of them has its entities and an answer there. Name questions of this graph, "
                 "as in CaseMemory(source='a-set')."
             )
-        votes = _votes(state, ctx, recorder, known, fit, self)
+        votes = _chain_votes(state, ctx, recorder, memory, fit, self)
         if not votes:
             recorder.notes.append(
-                f"None of {len(known):,} solved questions is like this one; chain ranking decides."
+                f"None of {len(memory):,} solved questions is like this one; chain ranking decides."
             )
             return self._chain_ranking().apply(state, ctx, recorder)
-        first = min(votes, key=_place(votes))
+        best_chain = min(votes, key=_vote_order(votes))
         for chain, voice in self._voice(state, ctx).items():
             votes[chain] = votes.get(chain, 0.0) + voice
         total = sum(votes.values())
-        order = sorted(votes, key=_place(votes))
-        if order[0] != first:
-            words = _words(ctx.graph, order[0]), _words(ctx.graph, first)
+        order = sorted(votes, key=_vote_order(votes))
+        if order[0] != best_chain:
+            words = _words(ctx.graph, order[0]), _words(ctx.graph, best_chain)
             recorder.notes.append(
                 f"Not alike enough to outvote chain ranking: {words[0]} comes before {words[1]}."
             )
-        return walked(
+        return walk_chains(
             state,
             ctx,
             recorder,
@@ -172,7 +176,8 @@ class CaseMemory(Operator):
         """
         ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
         return {
-            chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked
+            chain: self.ranking**COSINE_EXPONENT * float(np.exp(LIKENESS_FACTOR * score))
+            for chain, score, _ in ranked
         }
 
     def stamp(self, graph, environment: Environment) -> str:
@@ -201,29 +206,29 @@ class PredictHops(Operator):
     plain = "predicts the number of hops"
     reads, writes = ("seeds",), ("hops",)
 
-    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    source: str = param(METAQA_SOURCES, "Solved questions", SOURCE_HELP)
     size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
     neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
     alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
-    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
-    price: float = param(0.06, "Price of a step too many", PRICE_HELP, low=0, high=1)
+    steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)
+    price: float = param(0.06, "Price of a step too many", CHAIN_PRICE_HELP, low=0, high=1)
     encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        known, fit = neighbours(state, ctx, recorder, self)
+        memory, fit = neighbours(state, ctx, recorder, self)
         hops: dict[int, float] = {}
-        for chain, weight in _votes(state, ctx, recorder, known, fit, self).items():
+        for chain, weight in _chain_votes(state, ctx, recorder, memory, fit, self).items():
             hops[len(chain)] = hops.get(len(chain), 0.0) + weight
         if hops:
             return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
         ranked = ChainRanking(
             self.steps, price=self.price, encoder=self.encoder, direction=self.direction
         ).ranked(state, ctx, recorder)
-        why = "There is no solved question on this graph"
-        if len(known):
-            why = f"None of {len(known):,} solved questions is like this one"
-        recorder.notes.append(f"{why}; chain ranking decides.")
+        reason = "There is no solved question on this graph"
+        if len(memory):
+            reason = f"None of {len(memory):,} solved questions is like this one"
+        recorder.notes.append(f"{reason}; chain ranking decides.")
         return state.replace(hops=len(ranked[0][0]) if ranked else None)
 
     def stamp(self, graph, environment: Environment) -> str:
@@ -233,7 +238,7 @@ class PredictHops(Operator):
         return "hops predicted"
 
 
-def _votes(
+def _chain_votes(
     state: State,
     ctx: Context,
     recorder: Recorder,
@@ -247,66 +252,73 @@ def _votes(
     """
     leads: dict[Chain, bool] = {}
     voters: list[tuple[int, float, tuple[Chain, ...]]] = []
-    for place, cosine in fit:
-        for chain in known.chains[place]:
+    for case, cosine in fit:
+        for chain in known.chains[case]:
             if chain not in leads:
-                leads[chain] = _leads(state, ctx, chain, by.direction)
-        here = tuple(chain for chain in known.chains[place] if leads[chain])
-        voters += [(place, cosine, here)] if here else []
+                leads[chain] = _leads_to_node(state, ctx, chain, by.direction)
+        chains = tuple(chain for chain in known.chains[case] if leads[chain])
+        voters += [(case, cosine, chains)] if chains else []
         if len(voters) == by.neighbours:
             break
     if not voters:
         return {}
-    worth = _worth(
+    worth = _chain_weights(
         state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by
     )
     votes: dict[Chain, float] = {}
-    for place, cosine, here in voters:
-        for chain in here:
-            votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * worth[chain]
+    for case, cosine, chains in voters:
+        for chain in chains:
+            votes[chain] = (
+                votes.get(chain, 0.0) + cosine**COSINE_EXPONENT * known.fits[case] * worth[chain]
+            )
     voices = [
         f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}"
         for p, cosine, here in voters
     ]
     recorder.notes.append(
         f"Of {len(known):,} solved questions {len(voters)} voted: "
-        f"{'; '.join(voices[:SHOWN_VOTES])}."
+        f"{'; '.join(voices[:MAX_VOTERS_NOTED])}."
     )
-    if voters[0][1] > TWIN:
+    if voters[0][1] > MIN_TWIN_COSINE:
         recorder.notes.append(TWIN_NOTE)
     return votes
 
 
-def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
+def _vote_order(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
     """Return the sort key of chains: (-votes, length, codes)."""
     return lambda chain: (-votes[chain], len(chain), chain)
 
 
-def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
+def _leads_to_node(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
     """Return whether a chain leads from the seeds to another node."""
-    front = walk(ctx.graph, state.seeds, chain, direction, ctx.watch)
+    front = walk_chain(ctx.graph, state.seeds, chain, direction, ctx.watch)
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 
 
-def _worth(
+def _chain_weights(
     state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any
 ) -> dict[Chain, float]:
     """Return exp(30 x likeness) of each chain in words and the question.
 
     A chain that is not in the index gets the smallest likeness of the others.
     """
-    index, question = in_words(state, ctx, recorder, by)
-    known = [chain for chain in chains if chain in index.place]
+    index, question = chains_in_words(state, ctx, recorder, by)
+    indexed_chains = [chain for chain in chains if chain in index.place]
     scores = dict(
         zip(
-            known,
-            likeness(
-                state, ctx, index, question, [index.place[chain] for chain in known], by.price
+            indexed_chains,
+            score_chains(
+                state,
+                ctx,
+                index,
+                question,
+                [index.place[chain] for chain in indexed_chains],
+                by.price,
             ).tolist(),
         )
     )
     least = min(scores.values(), default=0.0)
-    return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
+    return {chain: float(np.exp(LIKENESS_FACTOR * scores.get(chain, least))) for chain in chains}
 
 
 def _words(graph, chain: Chain) -> str:

@@ -12,31 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.algorithms.chains import Chain, chains_from, ranked_ends, walk
-from core.graph.unnamed import unnamed
+from core.graph.algorithms.chains import Chain, chains_from, ranked_ends, walk_chain
+from core.graph.identifier_names import is_unnamed
 from core.indexes.chains import ChainIndex, chain_index, token_vectors
-from core.indexes.masking import masked
+from core.indexes.question_masks import mask_entities
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
 # pairs of nodes from which a chain is continued when the chains at the seeds are listed
-LOOKED_AT = 256
-STEP_WORDS = 3  # question words that allow one step of a chain without a price
+MAX_PAIRS_CONTINUED = 256
+WORDS_PER_STEP = 3  # question words that allow one step of a chain without a price
 # An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
-_WORD = re.compile(r"\w+|['’]")
-STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
-WALKED_HELP = (
+_WORD_PATTERN = re.compile(r"\w+|['’]")
+CHAIN_STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
+WALKED_CHAINS_HELP = (
     "The best chains are walked from the seeds; the graph reader answers the ends of the first."
 )
-PRICE_HELP = (
+CHAIN_PRICE_HELP = (
     "What a chain's score loses for each step that the question has no room for: three words make "
     "room for a step, so that a short question is not answered by a long chain that says its "
     "words twice. 0: any chain may be as long as it likes."
 )
 ENCODER_HELP = "The sentence encoder that reads the question and the chains."
-KEEP_HELP = (
+CHAIN_PATHS_HELP = (
     "How many paths stay: for each end of a walked chain one, the chains one after the other."
 )
 
@@ -67,40 +67,42 @@ class ChainRanking(Operator):
     plain = "ranks chains of up to {steps} relations by meaning"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
-    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
-    chains: int = param(3, "Chains walked", WALKED_HELP, low=1, high=100)
-    price: float = param(0.06, "Price of a step too many", PRICE_HELP, low=0, high=1)
-    keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
+    steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)
+    chains: int = param(3, "Chains walked", WALKED_CHAINS_HELP, low=1, high=100)
+    price: float = param(0.06, "Price of a step too many", CHAIN_PRICE_HELP, low=0, high=1)
+    keep: int = param(1000, "Keep", CHAIN_PATHS_HELP, low=1, high=100_000)
     encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        chosen = self.ranked(state, ctx, recorder)
-        if chosen:
-            best = "; ".join(f"{words} ({score:.2f})" for _, score, words in chosen[: self.chains])
-            recorder.notes.append(f"Best of {len(chosen):,} chains: {best}.")
-            recorder.sizes["chains"] = len(chosen)
-        return walked(state, ctx, recorder, chosen, self)
+        chosen_chains = self.ranked(state, ctx, recorder)
+        if chosen_chains:
+            best = "; ".join(
+                f"{words} ({score:.2f})" for _, score, words in chosen_chains[: self.chains]
+            )
+            recorder.notes.append(f"Best of {len(chosen_chains):,} chains: {best}.")
+            recorder.sizes["chains"] = len(chosen_chains)
+        return walk_chains(state, ctx, recorder, chosen_chains, self)
 
     def ranked(
         self, state: State, ctx: Context, recorder: Recorder
     ) -> list[tuple[Chain, float, str]]:
         """Return the chains at the seeds as (chain, score, words), best first."""
-        index, question = in_words(state, ctx, recorder, self)
+        index, question = chains_in_words(state, ctx, recorder, self)
         ctx.watch.report("Ranking relation chains")
-        found = chains_from(
+        seed_chains = chains_from(
             ctx.graph,
             state.seeds,
             self.steps,
             self.direction,
-            LOOKED_AT,
+            MAX_PAIRS_CONTINUED,
             index.beginnings.__contains__,
             ctx.watch,
         )
-        places = [index.place[chain] for chain, _ in found if chain in index.place]
-        scores = likeness(state, ctx, index, question, places, self.price)
+        chain_rows = [index.place[chain] for chain, _ in seed_chains if chain in index.place]
+        scores = score_chains(state, ctx, index, question, chain_rows, self.price)
         return [
-            (index.chains[places[i]], float(scores[i]), index.texts[places[i]])
+            (index.chains[chain_rows[i]], float(scores[i]), index.texts[chain_rows[i]])
             for i in np.argsort(-scores, kind="stable").tolist()
         ]
 
@@ -108,7 +110,7 @@ class ChainRanking(Operator):
         return f"chain ranking, {self.steps} steps"
 
 
-def in_words(
+def chains_in_words(
     state: State, ctx: Context, recorder: Recorder, by: Any
 ) -> tuple[ChainIndex, np.ndarray]:
     """Return the graph's chains in words, and the question's token vectors.
@@ -124,11 +126,11 @@ def in_words(
         )
     recorder.usage += Usage(texts=1)
     return index, token_vectors(
-        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.watch
+        encoder, [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
     )[0]
 
 
-def likeness(
+def score_chains(
     state: State,
     ctx: Context,
     index: ChainIndex,
@@ -146,12 +148,15 @@ def likeness(
     places : positions of the chains in the index.
     price : price of a step that the question has no words for.
     """
-    room = len(_WORD.findall(masked(ctx.graph, state.question.text, state.seeds))) / STEP_WORDS
+    room = (
+        len(_WORD_PATTERN.findall(mask_entities(ctx.graph, state.question.text, state.seeds)))
+        / WORDS_PER_STEP
+    )
     steps = np.array([len(index.chains[place]) for place in places], np.int64)
     return np.round(index.scores(question, places) - price * np.maximum(0, steps - room), 9)
 
 
-def walked(
+def walk_chains(
     state: State,
     ctx: Context,
     recorder: Recorder,
@@ -169,33 +174,37 @@ def walked(
     for chain, score, words in chosen:
         if followed == by.chains or len(paths) == by.keep:
             break
-        front = walk(ctx.graph, state.seeds, chain, by.direction, ctx.watch)
+        front = walk_chain(ctx.graph, state.seeds, chain, by.direction, ctx.watch)
         if front is None:
             continue
-        ends = named(ctx.graph, ranked_ends(front, state.seeds))
-        here = front.paths(ends[: by.keep - len(paths)])
-        paths |= dict.fromkeys(here, score)
+        end_nodes = named_nodes(ctx.graph, ranked_ends(front, state.seeds))
+        new_paths = front.paths(end_nodes[: by.keep - len(paths)])
+        paths |= dict.fromkeys(new_paths, score)
         if front.cut:
             recorder.notes.append(
                 f"{words}: more walks than can be followed; the ends are those of the first."
             )
-        if here:
+        if new_paths:
             followed += 1
             recorder.frames.append(
-                Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(ends))
+                Frame(
+                    words,
+                    Ranking("path", tuple(new_paths), (score,) * len(new_paths)),
+                    len(end_nodes),
+                )
             )
     ranking = Ranking("path", tuple(paths), tuple(paths.values()))
-    return state.replace(paths=ranking, subgraph=touched(state.seeds, ranking))
+    return state.replace(paths=ranking, subgraph=subgraph_of_paths(state.seeds, ranking))
 
 
-def named(graph, nodes: np.ndarray) -> np.ndarray:
+def named_nodes(graph, nodes: np.ndarray) -> np.ndarray:
     """Return the nodes that have a name, in their order."""
     if len(nodes):
-        return nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]]
+        return nodes[[not is_unnamed(graph.node_name(node)) for node in nodes.tolist()]]
     return nodes
 
 
-def touched(seeds: Sequence[int], paths: Ranking) -> Subgraph:
+def subgraph_of_paths(seeds: Sequence[int], paths: Ranking) -> Subgraph:
     """Return the seeds with the nodes and edges of the paths."""
     nodes = np.unique(
         np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
@@ -16,7 +16,7 @@ CAP_HELP = (
 )
 
 
-def from_seeds(
+def paths_from_seeds(
     search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder
 ) -> Ranking:
     """Return the paths from each seed, without repeats, by (length, seed, nodes, edges).
@@ -24,31 +24,31 @@ def from_seeds(
     `search(local, seed, room)` returns the paths from one seed, and whether there are more.
     """
     assert state.subgraph is not None  # a line in which nothing writes it is refused
-    local = Local(ctx.graph, state.subgraph, direction)
-    found: list[tuple[int, Path]] = []
+    local = LocalAdjacency(ctx.graph, state.subgraph, direction)
+    seed_paths: list[tuple[int, Path]] = []
     dropped = 0
     for order, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.watch.check()
         if seed not in state.subgraph:
             continue
         paths, capped = search(local, seed, cap)
-        found += [(order, path) for path in paths]
+        seed_paths += [(order, path) for path in paths]
         if capped:
             recorder.notes.append(
                 f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more."
             )
-        found.sort(key=_place)
-        dropped += len(found[cap:])
-        del found[cap:]
+        seed_paths.sort(key=_path_order)
+        dropped += len(seed_paths[cap:])
+        del seed_paths[cap:]
     if dropped:
         recorder.notes.append(
             f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the "
             "shortest first."
         )
-    return Ranking("path", tuple(path for _, path in found))
+    return Ranking("path", tuple(path for _, path in seed_paths))
 
 
-def _place(found: tuple[int, Path]) -> tuple:
+def _path_order(found: tuple[int, Path]) -> tuple:
     """Return the sort key of paths: (length, seed, nodes, edges, forward)."""
     order, path = found
     return len(path), order, path.nodes, path.edges, path.forward
@@ -94,7 +94,7 @@ class ShortestPaths(Operator):
             return shortest_paths(local, seed, self.hops, self.every, self.parallel, cap, ctx.watch)
 
         return state.replace(
-            paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)
+            paths=paths_from_seeds(search, state, ctx, self.direction, self.cap, recorder)
         )
 
     def words(self) -> str:
@@ -127,7 +127,7 @@ class SimplePaths(Operator):
             return simple_paths(local, seed, self.hops, cap, watch=ctx.watch)
 
         return state.replace(
-            paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)
+            paths=paths_from_seeds(search, state, ctx, self.direction, self.cap, recorder)
         )
 
     def words(self) -> str:

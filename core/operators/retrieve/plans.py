@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from core.errors import shorten
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.models.base import Messages
 from core.models.chat.json_reply import json_reply
-from core.models.chat.replies import BULLET
-from core.operators.asking import asked
+from core.models.chat.token_estimates import LIST_ITEM_MARK
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
+from core.operators.model_replies import request_reply
 from core.operators.retrieve.paths import CAP_HELP
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import make_messages
 from core.types import Path, Ranking, State
 
 Plan = tuple[str, ...]
-ARROW = re.compile(r"->|→|,")  # separates the relations of a plan
+ARROW_PATTERN = re.compile(r"->|→|,")  # separates the relations of a plan
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,41 +70,41 @@ class RelationPlans(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line in which nothing writes it is refused
-        local = Local(ctx.graph, state.subgraph, self.direction)
+        local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
         known = near_relations(local, state.seeds)[: self.shown]
-        found: dict[Path, None] = {}
+        plan_paths: dict[Path, None] = {}
         for number, plan in enumerate(self._plans(state, ctx, recorder, known) if known else (), 1):
             paths = [
                 path
                 for seed in dict.fromkeys(state.seeds)
-                for path in follow(local, seed, plan, self.cap, ctx)
+                for path in follow_plan(local, seed, plan, self.cap, ctx)
             ]
-            found |= dict.fromkeys(paths)
+            plan_paths |= dict.fromkeys(paths)
             recorder.notes.append(
                 f"Plan {number}, {' → '.join(plan)}: "
                 f"{len(paths):,} path{'' if len(paths) == 1 else 's'}."
             )
-        if len(found) > self.cap:
-            recorder.notes.append(f"Of {len(found):,} paths the first {self.cap:,} were kept.")
-        return state.replace(paths=Ranking("path", tuple(found)[: self.cap]))
+        if len(plan_paths) > self.cap:
+            recorder.notes.append(f"Of {len(plan_paths):,} paths the first {self.cap:,} were kept.")
+        return state.replace(paths=Ranking("path", tuple(plan_paths)[: self.cap]))
 
     def _plans(
         self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]
     ) -> list[Plan]:
         ctx.watch.report("Planning which relations to follow")
-        prompt_messages = prompt(
+        prompt_messages = plan_prompt(
             state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops
         )
         longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
-        reply = asked(
+        reply = request_reply(
             ctx.models.chat(self.role),
             prompt_messages,
             ctx,
             recorder,
             longest,
-            schema=schema(known, self.plans, self.hops),
+            schema=plan_schema(known, self.plans, self.hops),
         )
-        plans, notes = parse(reply.text, known)
+        plans, notes = parse_plans(reply.text, known)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]
 
@@ -112,12 +112,12 @@ class RelationPlans(Operator):
         return f"{self.plans} plans of up to {self.hops} relations"
 
 
-def prompt(
+def plan_prompt(
     question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int
 ) -> Messages:
     """Return the planning prompt with the known relations, the question and its entities."""
     values = dict(question=question, entities=", ".join(entities), k=str(plans), hops=str(hops))
-    return messages("relations", "plans", relations="\n".join(known), **values)
+    return make_messages("relations", "plans", relations="\n".join(known), **values)
 
 
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
@@ -126,7 +126,7 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
     They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations out of reach
     come last.
     """
-    depth = {place: 0 for seed in seeds if (place := local.place(seed)) >= 0}
+    depth = {node: 0 for seed in seeds if (node := local.place(seed)) >= 0}
     level, hop = list(depth), 0
     while level:
         hop += 1
@@ -138,17 +138,20 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
         ]
         level = list(dict.fromkeys(level))
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
-    far = len(local) + 1
-    found: dict[int, tuple[int, int]] = {}
+    farthest = len(local) + 1
+    nearness: dict[int, tuple[int, int]] = {}
     for edge, source in zip(local.edges.tolist(), sources.tolist()):
         relation = local.relation_of[edge]
-        nearest, count = found.get(relation, (far, 0))
-        found[relation] = (min(nearest, depth.get(source, far)), count + 1)
+        nearest, count = nearness.get(relation, (farthest, 0))
+        nearness[relation] = (min(nearest, depth.get(source, farthest)), count + 1)
     names = local.graph.relation_names
-    return [names[r] for r in sorted(found, key=lambda r: (found[r][0], -found[r][1], names[r]))]
+    return [
+        names[r]
+        for r in sorted(nearness, key=lambda r: (nearness[r][0], -nearness[r][1], names[r]))
+    ]
 
 
-def schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
+def plan_schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
     """Return the JSON schema of a reply.
 
     It has at most `plans` chains of 1 to `hops` known relations.
@@ -159,16 +162,16 @@ def schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
         "maxItems": hops,
         "items": {"type": "string", "enum": list(known)},
     }
-    listed = {"type": "array", "maxItems": plans, "items": plan}
+    plan_list = {"type": "array", "maxItems": plans, "items": plan}
     return {
         "type": "object",
-        "properties": {"plans": listed},
+        "properties": {"plans": plan_list},
         "required": ["plans"],
         "additionalProperties": False,
     }
 
 
-def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
+def parse_plans(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     """Return the different plans in a reply, and notes on unusable ones.
 
     The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
@@ -178,8 +181,8 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     if found is not None and isinstance(found.value["plans"], list):
         plans = [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
     else:
-        lines = [BULLET.sub("", line) for line in reply.splitlines()]
-        plans = [tuple(filter(None, map(str.strip, ARROW.split(line)))) for line in lines]
+        lines = [LIST_ITEM_MARK.sub("", line) for line in reply.splitlines()]
+        plans = [tuple(filter(None, map(str.strip, ARROW_PATTERN.split(line)))) for line in lines]
     plain = [
         tuple(name.removesuffix("_reverse") if name not in known else name for name in plan)
         for plan in plans
@@ -197,7 +200,7 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     ] if unusable else []
 
 
-def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
+def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
     """Return the paths from `seed` along the relations of `plan`, breadth-first.
 
     At most `cap` + 1 paths are held at a time.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from core.indexes.communities import communities
-from core.indexes.reports import Reports
+from core.indexes.communities import load_communities
+from core.indexes.reports import ReportStore
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
-from core.types import Report, State
+from core.types import State, WrittenReport
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +25,7 @@ class CommunityReports(Operator):
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
     >>> retrieve("CommunityReports()", "A", models=written).reports
-    (Report(title='All five', text='A to E hang together.', about=('A',), members=5),)
+    (WrittenReport(title='All five', text='A to E hang together.', about=('A',), members=5),)
     """
 
     stage = "retrieve"
@@ -48,37 +48,45 @@ class CommunityReports(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = communities(ctx.graph, self.size, ctx.watch)
-        known = Reports(
-            ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role)
+        partition = load_communities(ctx.graph, self.size, ctx.watch)
+        stored_reports = ReportStore(
+            ctx.graph,
+            partition,
+            lambda: ctx.models.chat(self.role),
+            ctx.models.signature(self.role),
         )
         of: dict[int, list[int]] = {}  # seeds by community
         for seed in dict.fromkeys(state.seeds):
-            of.setdefault(int(found.of[seed]), []).append(seed)
-        chosen, reports, written, start = list(of.items())[: self.keep], [], 0, time.perf_counter()
+            of.setdefault(int(partition.of[seed]), []).append(seed)
+        chosen, reports, n_written, start = (
+            list(of.items())[: self.keep],
+            [],
+            0,
+            time.perf_counter(),
+        )
         for number, (community, seeds) in enumerate(chosen, 1):
             ctx.watch.report(
                 f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen)
             )
             ctx.watch.check()
-            report = known.get(community, ctx.seed, ctx.watch)
+            report = stored_reports.get(community, ctx.seed, ctx.watch)
             recorder.usage += report.usage
-            written += report.fresh
+            n_written += report.fresh
             recorder.notes += (
                 [report.note] if report.note and report.note not in recorder.notes else []
             )
             reports.append(
-                Report(
+                WrittenReport(
                     report.title,
                     report.text,
                     tuple(ctx.graph.names(seeds)),
-                    len(found.members(community)),
+                    len(partition.members(community)),
                 )
             )
-        if written:
+        if n_written:
             seconds = time.perf_counter() - start
             recorder.notes.append(
-                f"{written} of {len(chosen)} reports had not been prepared and were written now, "
+                f"{n_written} of {len(chosen)} reports had not been prepared and were written now, "
                 f"in {seconds:.1f} s."
             )
         if len(of) > self.keep:

@@ -10,10 +10,10 @@ import numpy as np
 from core.datasets.relations import relation_words
 from core.graph.algorithms.directional import directional_distances
 from core.graph.order import top_k
-from core.indexes.vectors import opened, place
-from core.models.triple_scorer import triple_scorer
+from core.indexes.vectors import open_vectors, vector_folder
+from core.models.triple_scorer import load_triple_scorer
 from core.operators.base import Context, Operator, Recorder
-from core.operators.retrieve.chains import touched
+from core.operators.retrieve.chains import subgraph_of_paths
 from core.parameters import param
 from core.types import Path, Ranking, State, Subgraph, Usage
 
@@ -49,10 +49,10 @@ class ScoredTriples(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        subgraph, scorer = state.subgraph, triple_scorer()
+        subgraph, scorer = state.subgraph, load_triple_scorer()
         assert subgraph is not None  # a line in which nothing writes it is refused
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
-        read = Vectors(ctx, self.encoder, recorder)
+        read = NameVectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
         likely = np.round(scorer.scores(*features), 5)
         edges, scores = top_k(subgraph.edges, likely, self.keep)
@@ -62,17 +62,17 @@ class ScoredTriples(Operator):
             for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
         )
         selected = Ranking("path", paths, tuple(scores.tolist()))
-        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
+        return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def stamp(self, graph: Any, environment: Any) -> str:
-        return str(float(sum(np.abs(part).sum() for part in triple_scorer().weights.values())))
+        return str(float(sum(np.abs(part).sum() for part in load_triple_scorer().weights.values())))
 
     def words(self) -> str:
         return f"{self.keep:,} likeliest triples"
 
 
 @dataclass(frozen=True)
-class Vectors:
+class NameVectors:
     """Vectors of names, from the graph's index or encoded now."""
 
     ctx: Context
@@ -82,7 +82,7 @@ class Vectors:
     def nodes(self, nodes: np.ndarray) -> np.ndarray:
         """Return the vectors of nodes' names, float32 [n, d]."""
         encoder = self.ctx.models.encoder(self.encoder)
-        index = opened(place(self.ctx.graph, encoder, "nodes"))
+        index = open_vectors(vector_folder(self.ctx.graph, encoder, "nodes"))
         if index is not None and index.exact:
             return index.index.reconstruct_batch(nodes.astype(np.int64))
         return self.texts(self.ctx.graph.names(nodes))
@@ -98,15 +98,15 @@ def triple_features(
 ) -> tuple[Any, ...]:
     """Return the arguments of `TripleScorer.scores` for the triples of a subgraph.
 
-    `read` gives vectors of nodes and of texts, as `Vectors` does.
+    `read` gives vectors of nodes and of texts, as `NameVectors` does.
     """
     heads, relations, tails = graph.triples(subgraph.edges)
-    nodes, ends = np.unique(
+    nodes, node_rows = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
-    kinds, which = np.unique(relations, return_inverse=True)
-    heads, tails = ends[: len(heads)], ends[len(heads) : 2 * len(heads)]
-    places = directional_distances(heads, tails, np.isin(nodes, seeds))
-    relation_texts = [relation_words(graph.relation_names[kind]) for kind in kinds]
+    relation_kinds, relation_rows = np.unique(relations, return_inverse=True)
+    heads, tails = node_rows[: len(heads)], node_rows[len(heads) : 2 * len(heads)]
+    distances = directional_distances(heads, tails, np.isin(nodes, seeds))
+    relation_texts = [relation_words(graph.relation_names[kind]) for kind in relation_kinds]
     words = read.texts([question, *relation_texts])
-    return words[0], read.nodes(nodes), words[1:], places, (heads, which, tails)
+    return words[0], read.nodes(nodes), words[1:], distances, (heads, relation_rows, tails)

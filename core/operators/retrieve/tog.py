@@ -8,29 +8,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.graph.unnamed import unnamed
+from core.graph.identifier_names import is_unnamed
 from core.models.base import Task
-from core.models.rating import rate
-from core.models.words import short_name
+from core.models.chooser_names import short_name
+from core.models.rating import rate_texts
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.stop import sufficient
+from core.operators.stop import are_paths_sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph
 
-WITHOUT = ("encoder", "facts")  # `model` and `exhausted` if no language model may be asked
-RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
-MANY = 20  # from this many entities behind one relation on, only a few are drawn
+NO_MODEL_SETTINGS = (
+    "encoder",
+    "facts",
+)  # `model` and `exhausted` if no language model may be asked
+RATE_BY_MODEL = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
+MIN_ENTITIES_TO_DRAW = 20  # from this many entities behind one relation on, only a few are drawn
 # Freebase's internal relations
-UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")
-LARGEST = 100_000  # with more entities behind one relation, only the drawn ones count as read
+INTERNAL_RELATION_PATTERN = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")
+MAX_ENTITIES_READ = (
+    100_000  # with more entities behind one relation, only the drawn ones count as read
+)
 EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
 RELATION_HELP = (
     "An entity of several scores relation times entity, as in ToG's code; else entity alone."
 )
-Scored = tuple[float, Path]
+ScoredPath = tuple[float, Path]
 # the entities behind a relation, ascending, the first edge to each, and the direction
-Behind = tuple[np.ndarray, np.ndarray, bool]
+EntitiesBehind = tuple[np.ndarray, np.ndarray, bool]
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,11 +81,11 @@ class ThinkOnGraph(Operator):
     )
     depth: int = param(3, "Depth", "Longest chain.", low=1, high=8)
     model: str = param(
-        RATE,
+        RATE_BY_MODEL,
         "Pruned by",
         "“rate”: the language model rates; or a scorer, such as bm25.",
         model=True,
-        also=(RATE,),
+        also=(RATE_BY_MODEL,),
     )
     role: str = param(
         "choose",
@@ -103,41 +108,43 @@ class ThinkOnGraph(Operator):
         if (
             not ctx.answering
             and ctx.graph.columns.of_texts
-            and (self.model, self.exhausted) != WITHOUT
+            and (self.model, self.exhausted) != NO_MODEL_SETTINGS
         ):
             recorder.notes.append(
                 "No language model is asked: the encoder rates, and nobody says when the facts "
                 "suffice."
             )
-            return replace(self, model=WITHOUT[0], exhausted=WITHOUT[1]).apply(state, ctx, recorder)
-        walk = _Walk(self, state, ctx, recorder)
-        chains, enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
-        hops: list[list[Scored]] = []
-        while chains and not enough and len(hops) < self.depth:
-            best = walk.hop(chains, len(hops) + 1)
-            chains = [path for _, path in best]
-            if best:
-                hops.append(best)
-                enough = walk.enough([path for hop in hops for _, path in hop])
-        found = Ranking(
+            return replace(self, model=NO_MODEL_SETTINGS[0], exhausted=NO_MODEL_SETTINGS[1]).apply(
+                state, ctx, recorder
+            )
+        walk = _QuestionWalk(self, state, ctx, recorder)
+        chains, is_enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
+        hops: list[list[ScoredPath]] = []
+        while chains and not is_enough and len(hops) < self.depth:
+            best_pairs = walk.hop(chains, len(hops) + 1)
+            chains = [path for _, path in best_pairs]
+            if best_pairs:
+                hops.append(best_pairs)
+                is_enough = walk.enough([path for hop in hops for _, path in hop])
+        ranking = Ranking(
             "path",
             tuple(p for hop in reversed(hops) for _, p in hop),
             tuple(s for hop in reversed(hops) for s, _ in hop),
         )
-        if not enough and chains and self.exhausted == "alone":
+        if not is_enough and chains and self.exhausted == "alone":
             recorder.notes.append(
                 f"After {self.depth} hops the model still wanted more; it answers from what it "
                 "knows, as in the paper."
             )
-            recorder.before_cut, found = found, Ranking("path", (), ())
-        return state.replace(subgraph=walk.read(), paths=found)
+            recorder.before_cut, ranking = ranking, Ranking("path", (), ())
+        return state.replace(subgraph=walk.read(), paths=ranking)
 
     def words(self) -> str:
-        by = "" if self.model == RATE else f", {short_name(self.model)}"
+        by = "" if self.model == RATE_BY_MODEL else f", {short_name(self.model)}"
         return f"think on graph, {self.width} wide, {self.depth} deep{by}"
 
 
-class _Walk:
+class _QuestionWalk:
     """The walk of one question and the part of the graph it read."""
 
     def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
@@ -147,9 +154,9 @@ class _Walk:
         self.nodes = set(state.seeds)
         self.edges: set[int] = set()
 
-    def hop(self, chains: list[Path], number: int) -> list[Scored]:
+    def hop(self, chains: list[Path], number: int) -> list[ScoredPath]:
         """Return the best chains with one more step, best first."""
-        grown: list[Scored] = []
+        grown: list[ScoredPath] = []
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
             self.ctx.watch.report(
@@ -160,17 +167,22 @@ class _Walk:
                 for score, (node, edge, forward) in self._entities(behind, relation_score, name):
                     grown.append((score, chain.extended(node, edge, forward)))
         grown.sort(key=lambda pair: (-pair[0], pair[1]))
-        best = [pair for pair in grown if pair[0] > 0][: self.operator.width]
+        best_pairs = [pair for pair in grown if pair[0] > 0][: self.operator.width]
         seeds = list(dict.fromkeys(path.start for _, path in grown))
         for seed in seeds:
             every, selected = (
-                [pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best)
+                [pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best_pairs)
             )
             label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
             self.recorder.frames.append(
-                Frame(f"hop {number}{label}", _ranking(selected), len(every), _ranking(every))
+                Frame(
+                    f"hop {number}{label}",
+                    _ranking_of_pairs(selected),
+                    len(every),
+                    _ranking_of_pairs(every),
+                )
             )
-        return best
+        return best_pairs
 
     def enough(self, paths: list[Path]) -> bool:
         """Return whether the language model says that the facts found so far suffice.
@@ -180,12 +192,12 @@ class _Walk:
         if not self.ctx.answering and self.ctx.graph.columns.of_texts:
             return False
         texts = self.ctx.graph.texts(paths)
-        said, usage, sentence = sufficient(
+        verdict, usage, sentence = are_paths_sufficient(
             self.ctx.models.chat(self.operator.role), self.task, texts
         )
         self.recorder.usage += usage
         self.recorder.notes.append(f"Hop {max(map(len, paths))}: {sentence}.")
-        return said
+        return verdict
 
     def read(self) -> Subgraph:
         """Return the part of the graph that was read."""
@@ -193,22 +205,22 @@ class _Walk:
             np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64)
         )
 
-    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
+    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
         """Yield the relations kept at a chain's end, each with its score and entities."""
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
         codes = 2 * steps.relations + ~steps.forward
-        came = None
+        previous = None
         if len(chain):
             # the relation that leads back
-            came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
+            previous = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
         names = {
             code: graph.relation_names[code >> 1]
             for code in np.unique(codes).tolist()
-            if code != came
+            if code != previous
         }
         keys = sorted(
-            (code for code in names if not UNUSABLE.match(names[code])),
+            (code for code in names if not INTERNAL_RELATION_PATTERN.match(names[code])),
             key=lambda code: (names[code], code & 1),
         )
         texts = [names[code] + ("_reverse" if code & 1 else "") for code in keys]
@@ -217,32 +229,36 @@ class _Walk:
             nodes, first = np.unique(steps.nodes[here], return_index=True)
             yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
 
-    def _entities(self, behind: Behind, relation_score: float, start: str):
+    def _entities(self, behind: EntitiesBehind, relation_score: float, start: str):
         """Return (score, step) for the entities kept behind one relation."""
         nodes, edges, forward = behind
-        if len(nodes) >= MANY:
-            drawn = np.sort(
+        if len(nodes) >= MIN_ENTITIES_TO_DRAW:
+            drawn_rows = np.sort(
                 self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False)
             )
-            if len(nodes) > LARGEST:
+            if len(nodes) > MAX_ENTITIES_READ:
                 note = (
                     f"Of {len(nodes):,} entities behind one relation only those drawn count as "
                     "read."
                 )
                 self.recorder.notes += [note] if note not in self.recorder.notes else []
-                nodes, edges, drawn = nodes[drawn], edges[drawn], np.arange(len(drawn))
+                nodes, edges, drawn_rows = (
+                    nodes[drawn_rows],
+                    edges[drawn_rows],
+                    np.arange(len(drawn_rows)),
+                )
         else:
-            drawn = np.arange(len(nodes))
+            drawn_rows = np.arange(len(nodes))
         self.nodes.update(nodes.tolist())
         self.edges.update(edges.tolist())
         steps = [
             (node, edge, forward)
-            for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())
+            for node, edge in zip(nodes[drawn_rows].tolist(), edges[drawn_rows].tolist())
         ]
         if len(behind[0]) == 1:
             return [(relation_score, steps[0])]
         names = self.ctx.graph.names(step[0] for step in steps)
-        scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
+        scores = None if all(map(is_unnamed, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))
         # weight 1 is the code of the In-depth Analysis
         weight = relation_score if self.operator.relation else 1.0
@@ -258,8 +274,10 @@ class _Walk:
         operator, task = self.operator, replace(self.task, unit=unit)
         if not texts:
             return {}
-        if operator.model == RATE:
-            rated = rate(self.ctx.models.chat(operator.role), task, start, texts, operator.width)
+        if operator.model == RATE_BY_MODEL:
+            rated = rate_texts(
+                self.ctx.models.chat(operator.role), task, start, texts, operator.width
+            )
             self.recorder.usage += rated.usage
             self.recorder.notes += [note for note in rated.notes if note not in self.recorder.notes]
             return rated.scores
@@ -271,5 +289,5 @@ class _Walk:
         return {i: score for i, score in zip(choice.positions, choice.scores) if score > 0}
 
 
-def _ranking(pairs: list[Scored]) -> Ranking:
+def _ranking_of_pairs(pairs: list[ScoredPath]) -> Ranking:
     return Ranking("path", tuple(path for _, path in pairs), tuple(score for score, _ in pairs))

@@ -11,7 +11,7 @@ from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.retrieve.chains import touched
+from core.operators.retrieve.chains import subgraph_of_paths
 from core.parameters import param
 from core.types import Path, Ranking, State, Usage
 
@@ -42,11 +42,11 @@ class DrawnTriples(Operator):
             neighbours, edges, forward = ctx.graph.steps(seed, ctx.graph.resolve(self.direction))
             for node, edge, way in zip(neighbours.tolist(), edges.tolist(), forward.tolist()):
                 paths.setdefault(edge, Path((seed, node), (edge,), (way,)))
-        here = [paths[edge] for edge in sorted(paths)]
-        drawn = ctx.rng(state.question.text, self).permutation(len(here))[: self.keep]
-        recorder.notes.append(f"Drawn from {len(here):,} triples at the question's entities.")
-        selected = Ranking("path", tuple(here[i] for i in drawn), (0.0,) * len(drawn))
-        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
+        node_paths = [paths[edge] for edge in sorted(paths)]
+        drawn = ctx.rng(state.question.text, self).permutation(len(node_paths))[: self.keep]
+        recorder.notes.append(f"Drawn from {len(node_paths):,} triples at the question's entities.")
+        selected = Ranking("path", tuple(node_paths[i] for i in drawn), (0.0,) * len(drawn))
+        return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:
         return f"{self.keep} triples drawn at the entities"
@@ -91,7 +91,7 @@ class NearestTriples(Operator):
             for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
         )
         selected = Ranking("path", paths, tuple(scores.tolist()))
-        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
+        return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:
         return f"the {self.keep} nearest triples"

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
-from core.indexes.verbalised_walks import VerbalisedWalks
-from core.indexes.walks import Template, Words, walk_corpus
+from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan, walks_from
+from core.indexes.walk_sentences import WalkSentences
+from core.indexes.walks import TemplateWording, WalkWording, walk_corpus
 from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.retrieve.chains import touched
+from core.operators.retrieve.chains import subgraph_of_paths
 from core.parameters import param
-from core.types import Path, Ranking, Report, State, Usage
+from core.types import Path, Ranking, State, Usage, WrittenReport
 
 STRATEGY_HELP = (
     "random: walks drawn at random; breadth-first: the walk to each node around, nearest first."
@@ -22,13 +22,15 @@ STRATEGY_HELP = (
 WALKS_HELP = "How many walks a node has; breadth-first, at most so many, 0 for all."
 LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
-KEEP_HELP = "How many walks are kept of each node, or of all."
-PER_HELP = "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
+WALKS_KEPT_HELP = "How many walks are kept of each node, or of all."
+WALKS_PER_HELP = (
+    "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
+)
 VERBALISER_HELP = (
     "Who puts walks into sentences: a template, or a chat model by its role or name, asked once "
     "for each walk that is read."
 )
-TEMPLATE = "template"
+TEMPLATE_VERBALISER = "template"
 SEED_HELP = "Of the draws of random walks; another one has vectors of its own."
 
 
@@ -58,16 +60,18 @@ class NodesThenWalks(Operator):
     writes = ("subgraph", "nodes", "paths", "reports")
     wanders = True
 
-    strategy: str = param("random", "Walks", STRATEGY_HELP, choices=STRATEGIES)
+    strategy: str = param("random", "Walks", STRATEGY_HELP, choices=WALK_STRATEGIES)
     walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
     length: int = param(4, "Length", LENGTH_HELP, low=1, high=8)
     nodes: int = param(3, "Nodes", "How many nodes are taken.", low=1, high=1000)
-    keep: int = param(3, "Keep", KEEP_HELP, low=1, high=1000)
-    per: str = param("node", "Kept of", PER_HELP, choices=("node", "all"))
+    keep: int = param(3, "Keep", WALKS_KEPT_HELP, low=1, high=1000)
+    per: str = param("node", "Kept of", WALKS_PER_HELP, choices=("node", "all"))
     unique: bool = param(False, "Each walk once", UNIQUE_HELP)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     seed: int = param(0, "Seed of the walks", SEED_HELP, low=0, high=1_000_000)
-    verbaliser: str = param(TEMPLATE, "Sentences by", VERBALISER_HELP, chat=True, also=(TEMPLATE,))
+    verbaliser: str = param(
+        TEMPLATE_VERBALISER, "Sentences by", VERBALISER_HELP, chat=True, also=(TEMPLATE_VERBALISER,)
+    )
     encoder: str = param(
         "encoder",
         "Encoder",
@@ -84,45 +88,47 @@ class NodesThenWalks(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        written = self._writer(ctx)
-        words: Words = written or Template(ctx.graph)
+        verbalise = self._writer(ctx)
+        words: WalkWording = verbalise or TemplateWording(ctx.graph)
         corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.watch)
         ctx.watch.report("Searching walks")
         question = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         recorder.usage += Usage(texts=1)
-        chosen, scores = corpus.nearest(question, self.nodes)
-        nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
+        chosen_nodes, scores = corpus.nearest(question, self.nodes)
+        nodes = Ranking("node", tuple(chosen_nodes.tolist()), tuple(scores.tolist()))
         recorder.notes.append(
             f"The nearest of {len(corpus.nodes):,} nodes with walks: "
-            f"{', '.join(ctx.graph.names(chosen))}."
+            f"{', '.join(ctx.graph.names(chosen_nodes))}."
         )
         drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
         found = self._nearest(question, drawn, encoder, words, ctx, recorder)
-        recorder.before_cut = _ranked(found)
-        best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
-        ranked = _ranked(best)
-        if len(ranked) < len(best):
+        recorder.before_cut = _rank_walks(found)
+        walks = found[: self.keep] if self.per == "all" else _first_walks_of_nodes(found, self.keep)
+        ranked = _rank_walks(walks)
+        if len(ranked) < len(walks):
             recorder.notes.append(
-                f"Of the {len(best)} walks kept, {len(best) - len(ranked)} are copies of others."
+                f"Of the {len(walks)} walks kept, {len(walks) - len(ranked)} are copies of others."
             )
-        after = state.replace(nodes=nodes, paths=ranked, subgraph=touched(nodes.items, ranked))
-        if written is None:
+        after = state.replace(
+            nodes=nodes, paths=ranked, subgraph=subgraph_of_paths(nodes.items, ranked)
+        )
+        if verbalise is None:
             return after
-        reports = tuple(Report("Walk", text) for text in written(ranked.items))
-        recorder.usage += written.usage
-        if written.silent:
+        reports = tuple(WrittenReport("Walk", text) for text in verbalise(ranked.items))
+        recorder.usage += verbalise.usage
+        if verbalise.silent:
             recorder.notes.append(
-                f"Of {written.silent} walks the language model told nothing; the template says "
+                f"Of {verbalise.silent} walks the language model told nothing; the template says "
                 "them."
             )
         return after.replace(reports=reports)
 
-    def _writer(self, ctx: Context) -> VerbalisedWalks | None:
+    def _writer(self, ctx: Context) -> WalkSentences | None:
         """Return the language model's writer of sentences, or None for the template."""
-        if self.verbaliser == TEMPLATE:
+        if self.verbaliser == TEMPLATE_VERBALISER:
             return None
         role = self.verbaliser
-        return VerbalisedWalks(
+        return WalkSentences(
             ctx.graph,
             lambda: ctx.models.chat(role),
             ctx.models.signature(role),
@@ -135,7 +141,7 @@ class NodesThenWalks(Operator):
         question: np.ndarray,
         drawn: list[list[Path]],
         encoder,
-        words: Words,
+        words: WalkWording,
         ctx: Context,
         recorder: Recorder,
     ) -> list[tuple[Path, float]]:
@@ -154,18 +160,18 @@ class NodesThenWalks(Operator):
         return f"{how} of the {self.nodes} nearest nodes"
 
 
-def _of_each(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
+def _first_walks_of_nodes(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
     """Return the first `keep` walks of each node, in their order."""
-    taken: dict[int, int] = {}
+    count_of_node: dict[int, int] = {}
     selected = []
     for walk, score in found:
-        taken[walk.start] = taken.get(walk.start, 0) + 1
-        if taken[walk.start] <= keep:
+        count_of_node[walk.start] = count_of_node.get(walk.start, 0) + 1
+        if count_of_node[walk.start] <= keep:
             selected.append((walk, score))
     return selected
 
 
-def _ranked(found: list[tuple[Path, float]]) -> Ranking:
+def _rank_walks(found: list[tuple[Path, float]]) -> Ranking:
     """Return the ranking of the walks, each once, with their scores."""
     scores = dict(found)
     return Ranking("path", tuple(scores), tuple(scores.values()))

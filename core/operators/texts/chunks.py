@@ -9,17 +9,17 @@ import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, chunk_text, chunks_of
-from core.indexes.so_far import cosines_now
+from core.indexes.partial_index import cosines_now
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
-from core.operators.texts.merge import in_turn, placed
+from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, count_fitting_texts
+from core.operators.texts.merge import interleave_lists, score_by_position
 from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
-BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
+CHUNK_BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,18 +41,20 @@ class ChunksOfRelations(Operator):
     plain = "takes the passages that these relations come from"
     reads, writes = ("relations",), ("chunks",)
 
-    budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    budget: int = param(4000, "Tokens", CHUNK_BUDGET_HELP, low=0, high=1_000_000)
     keep: int = param(0, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
-        best: dict[int, float] = {}
+        best_scores: dict[int, float] = {}
         for score, rows in zip(
             relation_scores(state.relations), chunk_lists(ctx.graph, "edges", state.relations.items)
         ):
             for row in rows:
-                best.setdefault(row, score)
-        return state.replace(chunks=_within(ctx.graph, best, self.budget, self.keep, recorder))
+                best_scores.setdefault(row, score)
+        return state.replace(
+            chunks=_chunks_within_budget(ctx.graph, best_scores, self.budget, self.keep, recorder)
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +86,7 @@ class ChunksByOccurrence(Operator):
         choices=("paper", "code"),
     )
     keep: int = param(4, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
-    budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    budget: int = param(4000, "Tokens", CHUNK_BUDGET_HELP, low=0, high=1_000_000)
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -92,10 +94,12 @@ class ChunksByOccurrence(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if self.reading == "paper":
-            found = _both_ends(ctx.graph, state.relations)
+            counts = _count_relations_with_ends(ctx.graph, state.relations)
         else:
-            found = _beside(ctx.graph, state.nodes, ctx)
-        return state.replace(chunks=_within(ctx.graph, found, self.budget, self.keep, recorder))
+            counts = _scores_by_entity(ctx.graph, state.nodes, ctx)
+        return state.replace(
+            chunks=_chunks_within_budget(ctx.graph, counts, self.budget, self.keep, recorder)
+        )
 
     def words(self) -> str:
         return "chunks by occurrence"
@@ -143,16 +147,17 @@ class ChunksOfHits(Operator):
             : self.each * things // 2
         ]
         by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))
-        known = set(by_nodes)
+        chunks_of_nodes = set(by_nodes)
         bringing = {
             row: place
             for place, rows in reversed(list(enumerate(of_edges)))
             for row in rows
-            if row not in known
+            if row not in chunks_of_nodes
         }
         by_edges = nearest(bringing, len(set(bringing.values())))
-        order = placed(
-            "chunk", in_turn(state.chunks.items if state.chunks else (), by_nodes, by_edges)
+        order = score_by_position(
+            "chunk",
+            interleave_lists(state.chunks.items if state.chunks else (), by_nodes, by_edges),
         )
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
@@ -163,22 +168,26 @@ class ChunksOfHits(Operator):
         """Return the cosine of the question and the chunks of these rows."""
         if not rows:
             return {}
-        encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
+        encoder, chunk_rows = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         if ctx.whole:
             cosines = None
         else:
-            cosines = cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.watch)
+            cosines = cosines_now(ctx.graph, encoder, "chunks", vector, chunk_rows, ctx.watch)
         if cosines is None:
-            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.watch).cosines(vector, asked)
-        return dict(zip(asked.tolist(), cosines.tolist()))
+            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.watch).cosines(
+                vector, chunk_rows
+            )
+        return dict(zip(chunk_rows.tolist(), cosines.tolist()))
 
     def words(self) -> str:
         return f"{self.keep:,} chunks of the hits by vector"
 
 
-def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
+def _count_relations_with_ends(
+    graph: KnowledgeGraph, relations: Ranking | None
+) -> dict[int, float]:
     """Return the number of relations with both ends in each chunk."""
     heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
     rows, counts = chunks_of(graph, "nodes"), Counter[int]()
@@ -187,30 +196,39 @@ def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, fl
     return {row: float(count) for row, count in counts.items()}
 
 
-def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[int, float]:
+def _scores_by_entity(
+    graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context
+) -> dict[int, float]:
     """Return the score of each chunk by its first retrieved entity.
 
     The score is minus the entity's rank, plus the share of the entity's neighbours in the chunk.
     """
     rows = chunks_of(graph, "nodes")
-    best: dict[int, float] = {}
+    best_scores: dict[int, float] = {}
     for rank, node in enumerate(nodes.items if nodes else ()):
         ctx.watch.check()
-        near = np.setdiff1d(graph.steps(node, "both")[0], [node])
-        held = Counter(row for one in near.tolist() for row in rows[one].tolist())
+        neighbours = np.setdiff1d(graph.steps(node, "both")[0], [node])
+        held = Counter(row for one in neighbours.tolist() for row in rows[one].tolist())
         for row in rows[node].tolist():
-            best.setdefault(row, -rank + held[row] / (1 + len(near)))
-    return best
+            best_scores.setdefault(row, -rank + held[row] / (1 + len(neighbours)))
+    return best_scores
 
 
-def _within(
+def _chunks_within_budget(
     graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
 ) -> Ranking:
     """Return the best chunks within the budget, and record the full order."""
-    order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
-    recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
+    order = best_hits(
+        "chunk", list(scores), list(scores.values()), keep and max(MAX_HITS_BEFORE_CUT, keep)
+    )
+    recorder.before_cut, order = (
+        order.head(max(MAX_HITS_BEFORE_CUT, keep)),
+        order.head(keep or len(order)),
+    )
     room = (
-        fitting((chunk_text(graph, row) for row in order.items), budget) if budget else len(order)
+        count_fitting_texts((chunk_text(graph, row) for row in order.items), budget)
+        if budget
+        else len(order)
     )
     if room < len(order):
         recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")

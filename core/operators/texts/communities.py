@@ -6,16 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.columns import Rows, Table
+from core.graph.columns import IdLists, Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunks_of, community_text, n_chunks
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, fitting, ranked, unreported
+from core.operators.texts.hits import (
+    MAX_HITS_BEFORE_CUT,
+    best_hits,
+    count_fitting_texts,
+    missing_reports_note,
+)
 from core.parameters import param
 from core.types import Ranking, State
 
 LEVEL_HELP = "Communities of this level and coarser ones; 0 is the coarsest."
-BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
+REPORT_BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +51,7 @@ class CommunitiesOfNodes(Operator):
 
     keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
     level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
-    budget: int = param(3200, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    budget: int = param(3200, "Tokens", REPORT_BUDGET_HELP, low=0, high=1_000_000)
     reading: str = param(
         "paper",
         "Reading",
@@ -58,29 +63,35 @@ class CommunitiesOfNodes(Operator):
         table = _communities(ctx.graph, recorder)
         if table is None or state.nodes is None:
             return state.replace(communities=Ranking("community", (), ()))
-        of = ctx.graph.derived.once(
+        communities_of_node = ctx.graph.derived.once(
             "communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes)
         )
         held = np.bincount(
-            np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]),
+            np.concatenate(
+                [communities_of_node[node] for node in state.nodes.items] or [np.empty(0, np.int64)]
+            ),
             minlength=len(table),
         )
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
         if self.reading == "paper":
-            scores = ratings.round(2) + _fraction(held) / 1000
+            scores = ratings.round(2) + _as_fractions(held) / 1000
         else:
-            scores = held + _fraction(ratings)
-        order = ranked("community", ids, scores[ids], self.keep and max(BEFORE_CUT, self.keep))
+            scores = held + _as_fractions(ratings)
+        order = best_hits(
+            "community", ids, scores[ids], self.keep and max(MAX_HITS_BEFORE_CUT, self.keep)
+        )
         recorder.before_cut, order = (
-            order.head(max(BEFORE_CUT, self.keep)),
+            order.head(max(MAX_HITS_BEFORE_CUT, self.keep)),
             order.head(self.keep or len(order)),
         )
-        found = order.head(
-            fitting([community_text(ctx.graph, row) for row in order.items], self.budget)
+        hits = order.head(
+            count_fitting_texts(
+                [community_text(ctx.graph, row) for row in order.items], self.budget
+            )
         )
-        recorder.notes += unreported(ctx.graph, found)
-        return state.replace(communities=found)
+        recorder.notes += missing_reports_note(ctx.graph, hits)
+        return state.replace(communities=hits)
 
     def words(self) -> str:
         return "their communities"
@@ -114,20 +125,20 @@ class CommunitiesAtLevel(Operator):
         if table is None:
             return state.replace(communities=Ranking("community", (), ()))
         occurrence = ctx.graph.derived.once(
-            "occurrence", None, lambda: _occurrence(ctx.graph, table.lists("members"))
+            "occurrence", None, lambda: _chunk_counts(ctx.graph, table.lists("members"))
         )
         ids = np.flatnonzero(_levels(table) <= self.level)
-        order = ranked(
-            "community", ids, occurrence[ids] + _fraction(_ratings(table))[ids], self.keep
+        order = best_hits(
+            "community", ids, occurrence[ids] + _as_fractions(_ratings(table))[ids], self.keep
         )
         rated = _ratings(table)
         stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
         scores = order.scores or ()
-        found = Ranking(
+        hits = Ranking(
             "community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays)
         )
-        recorder.notes += unreported(ctx.graph, found)
-        return state.replace(communities=found)
+        recorder.notes += missing_reports_note(ctx.graph, hits)
+        return state.replace(communities=hits)
 
     def words(self) -> str:
         return f"communities up to level {self.level}"
@@ -150,7 +161,7 @@ def _ratings(table: Table) -> np.ndarray:
     return table.numbers("rating").astype(float) if table.has("rating") else np.zeros(len(table))
 
 
-def _fraction(values: np.ndarray) -> np.ndarray:
+def _as_fractions(values: np.ndarray) -> np.ndarray:
     """Return the values as fractions below 1, in the same order.
 
     Negative values become 0.
@@ -159,12 +170,12 @@ def _fraction(values: np.ndarray) -> np.ndarray:
     return values / (1.0 + (values.max() if len(values) else 0.0))
 
 
-def _occurrence(graph: KnowledgeGraph, members: Rows) -> np.ndarray:
+def _chunk_counts(graph: KnowledgeGraph, members: IdLists) -> np.ndarray:
     """Return for each community the number of chunks that mention a member, float64."""
     rows, counts = chunks_of(graph, "nodes"), np.zeros(len(members))
     for community in range(len(members)):
-        seen = np.zeros(n_chunks(graph), bool)
+        is_counted = np.zeros(n_chunks(graph), bool)
         for node in members[community].tolist():
-            seen[rows[node]] = True
-        counts[community] = seen.sum()
+            is_counted[rows[node]] = True
+        counts[community] = is_counted.sum()
     return counts

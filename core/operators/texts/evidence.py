@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import weights
+from core.graph.texts import edge_weights
 from core.models.base import Task
+from core.models.chooser_names import short_name
 from core.models.combine import uses_chat
-from core.models.words import short_name
-from core.operators.asking import unasked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import ranked
-from core.operators.texts.merge import placed
+from core.operators.model_replies import skips_model_call
+from core.operators.texts.hits import best_hits
+from core.operators.texts.merge import score_by_position
 from core.parameters import param
 from core.types import Ranking, State
 
-KEEP_HELP = "How many are kept at most."
-MODEL_HELP = "What picks: a language model, a scorer, or a combination."
+EVIDENCE_KEEP_HELP = "How many are kept at most."
+EVIDENCE_MODEL_HELP = "What picks: a language model, a scorer, or a combination."
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,24 +56,26 @@ class NeighbourRelations(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         linked = list(state.linked.items if state.linked else ())
-        found = _at(ctx.graph, linked, self.direction)
-        if linked and len(found) <= self.few:
-            heads, _, tails = ctx.graph.triples(np.array(found, np.int64))
+        edges_found = _edges_by_node(ctx.graph, linked, self.direction)
+        if linked and len(edges_found) <= self.few:
+            heads, _, tails = ctx.graph.triples(np.array(edges_found, np.int64))
             further = [
                 node
                 for node in dict.fromkeys((*heads.tolist(), *tails.tolist()))
                 if node not in linked
             ]
             recorder.notes.append(
-                f"Only {len(found)} at the entities themselves; those at {len(further)} "
+                f"Only {len(edges_found)} at the entities themselves; those at {len(further)} "
                 "neighbours follow."
             )
-            found = list(dict.fromkeys([*found, *_at(ctx.graph, further, self.direction)]))
-        recorder.before_cut = placed("triple", found)
+            edges_found = list(
+                dict.fromkeys([*edges_found, *_edges_by_node(ctx.graph, further, self.direction)])
+            )
+        recorder.before_cut = score_by_position("triple", edges_found)
         return state.replace(relations=recorder.before_cut.head(self.keep))
 
 
-class Chosen(Operator):
+class EvidenceChoice(Operator):
     """Base of operators that keep at most `keep` items by `model`.
 
     The first items are kept if no language model may be asked.
@@ -86,26 +88,26 @@ class Chosen(Operator):
     model: str
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found: Ranking = getattr(state, self.field)
-        recorder.before_cut = found
-        if not len(found):
+        candidates: Ranking = getattr(state, self.field)
+        recorder.before_cut = candidates
+        if not len(candidates):
             return state
-        if uses_chat(self.model, ctx.models.is_chat) and unasked(
+        if uses_chat(self.model, ctx.models.is_chat) and skips_model_call(
             ctx, recorder, f"the first {self.keep} {self.field} are kept"
         ):
-            return state.replace(**{self.field: found.head(self.keep)})
-        ctx.watch.report(f"Choosing among {len(found):,} {self.field}")
+            return state.replace(**{self.field: candidates.head(self.keep)})
+        ctx.watch.report(f"Choosing among {len(candidates):,} {self.field}")
         if self.field == "paths":
-            texts = ctx.graph.texts(found.items)
+            texts = ctx.graph.texts(candidates.items)
         else:
-            texts = ctx.graph.triple_texts(np.array(found.items, np.int64))
-        task = Task(state.question.text, found.kind, ctx.seed, ctx.watch)
+            texts = ctx.graph.triple_texts(np.array(candidates.items, np.int64))
+        task = Task(state.question.text, candidates.kind, ctx.seed, ctx.watch)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
-        items = [found.items[place] for place in choice.positions]
+        items = [candidates.items[place] for place in choice.positions]
         if choice.scores is None:
-            selected = placed(found.kind, items)
+            selected = score_by_position(candidates.kind, items)
         else:
-            selected = Ranking(found.kind, tuple(items), choice.scores)
+            selected = Ranking(candidates.kind, tuple(items), choice.scores)
         return state.replace(**{self.field: selected})
 
     def words(self) -> str:
@@ -113,7 +115,7 @@ class Chosen(Operator):
 
 
 @dataclass(frozen=True, repr=False)
-class ChoosePaths(Chosen):
+class ChoosePaths(EvidenceChoice):
     """At most `keep` of the paths, chosen and ordered by a language model.
 
     In-depth analysis, subgraph operator AgentPath: DALK's rerank. If a reply cannot be read, the
@@ -131,12 +133,12 @@ class ChoosePaths(Chosen):
     plain = "lets {by_whom} choose {keep} paths"
     field, reads, writes = "paths", ("paths",), ("paths",)
 
-    keep: int = param(5, "Paths", KEEP_HELP, low=1, high=1000)
-    model: str = param("choose", "Model", MODEL_HELP, model=True)
+    keep: int = param(5, "Paths", EVIDENCE_KEEP_HELP, low=1, high=1000)
+    model: str = param("choose", "Model", EVIDENCE_MODEL_HELP, model=True)
 
 
 @dataclass(frozen=True, repr=False)
-class ChooseRelations(Chosen):
+class ChooseRelations(EvidenceChoice):
     """At most `keep` of the relations, chosen and ordered by a language model.
 
     This is DALK's rerank of neighbour evidence, with the same rules as `ChoosePaths`.
@@ -152,8 +154,8 @@ class ChooseRelations(Chosen):
     plain = "lets {by_whom} choose {keep} relations"
     field, reads, writes = "relations", ("relations",), ("relations",)
 
-    keep: int = param(5, "Relations", KEEP_HELP, low=1, high=1000)
-    model: str = param("choose", "Model", MODEL_HELP, model=True)
+    keep: int = param(5, "Relations", EVIDENCE_KEEP_HELP, low=1, high=1000)
+    model: str = param("choose", "Model", EVIDENCE_MODEL_HELP, model=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,28 +180,33 @@ class HitsOfPaths(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None
-        best: dict[str, dict[Any, float]] = {"node": {}, "triple": {}}
+        best_scores: dict[str, dict[Any, float]] = {"node": {}, "triple": {}}
         for place, path in enumerate(state.paths.items, 1):
             score = state.paths.score(place - 1) if state.paths.scores else 1.0 / place
             for kind, items in (("node", path.nodes), ("triple", path.edges)):
                 for item in items:
-                    best[kind][item] = max(score or 0.0, best[kind].get(item, score or 0.0))
+                    best_scores[kind][item] = max(
+                        score or 0.0, best_scores[kind].get(item, score or 0.0)
+                    )
         hits = {
-            kind: ranked(kind, list(found), list(found.values()))  # type: ignore[arg-type]
-            for kind, found in best.items()
+            kind: best_hits(kind, list(found), list(found.values()))  # type: ignore[arg-type]
+            for kind, found in best_scores.items()
         }
         return state.replace(nodes=hits["node"], relations=hits["triple"])
 
 
-def _at(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
+def _edges_by_node(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
     """Return the edges at each node in turn, each edge once.
 
     Of one node the heaviest edges come first.
     """
-    heavy, found = weights(graph), dict[int, None]()
+    weights, edges_found = edge_weights(graph), dict[int, None]()
     for node in nodes:
         edges = np.unique(graph.steps(node, direction)[1]).tolist()
-        found |= dict.fromkeys(
-            sorted(edges, key=lambda edge: (-(heavy[edge] if heavy is not None else 0.0), edge))
+        edges_found |= dict.fromkeys(
+            sorted(
+                edges,
+                key=lambda edge: (-(weights[edge] if weights is not None else 0.0), edge),
+            )
         )
-    return list(found)
+    return list(edges_found)

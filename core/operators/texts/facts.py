@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.merge.synonyms import SIMILAR
-from core.graph.pagerank.problem import Links
+from core.builds.merge.synonyms import SIMILAR_TO
+from core.graph.pagerank.problem import Adjacency
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.graph.texts import chunks_of, n_chunks, weights
-from core.indexes.encoded import Of
+from core.graph.texts import chunks_of, edge_weights, n_chunks
+from core.indexes.vector_blocks import ItemKind
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
-from core.operators.texts.pagerank import SOLVED_UP_TO
+from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
+from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-BEST = 100  # passages whose order must be exact if PageRank is approximated by a push
-SHELF = "walk among entities and passages"  # cache key of the links of this graph
+EXACT_PASSAGES = 100  # passages whose order must be exact if PageRank is approximated by a push
+LINKS_CACHE_KEY = "walk among entities and passages"  # cache key of the links of this graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,12 +75,16 @@ class PassagesOfFacts(Operator):
         if not n_chunks(graph):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
         ctx.watch.report("PageRank from the facts")
-        passages = _scaled(ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph)))
+        passages = _scaled_cosines(
+            ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph))
+        )
         if not len(state.relations):
             recorder.notes.append(
                 "There is no fact to start from; passages are those nearest to the question."
             )
-            order = ranked("chunk", np.arange(len(passages)), passages, max(self.keep, BEFORE_CUT))
+            order = best_hits(
+                "chunk", np.arange(len(passages)), passages, max(self.keep, MAX_HITS_BEFORE_CUT)
+            )
             recorder.before_cut = order
             return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
         starts = ends_of_facts(
@@ -90,7 +94,9 @@ class PassagesOfFacts(Operator):
         shares = np.concatenate([np.zeros(n), self.everywhere * passages])
         shares[list(starts.items)] = starts.scores
         scores = _page_rank(graph, shares, self.damping, ctx, recorder)
-        order = ranked("chunk", np.arange(len(passages)), scores[n:], max(self.keep, BEFORE_CUT))
+        order = best_hits(
+            "chunk", np.arange(len(passages)), scores[n:], max(self.keep, MAX_HITS_BEFORE_CUT)
+        )
         recorder.before_cut = order
         return state.replace(nodes=starts, chunks=order.head(self.keep))
 
@@ -115,17 +121,17 @@ def ends_of_facts(
     """
     graph, edges = ctx.graph, np.array(relations.items, np.int64)
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
-    walk = _walk(graph)
+    walk = _passage_links(graph)
     of_passages = lambda: np.bincount(
         walk.tails[walk.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes
     )
-    holding = graph.derived.once(SHELF, "holding", of_passages)
+    holding = graph.derived.once(LINKS_CACHE_KEY, "holding", of_passages)
     heads, _, tails = graph.triples(edges)
     shares: dict[int, list[float]] = {}
     for score, *ends in zip(scores.tolist(), heads.tolist(), tails.tolist()):
         for end in ends:
             shares.setdefault(end, []).append(score / max(holding[end], 1))
-    return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
+    return best_hits("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
 
 
 def _scores_of_facts(
@@ -135,14 +141,14 @@ def _scores_of_facts(
 
     It is 0 for an edge that no text states.
     """
-    graph, alike = ctx.graph, alike_in(ctx.graph)
+    graph, alike = ctx.graph, similarity_edges(ctx.graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
     if not index.approximate:
         facts = facts_of(graph)
-        places = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
-        scaled = _scaled(ctx, vector, encoder, "relations", facts)
+        fact_rows = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
+        scaled = _scaled_cosines(ctx, vector, encoder, "relations", facts)
         if len(facts):
-            return np.where(np.isin(edges, alike), 0.0, scaled[places])
+            return np.where(np.isin(edges, alike), 0.0, scaled[fact_rows])
         return np.zeros(len(edges))
     high, low = (
         float(index.nearest(vector, 1, alike)[1][0]),
@@ -156,8 +162,8 @@ def _scores_of_facts(
     return np.where(np.isin(edges, alike), 0.0, scaled)
 
 
-def _scaled(
-    ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray
+def _scaled_cosines(
+    ctx: Context, vector: np.ndarray, encoder: str, of: ItemKind, items: np.ndarray
 ) -> np.ndarray:
     """Return the cosines of chunks or relations with the question, scaled to 0 .. 1.
 
@@ -172,16 +178,18 @@ def _scaled(
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
     """Return the edges that a text states: all except those of similar names."""
-    every = lambda: np.setdiff1d(np.arange(graph.n_edges), alike_in(graph), assume_unique=True)
+    every = lambda: np.setdiff1d(
+        np.arange(graph.n_edges), similarity_edges(graph), assume_unique=True
+    )
     return graph.derived.once("edges that a text tells", None, every)
 
 
-def alike_in(graph: KnowledgeGraph) -> np.ndarray:
+def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
     """Return the edges between similar names, which no text states, ascending."""
     names = list(graph.relation_names)
-    if SIMILAR not in names:
+    if SIMILAR_TO not in names:
         return np.empty(0, np.int64)
-    number = names.index(SIMILAR)
+    number = names.index(SIMILAR_TO)
     return graph.derived.once(
         "edges of alike names",
         None,
@@ -200,10 +208,10 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     counts = rows.counts[facts]
     n = max(1, graph.n_nodes)
     # each pair encoded as one number
-    found = np.unique(
+    pair_codes = np.unique(
         np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)])
     )
-    return found // n, found % n
+    return pair_codes // n, pair_codes % n
 
 
 def _page_rank(
@@ -211,57 +219,77 @@ def _page_rank(
 ) -> np.ndarray:
     """Return the PageRank of every entity, then of every passage.
 
-    The values sum to 1. On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the
+    The values sum to 1. On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the
     best passages need.
     """
-    from core.graph.pagerank.everywhere import pushed_everywhere  # loads numba
     from core.graph.pagerank.exact import solve
+    from core.graph.pagerank.many_restarts import push_everywhere  # loads numba
 
-    links = _walk(graph)
+    links = _passage_links(graph)
     shares = shares / shares.sum()
     solved = lambda some, fine: np.maximum(
         solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.watch), 0.0
     )
-    if graph.n_edges <= SOLVED_UP_TO:
+    if graph.n_edges <= MAX_EDGES_SOLVED:
         scores = solved(shares, 0.5e-8)
         return scores / scores.sum()
     passages = np.arange(graph.n_nodes, len(shares))
     alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
-    known = graph.derived.once(SHELF, ("everywhere", damping), lambda: solved(alike, 0.5e-8))
-    found = pushed_everywhere(
-        links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.watch
+    start_state = graph.derived.once(
+        LINKS_CACHE_KEY, ("everywhere", damping), lambda: solved(alike, 0.5e-8)
     )
-    recorder.notes.append(found.note(f"{BEST:,} passages"))
-    return found.scores
+    pushed = push_everywhere(
+        links,
+        shares,
+        passages,
+        start_state,
+        damping,
+        slice(graph.n_nodes, None),
+        EXACT_PASSAGES,
+        ctx.watch,
+    )
+    recorder.notes.append(pushed.note(f"{EXACT_PASSAGES:,} passages"))
+    return pushed.scores
 
 
-def _walk(graph: KnowledgeGraph) -> Links:
+def _passage_links(graph: KnowledgeGraph) -> Adjacency:
     """Return the links of the graph of entities and passages, computed once."""
-    return graph.derived.once(SHELF, "links", lambda: _links(graph))
+    return graph.derived.once(LINKS_CACHE_KEY, "links", lambda: _make_passage_links(graph))
 
 
-def _links(graph: KnowledgeGraph) -> Links:
+def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     """Return the links of entities and passages, each edge in both directions."""
-    facts, alike, heavy = facts_of(graph), alike_in(graph), weights(graph)
-    heavy = np.ones(graph.n_edges) if heavy is None else heavy
+    facts, alike, weights = facts_of(graph), similarity_edges(graph), edge_weights(graph)
+    weights = np.ones(graph.n_edges) if weights is None else weights
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     # an entity without a fact is no node of this graph
-    named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
-    alike = alike[named[heads[alike]] & named[tails[alike]]]
-    pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
-    edges = np.concatenate([facts[~np.isin(pair[facts], pair[alike])], alike])
+    has_fact = (
+        np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
+    )
+    alike = alike[has_fact[heads[alike]] & has_fact[tails[alike]]]
+    pair_codes = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
+    edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[alike])], alike])
     edges = edges[heads[edges] != tails[edges]]
     rows, entities = _passages_of_entities(graph)
-    one = np.concatenate([heads[edges], entities])
-    other = np.concatenate([tails[edges], graph.n_nodes + rows])
-    weight = np.concatenate([2 * heavy[edges], np.ones(len(rows))])
-    starts, ends, both = (
-        np.concatenate([one, other]),
-        np.concatenate([other, one]),
+    sources = np.concatenate([heads[edges], entities])
+    targets = np.concatenate([tails[edges], graph.n_nodes + rows])
+    weight = np.concatenate([2 * weights[edges], np.ones(len(rows))])
+    starts, ends, both_weights = (
+        np.concatenate([sources, targets]),
+        np.concatenate([targets, sources]),
         np.concatenate([weight, weight]),
     )
     n = graph.n_nodes + n_chunks(graph)
-    order = np.lexsort((both, starts * n + ends))
-    starts, ends, both = starts[order], ends[order], both[order]
+    order = np.lexsort((both_weights, starts * n + ends))
+    starts, ends, both_weights = starts[order], ends[order], both_weights[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))]).astype(np.int64)
-    return Links(1, indptr, ends, indptr, ends, both, both, np.bincount(starts, both, n))
+    return Adjacency(
+        1,
+        indptr,
+        ends,
+        indptr,
+        ends,
+        both_weights,
+        both_weights,
+        np.bincount(starts, both_weights, n),
+    )

@@ -11,22 +11,22 @@ import numpy as np
 
 from core.graph.order import top_k
 from core.graph.texts import hit_titles
-from core.operators.generate import CHARACTERS_A_TOKEN
+from core.operators.generate import PROMPT_CHARACTERS_PER_TOKEN
 from core.types import Kind, Ranking
 
-KIND_OF: dict[str, Kind] = {
+KIND_BY_FIELD: dict[str, Kind] = {
     "nodes": "node",
     "relations": "triple",
     "chunks": "chunk",
     "communities": "community",
 }
-SHOWN_NAMES = 5  # hits that are named in a note
-DIGITS = 12  # digits of a score; further ones are rounding errors
-READ = 128  # texts of hits that are read in one block
-BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
+MAX_HITS_NAMED = 5  # hits that are named in a note
+HIT_SCORE_DIGITS = 12  # digits of a score; further ones are rounding errors
+HIT_BLOCK_TEXTS = 128  # texts of hits that are read in one block
+MAX_HITS_BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 
 
-def ranked(
+def best_hits(
     kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0
 ) -> Ranking:
     """Return the best `keep` items by (-score, id); 0 keeps all.
@@ -36,7 +36,7 @@ def ranked(
     items = np.asarray(list(ids) if not isinstance(ids, np.ndarray) else ids, np.int64)
     values = np.round(
         np.asarray(list(scores) if not isinstance(scores, np.ndarray) else scores, np.float64),
-        DIGITS,
+        HIT_SCORE_DIGITS,
     )
     items, values = top_k(items, values, keep or len(items))
     return Ranking(kind, tuple(items.tolist()), tuple(values.tolist()))
@@ -45,7 +45,7 @@ def ranked(
 class LazyRanking(Ranking):
     """All hits of one kind, sorted only when they are read.
 
-    It equals `ranked` of the same ids and scores. If a line finds hundreds of thousands of hits,
+    It equals `best_hits` of the same ids and scores. If a line finds hundreds of thousands of hits,
     sorting them and converting them to Python numbers takes most of its time, and often they are
     never read.
 
@@ -63,7 +63,7 @@ class LazyRanking(Ranking):
         self.__dict__.update(
             kind=kind,
             ids=np.asarray(ids, np.int64),
-            values=np.round(np.asarray(scores, np.float64), DIGITS),
+            values=np.round(np.asarray(scores, np.float64), HIT_SCORE_DIGITS),
         )
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class LazyRanking(Ranking):
 
     @cached_property
     def _ordered(self) -> Ranking:
-        return ranked(self.kind, self.ids, self.values)
+        return best_hits(self.kind, self.ids, self.values)
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -86,7 +86,7 @@ class LazyRanking(Ranking):
     def head(self, k: int) -> Ranking:
         """Return the first `k` hits without sorting the others."""
         if 0 < k < len(self):
-            return ranked(self.kind, self.ids, self.values, k)
+            return best_hits(self.kind, self.ids, self.values, k)
         return self._ordered.head(k)
 
 
@@ -114,48 +114,48 @@ def scores_of(ranking: Ranking, n: int) -> np.ndarray:
     return values
 
 
-def tokens(text: str) -> int:
+def count_tokens_roughly(text: str) -> int:
     """Estimate the number of tokens of a text.
 
     A letter that is not Latin counts as one.
 
-    >>> from core.operators.texts.hits import tokens
-    >>> tokens("fourteen chars"), tokens("圣诞")
+    >>> from core.operators.texts.hits import count_tokens_roughly
+    >>> count_tokens_roughly("fourteen chars"), count_tokens_roughly("圣诞")
     (4, 2)
     """
     plain = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
-    return math.ceil(plain / CHARACTERS_A_TOKEN) + len(text) - plain
+    return math.ceil(plain / PROMPT_CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
-def fitting(texts: Iterable[str], budget: int) -> int:
+def count_fitting_texts(texts: Iterable[str], budget: int) -> int:
     """Return how many of the first texts fit into a budget of tokens.
 
     Counting ends at the first text that does not fit. A budget of 0 fits all.
     """
-    used = place = 0
+    tokens_used = count = 0
     for text in texts:
-        used += tokens(text)
-        if budget and used > budget:
-            return place
-        place += 1
-    return place
+        tokens_used += count_tokens_roughly(text)
+        if budget and tokens_used > budget:
+            return count
+        count += 1
+    return count
 
 
-def in_blocks(
+def read_in_blocks(
     texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
 ) -> Iterator[str]:
     """Yield the texts of items, reading them in blocks when they are needed.
 
-    >>> from core.operators.texts.hits import fitting, in_blocks
+    >>> from core.operators.texts.hits import count_fitting_texts, read_in_blocks
     >>> texts_of = lambda items: [f"Text {item}." for item in items]
-    >>> fitting(in_blocks(texts_of, range(1000)), 7)  # each text counts two
+    >>> count_fitting_texts(read_in_blocks(texts_of, range(1000)), 7)  # each text counts two
     3
     """
-    for first in range(0, len(items), READ):
-        yield from texts_of(items[first : first + READ])
+    for first in range(0, len(items), HIT_BLOCK_TEXTS):
+        yield from texts_of(items[first : first + HIT_BLOCK_TEXTS])
 
 
-def within(
+def hits_within_budget(
     ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int
 ) -> Ranking:
     """Return the first hits whose texts fit into a budget of tokens.
@@ -165,21 +165,24 @@ def within(
     sorted.
 
     >>> import numpy as np
-    >>> from core.operators.texts.hits import LazyRanking, within
+    >>> from core.operators.texts.hits import LazyRanking, hits_within_budget
     >>> texts_of = lambda items: [f"Text {item}." for item in items]
-    >>> within(LazyRanking("triple", np.arange(1000), np.ones(1000)), texts_of, 7).items
+    >>> hits_within_budget(LazyRanking("triple", np.arange(1000), np.ones(1000)), texts_of, 7).items
     (0, 1, 2)
     """
     if not budget:
         return ranking
-    first = ranking.head(budget + 1)
-    room = fitting(in_blocks(texts_of, first.items), budget)
-    if room == len(first) < len(ranking):  # some have no text
-        first, room = ranking, fitting(in_blocks(texts_of, ranking.items), budget)
-    return first.head(room)
+    candidates = ranking.head(budget + 1)
+    room = count_fitting_texts(read_in_blocks(texts_of, candidates.items), budget)
+    if room == len(candidates) < len(ranking):  # some have no text
+        candidates, room = (
+            ranking,
+            count_fitting_texts(read_in_blocks(texts_of, ranking.items), budget),
+        )
+    return candidates.head(room)
 
 
-def unreported(graph: Any, found: Ranking) -> list[str]:
+def missing_reports_note(graph: Any, found: Ranking) -> list[str]:
     """Return a note on communities without a report, if there are any.
 
     The names of their members are used instead.
@@ -195,9 +198,9 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
 
 def best_names(graph: Any, ranking: Ranking) -> str:
     """Return the names and scores of the first hits, for a note."""
-    first = ranking.head(SHOWN_NAMES)
-    scores = [first.score(place) for place in range(len(first))]
+    first_hits = ranking.head(MAX_HITS_NAMED)
+    scores = [first_hits.score(place) for place in range(len(first_hits))]
     return "; ".join(
         name + ("" if score is None else f" ({score:.2f})")
-        for name, score in zip(hit_titles(graph, first.kind, first.items), scores)
+        for name, score in zip(hit_titles(graph, first_hits.kind, first_hits.items), scores)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.graph.algorithms.expansion import joins
+from core.graph.algorithms.expansion import connecting_paths
 from core.graph.protocol import KnowledgeGraph
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
@@ -56,7 +56,7 @@ class KhopPaths(Operator):
             waiting = [node for node in waiting if node not in chain.nodes]
             if len(chain):
                 chains.append(chain)
-        joined = chains if self.reading == "code" else merged(chains)
+        joined = chains if self.reading == "code" else drop_contained_paths(chains)
         recorder.notes.append(f"{len(joined)} chains join {len(state.linked or ())} entities.")
         return state.replace(paths=Ranking("path", tuple(joined)))
 
@@ -66,12 +66,14 @@ class KhopPaths(Operator):
         In DALK's reading it goes on from one entity to the next.
         """
         while waiting:
-            found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch)
-            if not found:
+            joined = connecting_paths(
+                ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch
+            )
+            if not joined:
                 break
-            nearness = {node: (len(found[node]), waiting.index(node)) for node in found}
-            end = min(found, key=nearness.__getitem__)
-            chain = _along(ctx.graph, chain, found[end], self.direction)
+            nearness = {node: (len(joined[node]), waiting.index(node)) for node in joined}
+            end = min(joined, key=nearness.__getitem__)
+            chain = _extend_chain(ctx.graph, chain, joined[end], self.direction)
             waiting = [node for node in waiting if node not in chain.nodes]
             if self.reading == "paper":
                 break
@@ -81,33 +83,33 @@ class KhopPaths(Operator):
         return f"chains of the entities, {self.hops} hops"
 
 
-def merged(paths: Sequence[Path]) -> list[Path]:
+def drop_contained_paths(paths: Sequence[Path]) -> list[Path]:
     """Return the paths that are no part of another one, in either direction.
 
-    >>> from core.operators.texts.khop import merged
+    >>> from core.operators.texts.khop import drop_contained_paths
     >>> from core.types import Path
     >>> one, two = Path((1, 2, 3), (0, 1), (True, True)), Path((1, 2, 3, 4), (0, 1, 2), (True,) * 3)
-    >>> merged([one, two]) == [two]
+    >>> drop_contained_paths([one, two]) == [two]
     True
     """
     return [
         path
         for at, path in enumerate(paths)
         if not any(
-            _within(path.nodes, other.nodes) and (len(other) > len(path) or place < at)
+            _is_part_of(path.nodes, other.nodes) and (len(other) > len(path) or place < at)
             for place, other in enumerate(paths)
             if place != at
         )
     ]
 
 
-def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+def _is_part_of(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     """Return whether one path runs along another, forwards or backwards."""
     runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
     return part in runs or part[::-1] in runs
 
 
-def _along(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:
+def _extend_chain(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:
     """Return the chain extended through these nodes.
 
     The first of them is the end of the chain. Of parallel edges the first is taken.

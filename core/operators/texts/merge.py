@@ -9,21 +9,21 @@ from functools import partial
 from itertools import zip_longest
 
 from core.graph.texts import hit_texts
-from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import KIND_OF, ranked, within
+from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
+from core.operators.texts.hits import KIND_BY_FIELD, best_hits, hits_within_budget
 from core.operators.texts.tables import row_texts
 from core.parameters import param
 from core.types import Ranking, State
 
-ORDER_HELP = (
+MERGE_ORDER_HELP = (
     "in turn: the best of the first search, the best of the second, and so on; first: all of the "
     "first, then what the second adds; score: by the better of both scores; reciprocal rank: by "
     "the sum of 1 / (60 + rank) in each, which compares no scores."
 )
-ORDERS = ("in turn", "first", "score", "reciprocal rank")
+MERGE_ORDERS = ("in turn", "first", "score", "reciprocal rank")
 RANK_OFFSET = 60  # reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
-EVERY = "all"  # value of `of` that means all kinds of hits
-FIELD = {kind: field for field, kind in KIND_OF.items()}
+ALL_KINDS = "all"  # value of `of` that means all kinds of hits
+FIELD_BY_KIND = {kind: field for field, kind in KIND_BY_FIELD.items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,11 +40,11 @@ class SetAside(Operator):
     stage = "refine"
     title = "hits set aside"
     plain = ""
-    reads_any, writes = HITS, ("waiting",)
+    reads_any, writes = HIT_FIELDS, ("waiting",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = tuple(hits for field in HITS if (hits := getattr(state, field)) is not None)
-        return state.replace(waiting=found, **dict.fromkeys(HITS))
+        found = tuple(hits for field in HIT_FIELDS if (hits := getattr(state, field)) is not None)
+        return state.replace(waiting=found, **dict.fromkeys(HIT_FIELDS))
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,16 +63,17 @@ class Merge(Operator):
     stage = "refine"
     title = "hits merged"
     plain = "joins both searches"
-    reads, writes = ("waiting",), HITS
+    reads, writes = ("waiting",), HIT_FIELDS
 
-    order: str = param("in turn", "Order", ORDER_HELP, choices=ORDERS)
+    order: str = param("in turn", "Order", MERGE_ORDER_HELP, choices=MERGE_ORDERS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        before = {FIELD[hits.kind]: hits for hits in state.waiting}
-        both = {
-            field: merged(before.get(field), getattr(state, field), self.order) for field in HITS
+        before = {FIELD_BY_KIND[hits.kind]: hits for hits in state.waiting}
+        merged_hits = {
+            field: merge_rankings(before.get(field), getattr(state, field), self.order)
+            for field in HIT_FIELDS
         }
-        return state.replace(waiting=(), **both)
+        return state.replace(waiting=(), **merged_hits)
 
     def words(self) -> str:
         if self.order in ("score", "reciprocal rank"):
@@ -95,7 +96,7 @@ class Truncate(Operator):
 
     stage = "refine"
     title = "hits cut"
-    reads_any, writes = HITS, HITS
+    reads_any, writes = HIT_FIELDS, HIT_FIELDS
 
     budget: int = param(
         4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000
@@ -104,10 +105,10 @@ class Truncate(Operator):
         0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000
     )
     of: str = param(
-        EVERY,
+        ALL_KINDS,
         "Hits",
         "Which of the hits are cut; the others stay as they are.",
-        choices=(EVERY, *HITS),
+        choices=(ALL_KINDS, *HIT_FIELDS),
     )
     rows: bool = param(
         False, "Whole rows", "Names and all else that a table shows of a hit count as well."
@@ -115,7 +116,7 @@ class Truncate(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         cut = {}
-        for field in HITS if self.of == EVERY else (self.of,):
+        for field in HIT_FIELDS if self.of == ALL_KINDS else (self.of,):
             hits = getattr(state, field)
             if hits is not None:
                 if field == "chunks" or recorder.before_cut is None:
@@ -124,48 +125,52 @@ class Truncate(Operator):
                     recorder.before_cut = recorder.before_cut
                 hits = hits.head(self.keep) if self.keep else hits
                 texts_of = row_texts if self.rows else hit_texts
-                cut[field] = within(hits, partial(texts_of, ctx.graph, hits.kind), self.budget)
+                cut[field] = hits_within_budget(
+                    hits, partial(texts_of, ctx.graph, hits.kind), self.budget
+                )
         return state.replace(**cut)
 
     def words(self) -> str:
-        what = "" if self.of == EVERY else "entities " if self.of == "nodes" else f"{self.of} "
+        what = "" if self.of == ALL_KINDS else "entities " if self.of == "nodes" else f"{self.of} "
         return what + (f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}")
 
     def plain_words(self) -> str:
-        return self.words().replace("cut", "cuts them", 1) if self.of == EVERY else ""
+        return self.words().replace("cut", "cuts them", 1) if self.of == ALL_KINDS else ""
 
 
-def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
-    """Return two rankings of one kind as one, in one of `ORDERS`.
+def merge_rankings(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
+    """Return two rankings of one kind as one, in one of `MERGE_ORDERS`.
 
     If one of them is None, the other is returned.
     """
     if one is None or other is None:
         return one or other
     if order == "score":
-        best: dict[int, float] = {}
+        best_scores: dict[int, float] = {}
         for hits in (one, other):
             for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
-                best[item] = max(score, best.get(item, score))
-        return ranked(one.kind, list(best), list(best.values()))
+                best_scores[item] = max(score, best_scores.get(item, score))
+        return best_hits(one.kind, list(best_scores), list(best_scores.values()))
     if order == "reciprocal rank":
         fused: defaultdict[int, float] = defaultdict(float)
         for hits in (one, other):
             for rank, item in enumerate(hits.items, 1):
                 fused[item] += 1 / (RANK_OFFSET + rank)
-        return ranked(one.kind, list(fused), list(fused.values()))
-    return placed(
+        return best_hits(one.kind, list(fused), list(fused.values()))
+    return score_by_position(
         one.kind,
-        [*one.items, *other.items] if order == "first" else in_turn(one.items, other.items),
+        [*one.items, *other.items]
+        if order == "first"
+        else interleave_lists(one.items, other.items),
     )
 
 
-def placed(kind, items: Iterable[int]) -> Ranking:
+def score_by_position(kind, items: Iterable[int]) -> Ranking:
     """Return items in their order, each once, scored by position: 1, 1/2, 1/3."""
     found = tuple(dict.fromkeys(items))
     return Ranking(kind, found, tuple(1.0 / place for place in range(1, len(found) + 1)))
 
 
-def in_turn(*lists: Sequence[int]) -> list[int]:
+def interleave_lists(*lists: Sequence[int]) -> list[int]:
     """Return the first of each list, then the second of each, and so on."""
     return [item for row in zip_longest(*lists) for item in row if item is not None]

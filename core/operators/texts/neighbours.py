@@ -9,24 +9,24 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import nearest
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import relation_texts, weights
+from core.graph.texts import edge_weights, relation_texts
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.texts.hits import (
-    BEFORE_CUT,
-    DIGITS,
+    HIT_SCORE_DIGITS,
+    MAX_HITS_BEFORE_CUT,
     LazyRanking,
+    best_hits,
     best_names,
-    ranked,
+    hits_within_budget,
     scores_of,
-    within,
 )
 from core.parameters import param
 from core.types import Ranking, State
 
 HITS_FIRST = "hits first"
-ORDERS = ("score", HITS_FIRST)
-BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no limit."
+NEIGHBOUR_ORDERS = ("score", HITS_FIRST)
+NEIGHBOUR_BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no limit."
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,32 +57,40 @@ class NeighbourNodes(Operator):
     itself: bool = param(True, "With those found", "The entities found before stay among the hits.")
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     order: str = param(
-        "score", "Order", "By score, or the entities found before them.", choices=ORDERS
+        "score", "Order", "By score, or the entities found before them.", choices=NEIGHBOUR_ORDERS
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         scores, before = scores_of(state.nodes, ctx.graph.n_nodes), set(state.nodes.items)
-        best: dict[int, float] = {}
+        best_scores: dict[int, float] = {}
         # best first, so that the first score of a neighbour is its best
         for node in state.nodes.items:
-            near, _ = nearest(
+            near_nodes, _ = nearest(
                 ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
-            for one in near.tolist():
-                best.setdefault(one, float(scores[one] if one in before else scores[node]))
-        allowed = {node for node in best if self.itself or node not in before}
-        by_score = lambda node: (-round(best[node], DIGITS), node not in before, node)
+            for one in near_nodes.tolist():
+                best_scores.setdefault(one, float(scores[one] if one in before else scores[node]))
+        allowed = {node for node in best_scores if self.itself or node not in before}
+        by_score = lambda node: (
+            -round(best_scores[node], HIT_SCORE_DIGITS),
+            node not in before,
+            node,
+        )
         order = sorted(allowed, key=by_score)
         if self.order == HITS_FIRST:
             hits = [node for node in state.nodes.items if node in allowed]
             others = [node for node in order if node not in before]
-            worst = min((best[node] for node in before), default=0.0)
-            best |= {node: min(best[node], worst) for node in others}
+            worst = min((best_scores[node] for node in before), default=0.0)
+            best_scores |= {node: min(best_scores[node], worst) for node in others}
             order = hits + others
         order = order[: self.keep]
         return state.replace(
-            nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order))
+            nodes=Ranking(
+                "node",
+                tuple(order),
+                tuple(round(best_scores[node], HIT_SCORE_DIGITS) for node in order),
+            )
         )
 
 
@@ -105,7 +113,7 @@ class IncidentRelations(Operator):
     plain = "takes the relations at them"
     reads, writes = ("nodes",), ("relations",)
 
-    budget: int = param(4800, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    budget: int = param(4800, "Tokens", NEIGHBOUR_BUDGET_HELP, low=0, high=1_000_000)
     keep: int = param(
         0, "Relations at most", "0 is no limit but the tokens.", low=0, high=1_000_000
     )
@@ -115,15 +123,15 @@ class IncidentRelations(Operator):
         ctx.watch.report("Relations at the entities found")
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
         order = LazyRanking("triple", edges, connected_scores(ctx.graph, edges))
-        recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))
-        found = within(
+        recorder.before_cut = order.head(max(MAX_HITS_BEFORE_CUT, self.keep))
+        hits = hits_within_budget(
             order.head(self.keep) if self.keep else order,
             partial(relation_texts, ctx.graph),
             self.budget,
         )
-        if len(found) < len(edges):
-            recorder.notes.append(f"{len(found):,} of {len(edges):,} relations have room.")
-        return state.replace(relations=found)
+        if len(hits) < len(edges):
+            recorder.notes.append(f"{len(hits):,} of {len(edges):,} relations have room.")
+        return state.replace(relations=hits)
 
     def words(self) -> str:
         return "relations at them"
@@ -153,13 +161,13 @@ class EndpointNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         heads, _, tails = ctx.graph.triples(np.array(state.relations.items, np.int64))
-        best: dict[int, float] = {}
+        best_scores: dict[int, float] = {}
         for score, head, tail in zip(
             relation_scores(state.relations), heads.tolist(), tails.tolist()
         ):
-            best.setdefault(head, score)
-            best.setdefault(tail, score)
-        found = ranked("node", list(best), list(best.values()), self.keep)
+            best_scores.setdefault(head, score)
+            best_scores.setdefault(tail, score)
+        found = best_hits("node", list(best_scores), list(best_scores.values()), self.keep)
         recorder.notes.append(f"Ends: {best_names(ctx.graph, found) or 'none'}.")
         return state.replace(nodes=found)
 
@@ -177,7 +185,7 @@ def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
     The edge's weight is added as a fraction below 1.
     """
     heads, _, tails = graph.triples(edges)
-    weight = weights(graph)
+    weight = edge_weights(graph)
     heavy = weight[edges] if weight is not None else np.zeros(len(edges))
     return (
         graph.degrees(heads)

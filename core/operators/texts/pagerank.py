@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.graph.pagerank.problem import Problem, pose
+from core.graph.pagerank.problem import PageRankProblem, pose_problem
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunks_of, weights
+from core.graph.texts import chunks_of, edge_weights
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import best_names, ranked, scores_of
+from core.operators.texts.hits import best_hits, best_names, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
 # edges up to which the equation is solved; on larger graphs a push finds the best nodes
-SOLVED_UP_TO = 250_000
-RECALL = 0.97  # share of the best nodes that such a push aims at
-RESETS = ("specificity", "sum", "max", "scores")
+MAX_EDGES_SOLVED = 250_000
+PUSH_RECALL = 0.97  # share of the best nodes that such a push aims at
+RESET_CHOICES = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the "
     "scores of the linked entities and of the entities found, each scaled to one, added "
@@ -44,7 +44,7 @@ class PageRankNodes(Operator):
     Without an entity to start from, all entities are equal (HippoRAG), or with `without` "none" no
     entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, here
     `damping` 0.1; its papers follow an edge with probability 0.5. Its code also lists the best
-    last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a
+    last. On a graph of more than `MAX_EDGES_SOLVED` edges the best `keep` are found by a push, as a
     note says.
 
     With `damping` 0 only the reset is left. In the example Scrooge has three chunks and Fred one,
@@ -61,7 +61,7 @@ class PageRankNodes(Operator):
     plain = "spreads their weight over the graph"
     writes = ("nodes",)
 
-    reset: str = param("specificity", "Restart at", RESET_HELP, choices=RESETS)
+    reset: str = param("specificity", "Restart at", RESET_HELP, choices=RESET_CHOICES)
     damping: float = param(
         0.5,
         "Damping",
@@ -106,7 +106,7 @@ class PageRankNodes(Operator):
         ctx.watch.report("PageRank from the question's entities")
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        shares = restarts(self.reset, state, ctx.graph)
+        shares = restart_weights(self.reset, state, ctx.graph)
         if not shares.any():
             instead = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(
@@ -117,9 +117,11 @@ class PageRankNodes(Operator):
             return state.replace(
                 nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ())
             )
-        nodes, scores = _scored(self, ctx.graph, shares / shares.sum(), ctx.watch, recorder)
+        nodes, scores = _nodes_by_pagerank(
+            self, ctx.graph, shares / shares.sum(), ctx.watch, recorder
+        )
         enough = scores > 0 if self.least == 0 else scores >= self.least
-        found = ranked("node", nodes[enough], scores[enough], self.keep)
+        found = best_hits("node", nodes[enough], scores[enough], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
@@ -127,39 +129,41 @@ class PageRankNodes(Operator):
         return "entities by PageRank"
 
 
-def _scored(
+def _nodes_by_pagerank(
     how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, watch: Watch, recorder: Recorder
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes with their PageRank.
 
-    On a graph of more than `SOLVED_UP_TO` edges only the best that a push finds are returned.
+    On a graph of more than `MAX_EDGES_SOLVED` edges only the best that a push finds are returned.
     """
-    if graph.n_edges <= SOLVED_UP_TO:
+    if graph.n_edges <= MAX_EDGES_SOLVED:
         return np.arange(graph.n_nodes), weighted_pagerank(
             graph, shares, how.damping, how.weighted, watch
         )
     from core.graph.pagerank.local.push import local_push  # imported here: it loads numba
 
-    found = local_push(posed(graph, shares, how.damping, how.weighted, watch, how.keep))
+    pushed = local_push(pagerank_problem(graph, shares, how.damping, how.weighted, watch, how.keep))
     recorder.notes.append(
-        f"{found.note} Such a push is asked for {RECALL:.2f} of the best {how.keep:,}."
+        f"{pushed.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {how.keep:,}."
     )
-    return found.nodes, found.scores
+    return pushed.nodes, pushed.scores
 
 
-def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
+def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
     """Return the restart weights of the nodes, float64 [n], not yet scaled."""
     if reset == "scores":
-        return np.maximum(_spread(state.nodes, graph), 0.0)
+        return np.maximum(_scores_by_node(state.nodes, graph), 0.0)
     if reset == "max":
         found = list(state.nodes.items if state.nodes else ())
         shares = np.zeros(graph.n_nodes)
-        shares[found] = (1.0 + _spread(state.nodes, graph)[found]) / 2.0
-        shares = _scaled(shares)
+        shares[found] = (1.0 + _scores_by_node(state.nodes, graph)[found]) / 2.0
+        shares = _scaled_to_one(shares)
         shares[list(state.linked.items if state.linked else ())] = 1.0
         return shares
     if reset == "sum":
-        return _scaled(_spread(state.linked, graph)) + _scaled(_spread(state.nodes, graph))
+        return _scaled_to_one(_scores_by_node(state.linked, graph)) + _scaled_to_one(
+            _scores_by_node(state.nodes, graph)
+        )
     shares, linked = np.zeros(graph.n_nodes), list(state.linked.items if state.linked else ())
     shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
     return shares
@@ -185,33 +189,33 @@ def weighted_pagerank(
     """
     from core.graph.pagerank.exact import solve  # imported here because it loads numba
 
-    problem = posed(graph, shares, damping, weighted, watch)
+    problem = pagerank_problem(graph, shares, damping, weighted, watch)
     scores = np.maximum(
         solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, watch), 0.0
     )
     return scores / scores.sum()
 
 
-def posed(
+def pagerank_problem(
     graph: KnowledgeGraph,
     shares: np.ndarray,
     damping: float,
     weighted: bool,
     watch: Watch = NO_WATCH,
     keep: int = 0,
-) -> Problem:
+) -> PageRankProblem:
     """Return PageRank from the nodes with shares as a problem.
 
     The graph's arrays are arranged once and cached.
     """
     seeds = np.flatnonzero(shares)
-    given: dict = {
-        "weights": weights(graph) if weighted else None,
+    settings: dict = {
+        "weights": edge_weights(graph) if weighted else None,
         "watch": watch,
-        "recall": RECALL,
+        "recall": PUSH_RECALL,
     }
     problem = replace(
-        pose(graph, seeds, keep, damping, "both", **given),  # type: ignore[arg-type]
+        pose_problem(graph, seeds, keep, damping, "both", **settings),  # type: ignore[arg-type]
         seeds=seeds,
         shares=shares[seeds],
     )
@@ -221,11 +225,11 @@ def posed(
     )
 
 
-def _spread(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:
+def _scores_by_node(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:
     return np.zeros(graph.n_nodes) if ranking is None else scores_of(ranking, graph.n_nodes)
 
 
-def _scaled(values: np.ndarray) -> np.ndarray:
+def _scaled_to_one(values: np.ndarray) -> np.ndarray:
     """Return the positive values scaled to a sum of one, or zeros."""
     values = np.maximum(values, 0.0)
     return values / values.sum() if values.any() else values

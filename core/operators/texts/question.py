@@ -5,31 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from core.graph.names.language import code_of
-from core.graph.names.lookup import names
-from core.graph.names.mentions import COMMON
-from core.graph.texts import node_chunks
+from core.graph.names.language import language_code
+from core.graph.names.lookup import name_lookup
+from core.graph.names.mentions import COMMON_QUESTION_WORDS
+from core.graph.texts import has_chunk_nodes
 from core.languages.spelling import fold
 from core.languages.terms import content_words
 from core.models.base import question_vectors
 from core.models.chat.json_reply import json_reply
-from core.models.scorers import words
-from core.operators.asking import asked, unasked
+from core.models.scorers import folded_words
 from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import request_reply, skips_model_call
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import make_messages
 from core.types import Keywords, State, Usage
 
-VOCABULARY, WORDS = "vocabulary", "words"
+VOCABULARY_SOURCE, WORDS_SOURCE = "vocabulary", "words"
 MAX_NAMES = 20  # names or keywords that are read
-SHOWN = 5  # keywords of a level that are named in a note
-TEXTS = ("question", "low keywords", "high keywords")
+MAX_KEYWORDS_NOTED = 5  # keywords of a level that are named in a note
+QUERY_TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = (
     "question: where there are no such keywords the question itself is read; nothing: then "
     "nothing is searched by them."
 )
-LIST = {"type": "array", "maxItems": MAX_NAMES, "items": {"type": "string", "maxLength": 80}}
-UNREADABLE = (
+NAMES_SCHEMA = {
+    "type": "array",
+    "maxItems": MAX_NAMES,
+    "items": {"type": "string", "maxLength": 80},
+}
+KEYWORDS_UNREADABLE_NOTE = (
     "The language model's reply could not be read; the graph's own vocabulary was asked instead."
 )
 
@@ -56,7 +60,7 @@ class EmbedQuery(Operator):
         "question",
         "Text",
         "What is encoded: the question, or its keywords of one level.",
-        choices=TEXTS,
+        choices=QUERY_TEXTS,
     )
     without: str = param(
         "question", "Without keywords", WITHOUT_HELP, choices=("question", "nothing")
@@ -65,16 +69,16 @@ class EmbedQuery(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return () if self.text == TEXTS[0] else ("keywords",)
+        return () if self.text == QUERY_TEXTS[0] else ("keywords",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Encoding the question")
-        found = (
+        keywords = (
             ()
-            if self.text == TEXTS[0] or state.keywords is None
+            if self.text == QUERY_TEXTS[0] or state.keywords is None
             else getattr(state.keywords, self.text.split()[0])
         )
-        if self.text != TEXTS[0] and not found:
+        if self.text != QUERY_TEXTS[0] and not keywords:
             instead = "the question itself was encoded"
             if self.without == "nothing":
                 instead = "nothing is searched by them"
@@ -82,13 +86,13 @@ class EmbedQuery(Operator):
             if self.without == "nothing":
                 return state.replace(vector=None)
         recorder.usage += Usage(texts=1)
-        wanted = ", ".join(found) or state.question.text
+        wanted = ", ".join(keywords) or state.question.text
         return state.replace(
             vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.watch)[0]
         )
 
     def words(self) -> str:
-        return "question as a vector" if self.text == TEXTS[0] else f"{self.text} as a vector"
+        return "question as a vector" if self.text == QUERY_TEXTS[0] else f"{self.text} as a vector"
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,18 +115,18 @@ class NamesInQuestion(Operator):
     without_model = True
 
     by: str = param(
-        VOCABULARY,
+        VOCABULARY_SOURCE,
         "Found by",
         "“vocabulary”: names that the graph has; or a language model.",
         chat=True,
-        also=(VOCABULARY,),
+        also=(VOCABULARY_SOURCE,),
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         return state.replace(names=names_in(state.question.text, self.by, ctx, recorder))
 
     def words(self) -> str:
-        return self.title + (" by the vocabulary" if self.by == VOCABULARY else "")
+        return self.title + (" by the vocabulary" if self.by == VOCABULARY_SOURCE else "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,30 +151,36 @@ class ExtractKeywords(Operator):
     without_model = True
 
     by: str = param(
-        WORDS,
+        WORDS_SOURCE,
         "Found by",
         "“words”: names low, the other content words high; or a language model.",
         chat=True,
-        also=(WORDS,),
+        also=(WORDS_SOURCE,),
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         text = state.question.text
-        if self.by == WORDS:
-            found = None
+        if self.by == WORDS_SOURCE:
+            keyword_lists = None
         else:
-            found = _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
-        if found is not None:
-            said = [
-                f"{', '.join(some[:SHOWN])} ({level})"
-                for level, some in sorted(found.items(), reverse=True)
+            keyword_lists = _request_lists(
+                self.by, "keywords", ("high", "low"), text, ctx, recorder
+            )
+        if keyword_lists is not None:
+            level_notes = [
+                f"{', '.join(some[:MAX_KEYWORDS_NOTED])} ({level})"
+                for level, some in sorted(keyword_lists.items(), reverse=True)
                 if some
             ]
-            recorder.notes.append(f"Keywords by the language model: {'; '.join(said) or 'none'}.")
-            return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
+            recorder.notes.append(
+                f"Keywords by the language model: {'; '.join(level_notes) or 'none'}."
+            )
+            return state.replace(
+                keywords=Keywords(tuple(keyword_lists["low"]), tuple(keyword_lists["high"]))
+            )
         low = vocabulary_names(text, ctx)
-        named = {word for name in low for word in words(name)}
-        code = code_of(ctx.graph, text)
+        named = {word for name in low for word in folded_words(name)}
+        code = language_code(ctx.graph, text)
         if code:
             others = (
                 word
@@ -180,11 +190,11 @@ class ExtractKeywords(Operator):
         else:
             others = (
                 word
-                for word in words(text)
-                if word not in named and word not in COMMON and len(word) > 1
+                for word in folded_words(text)
+                if word not in named and word not in COMMON_QUESTION_WORDS and len(word) > 1
             )
         high = tuple(dict.fromkeys(others))[:MAX_NAMES]
-        return state.replace(keywords=Keywords(high if node_chunks(ctx.graph) else low, high))
+        return state.replace(keywords=Keywords(high if has_chunk_nodes(ctx.graph) else low, high))
 
 
 def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
@@ -193,7 +203,11 @@ def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str,
     They are found by a language model of that role. The graph's vocabulary finds them if `by` says
     so, or if the reply cannot be read.
     """
-    found = None if by == VOCABULARY else _asked(by, "names", ("names",), text, ctx, recorder)
+    found = (
+        None
+        if by == VOCABULARY_SOURCE
+        else _request_lists(by, "names", ("names",), text, ctx, recorder)
+    )
     return tuple(found["names"]) if found is not None else vocabulary_names(text, ctx)
 
 
@@ -202,50 +216,53 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 
     The result is empty if nodes are documents, as these are named by their ids.
     """
-    if not ctx.graph.n_nodes or node_chunks(ctx.graph):
+    if not ctx.graph.n_nodes or has_chunk_nodes(ctx.graph):
         return ()
-    found = [mention.node for mention in names(ctx.graph).mentions(text)]
+    found = [mention.node for mention in name_lookup(ctx.graph).mentions(text)]
     return tuple(dict.fromkeys(ctx.graph.names(found)))[:MAX_NAMES]
 
 
-def _asked(
+def _request_lists(
     role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
 ) -> dict[str, Any] | None:
     """Return the lists in a language model's reply by field, or None.
 
     None means that no model may be asked or that the reply cannot be read. A note says why.
     """
-    if unasked(
+    if skips_model_call(
         ctx, recorder, "the question's own words were taken, those that the graph names first"
     ):
         return None
     schema = {
         "type": "object",
-        "properties": dict.fromkeys(fields, LIST),
+        "properties": dict.fromkeys(fields, NAMES_SCHEMA),
         "required": list(fields),
         "additionalProperties": False,
     }
     ctx.watch.report("Asking the language model for names and keywords")
-    reply = asked(
+    reply = request_reply(
         ctx.models.chat(role),
-        messages("texts", prompt, question=text),
+        make_messages("texts", prompt, question=text),
         ctx,
         recorder,
         256,
         schema=schema,
     )
-    found = json_reply(reply.text, fields)
-    if found is None or not any(isinstance(found.value.get(field), list) for field in fields):
-        recorder.notes.append(UNREADABLE)
+    fields_found = json_reply(reply.text, fields)
+    if fields_found is None or not any(
+        isinstance(fields_found.value.get(field), list) for field in fields
+    ):
+        recorder.notes.append(KEYWORDS_UNREADABLE_NOTE)
         return None
-    listed = {
-        field: some if isinstance(some := found.value.get(field), list) else [] for field in fields
+    lists = {
+        field: some if isinstance(some := fields_found.value.get(field), list) else []
+        for field in fields
     }
-    read = {
+    clean_lists = {
         field: [" ".join(one.split()) for one in some if isinstance(one, str) and one.strip()]
-        for field, some in listed.items()
+        for field, some in lists.items()
     }
-    if any(listed.values()) and not any(read.values()):
-        recorder.notes.append(UNREADABLE)
+    if any(lists.values()) and not any(clean_lists.values()):
+        recorder.notes.append(KEYWORDS_UNREADABLE_NOTE)
         return None
-    return {field: list(dict.fromkeys(some[:MAX_NAMES])) for field, some in read.items()}
+    return {field: list(dict.fromkeys(some[:MAX_NAMES])) for field, some in clean_lists.items()}

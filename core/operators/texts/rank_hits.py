@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.texts import node_chunks
-from core.indexes.encoded import texts
+from core.graph.texts import has_chunk_nodes
+from core.indexes.vector_blocks import texts_of_items
 from core.models.base import Task
+from core.models.chooser_names import plain_name, short_name
 from core.models.combine import uses_chat
-from core.models.words import plain_name, short_name
-from core.operators.asking import unasked
-from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
+from core.operators.model_replies import skips_model_call
 from core.operators.refine import ItemRanking
-from core.operators.texts.hits import KIND_OF
+from core.operators.texts.hits import KIND_BY_FIELD
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -38,7 +38,10 @@ class RankHits(Operator):
     without_model = True
 
     of: str = param(
-        "chunks", "Hits", "Which of the hits are ranked; the others stay as they are.", choices=HITS
+        "chunks",
+        "Hits",
+        "Which of the hits are ranked; the others stay as they are.",
+        choices=HIT_FIELDS,
     )
     model: str = param(
         "encoder",
@@ -57,24 +60,30 @@ class RankHits(Operator):
         return (self.of,)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found: Ranking = getattr(state, self.of)
-        recorder.before_cut = found
-        if not len(found) or (
+        candidates: Ranking = getattr(state, self.of)
+        recorder.before_cut = candidates
+        if not len(candidates) or (
             uses_chat(self.model, ctx.models.is_chat)
-            and unasked(ctx, recorder, "the order stayed as it was")
+            and skips_model_call(ctx, recorder, "the order stayed as it was")
         ):
-            return state.replace(**{self.of: found.head(self.keep)})
-        ctx.watch.report(f"Ranking {len(found):,} {self.of}")
-        read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
-        unit = "document" if self.of == "nodes" and node_chunks(ctx.graph) else KIND_OF[self.of]
+            return state.replace(**{self.of: candidates.head(self.keep)})
+        ctx.watch.report(f"Ranking {len(candidates):,} {self.of}")
+        hit_texts = texts_of_items(ctx.graph, self.of, candidates.items)  # type: ignore[arg-type]
+        unit = (
+            "document"
+            if self.of == "nodes" and has_chunk_nodes(ctx.graph)
+            else KIND_BY_FIELD[self.of]
+        )
         task = Task(state.question.text, unit, ctx.seed, ctx.watch)
-        return ItemRanking(self.of, self.model, self.keep)(state, ctx, recorder, task, read)
+        return ItemRanking(self.of, self.model, self.keep)(state, ctx, recorder, task, hit_texts)
 
     def words(self) -> str:
         return f"best {self.keep:,} {self.of} by {short_name(self.model)}"
 
     def plain_words(self) -> str:
-        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(
-            self.of, self.of
-        )
-        return f"retains the {self.keep:,} best {what} by {plain_name(self.model)}"
+        kind_words = {
+            "nodes": "entities",
+            "chunks": "passages",
+            "communities": "community reports",
+        }.get(self.of, self.of)
+        return f"retains the {self.keep:,} best {kind_words} by {plain_name(self.model)}"

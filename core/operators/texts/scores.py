@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.merge.synonyms import SIMILAR
-from core.graph.columns import Rows
+from core.builds.merge.synonyms import SIMILAR_TO
+from core.graph.columns import IdLists
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.facts import alike_in
+from core.operators.texts.facts import similarity_edges
 from core.operators.texts.hits import (
-    BEFORE_CUT,
+    MAX_HITS_BEFORE_CUT,
     LazyRanking,
     arrays_of,
+    best_hits,
     best_names,
-    ranked,
     scores_of,
 )
-from core.operators.texts.pagerank import SOLVED_UP_TO
+from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-FEW_EDGES = 50_000  # up to here scores are summed without a compiled loop
-EVERY_HELP = (
+MAX_EDGES_UNCOMPILED = 50_000  # up to here scores are summed without a compiled loop
+KEEP_EVERY_HELP = (
     "0 hands on every one with a score above 0, as the published code does before the chunks are "
     "cut."
 )
@@ -54,7 +54,9 @@ class RelationsFromNodes(Operator):
     plain = "takes the relations of the weightiest entities"
     reads, writes = ("nodes",), ("relations",)
 
-    keep: int = param(4, "Relations", f"How many are taken. {EVERY_HELP}", low=0, high=1_000_000)
+    keep: int = param(
+        4, "Relations", f"How many are taken. {KEEP_EVERY_HELP}", low=0, high=1_000_000
+    )
     alike: bool = param(False, "Edges of alike names", "They count as relations as well.")
     mentions: bool = param(
         False,
@@ -66,9 +68,9 @@ class RelationsFromNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
-        if graph.n_edges > SOLVED_UP_TO and not self.keep:
+        if graph.n_edges > MAX_EDGES_SOLVED and not self.keep:
             edges = _edges_at(graph, np.array(state.nodes.items, np.int64), self.alike)
-            found: Ranking = LazyRanking(
+            scored_relations: Ranking = LazyRanking(
                 "triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]]
             )
         else:
@@ -78,18 +80,20 @@ class RelationsFromNodes(Operator):
             # each edge once; faster than np.unique for many edges
             edges = edges[np.diff(edges, prepend=-1) != 0]
             heads, relations, tails = graph.triples(edges)
-            if not self.alike and SIMILAR in graph.relation_names:
-                stated = relations != list(graph.relation_names).index(SIMILAR)
+            if not self.alike and SIMILAR_TO in graph.relation_names:
+                stated = relations != list(graph.relation_names).index(SIMILAR_TO)
                 edges, heads, tails = edges[stated], heads[stated], tails[stated]
             # each of them has at least one mention
-            found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)
+            scored_relations = best_hits("triple", edges, scores[heads] + scores[tails], self.keep)
         if self.mentions and self.keep:
-            each = np.maximum(
-                chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1
+            n_chunks = np.maximum(
+                chunks_of(ctx.graph, "edges").counts[np.array(scored_relations.items, np.int64)], 1
             )
-            found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
-        recorder.notes.append(f"The best: {best_names(ctx.graph, found) or 'none'}.")
-        return state.replace(relations=found)
+            scored_relations = scored_relations.head(
+                int(np.count_nonzero(np.cumsum(n_chunks) - n_chunks < self.keep))
+            )
+        recorder.notes.append(f"The best: {best_names(ctx.graph, scored_relations) or 'none'}.")
+        return state.replace(relations=scored_relations)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,13 +122,15 @@ class ChunksFromRelations(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         edges, scores = arrays_of(state.relations)
-        sums, there = _sums(chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph))
+        sums, there = _chunk_score_sums(
+            chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph)
+        )
         ids = np.flatnonzero(there)
         # a chunk without any relation has 0
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
-        order = ranked("chunk", ids, scaled, max(self.keep, BEFORE_CUT))
+        order = best_hits("chunk", ids, scaled, max(self.keep, MAX_HITS_BEFORE_CUT))
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
 
@@ -141,18 +147,18 @@ def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     marked = np.zeros(graph.n_edges, bool)
     mark_edges_at(nodes, graph.out_indptr, graph.in_indptr, graph.in_edges, marked)
     if not alike:
-        marked[alike_in(graph)] = False
+        marked[similarity_edges(graph)] = False
     return np.flatnonzero(marked)
 
 
-def _sums(
-    rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int
+def _chunk_score_sums(
+    rows: IdLists, edges: np.ndarray, scores: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the summed scores of each chunk's edges, and whether it has any.
 
     The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
     """
-    if len(edges) <= FEW_EDGES:
+    if len(edges) <= MAX_EDGES_UNCOMPILED:
         held = rows.taken(edges)
         return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(
             held.ids, minlength=n

@@ -8,20 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from core.indexes.encoded import Of, count
+from core.indexes.vector_blocks import ItemKind, count
 from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked
+from core.operators.texts.hits import KIND_BY_FIELD, MAX_HITS_BEFORE_CUT, best_hits, best_names
 from core.parameters import param
 from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
-BY = ("bm25", "tf-idf")
+WORD_WEIGHTINGS = ("bm25", "tf-idf")
 Search = Callable[[str], np.ndarray]  # returns the score of every text for a question
-BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
+WORD_WEIGHTING_HELP = (
+    "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
+)
 
 
-class ByWords(Operator):
+class WordHits(Operator):
     """Base of searches by words: `keep` hits with a score above 0.
 
     The order before the cut is recorded.
@@ -38,27 +40,29 @@ class ByWords(Operator):
     def _found(
         self, state: State, ctx: Context, recorder: Recorder, among: Sequence[int] | None
     ) -> Ranking:
-        of: Of = self.field  # type: ignore[assignment]
-        if not count(ctx.graph, of):
+        kind: ItemKind = self.field  # type: ignore[assignment]
+        if not count(ctx.graph, kind):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
-            return Ranking(KIND_OF[self.field], (), ())
+            return Ranking(KIND_BY_FIELD[self.field], (), ())
         ctx.watch.report("Searching by words")
-        scores = searchable(ctx.graph, of, self.by, ctx.watch)(state.question.text)
+        scores = word_search(ctx.graph, kind, self.by, ctx.watch)(state.question.text)
         if among is None:
             ids = np.flatnonzero(scores > 0)
         else:
             ids = np.array([i for i in among if scores[i] > 0], np.int64)
-        order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
-        recorder.before_cut, found = order, order.head(self.keep)
+        order = best_hits(
+            KIND_BY_FIELD[self.field], ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT)
+        )
+        recorder.before_cut, hits = order, order.head(self.keep)
         recorder.notes.append(
             f"The best of {len(ids):,} that share a word with the question: "
-            f"{best_names(ctx.graph, found) or 'none'}."
+            f"{best_names(ctx.graph, hits) or 'none'}."
         )
-        return found
+        return hits
 
 
 @dataclass(frozen=True, repr=False)
-class SparseChunks(ByWords):
+class SparseChunks(WordHits):
     """The `keep` chunks that share the question's rarest words, by BM25 or TF-IDF.
 
     KGP's first step (in-depth analysis: TF-IDF over the chunks) and BM25, the usual baseline.
@@ -76,14 +80,14 @@ class SparseChunks(ByWords):
     field, writes = "chunks", ("chunks",)
 
     keep: int = param(4, "Chunks", "How many are taken.", low=1, high=10_000)
-    by: str = param("bm25", "Ranked by", BY_HELP, choices=BY)
+    by: str = param("bm25", "Ranked by", WORD_WEIGHTING_HELP, choices=WORD_WEIGHTINGS)
 
     def words(self) -> str:
         return f"{self.keep:,} chunks by {self.by.upper()}"
 
 
 @dataclass(frozen=True, repr=False)
-class SparseNodes(ByWords):
+class SparseNodes(WordHits):
     """The `keep` entities whose names and descriptions share the question's rarest words.
 
     With `among` only the hits so far are searched. In-depth analysis, node operator TF-IDF. Its
@@ -100,7 +104,7 @@ class SparseNodes(ByWords):
     field, writes = "nodes", ("nodes",)
 
     keep: int = param(4, "Entities", "How many are taken.", low=1, high=10_000)
-    by: str = param("tf-idf", "Ranked by", BY_HELP, choices=BY)
+    by: str = param("tf-idf", "Ranked by", WORD_WEIGHTING_HELP, choices=WORD_WEIGHTINGS)
     among: bool = param(False, "Among the hits", "Only the entities found so far are ranked.")
 
     @property
@@ -118,7 +122,7 @@ class SparseNodes(ByWords):
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
-def searchable(graph: Any, of: Of, by: str, watch: Watch = NO_WATCH) -> Search:
+def word_search(graph: Any, of: ItemKind, by: str, watch: Watch = NO_WATCH) -> Search:
     """Return the word search over all chunks or nodes, cached."""
     found = postings(graph, of, watch)
     return found.bm25 if by == "bm25" else found.tfidf

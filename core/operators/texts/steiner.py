@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import induced, nearest
+from core.graph.algorithms.neighbourhood import induced_edges, nearest
 from core.graph.algorithms.steiner import prize_collecting_tree
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import ranked
+from core.operators.texts.hits import best_hits
 from core.parameters import param
 from core.types import Ranking, State, Subgraph
 from core.watch import NO_WATCH, Watch
 
-STEP = 0.01  # least relative difference of the prizes of two successive similarities
+MIN_PRIZE_STEP = 0.01  # least relative difference of the prizes of two successive similarities
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,32 +76,40 @@ class SteinerSubgraph(Operator):
             around = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
         else:
             around = np.empty(0, np.int64)
-        nodes, edges = tree(ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.watch)
-        found = ranked("node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()])
-        relations = ranked("triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
+        nodes, edges = steiner_tree(
+            ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.watch
+        )
+        ranked_nodes = best_hits(
+            "node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()]
+        )
+        relations = best_hits(
+            "triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()]
+        )
         recorder.notes.append(
             f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among "
             f"{len(around):,} entities."
         )
-        return state.replace(subgraph=Subgraph(nodes, edges), nodes=found, relations=relations)
+        return state.replace(
+            subgraph=Subgraph(nodes, edges), nodes=ranked_nodes, relations=relations
+        )
 
     def _edge_prizes(self, relations: Ranking | None) -> tuple[dict[int, float], float]:
         """Return the prizes of relations, and the cost of an edge."""
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
-        given = relations.scores or tuple(float(-place) for place in range(len(relations)))
+        edge_scores = relations.scores or tuple(float(-place) for place in range(len(relations)))
         prizes: dict[int, float] = {}
-        values = sorted(set(given), reverse=True)[: self.relations]
-        last = float(len(values))
-        for place, value in enumerate(values):
-            same = [edge for edge, score in zip(relations.items, given) if score == value]
-            prize = min((len(values) - place) / len(same), last)
+        values = sorted(set(edge_scores), reverse=True)[: self.relations]
+        lowest_prize = float(len(values))
+        for index, value in enumerate(values):
+            same = [edge for edge, score in zip(relations.items, edge_scores) if score == value]
+            prize = min((len(values) - index) / len(same), lowest_prize)
             prizes |= dict.fromkeys(same, prize)
-            last = prize * (1 - STEP)
-        return prizes, min(self.cost, max(prizes.values()) * (1 - STEP / 2))
+            lowest_prize = prize * (1 - MIN_PRIZE_STEP)
+        return prizes, min(self.cost, max(prizes.values()) * (1 - MIN_PRIZE_STEP / 2))
 
 
-def tree(
+def steiner_tree(
     graph,
     nodes: np.ndarray,
     node_prizes: dict[int, float],
@@ -119,27 +127,37 @@ def tree(
     node_prizes, edge_prizes : prizes by id; all others are 0.
     cost : cost of an edge before its prize is subtracted.
     """
-    edges = induced(graph, nodes)
+    edges = induced_edges(graph, nodes)
     heads, _, tails = graph.triples(edges)
-    given = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
-    places = np.searchsorted(nodes, np.stack([heads, tails]))
-    plain, dear = np.flatnonzero(given <= cost), np.flatnonzero(given > cost)
-    virtual = len(nodes) + np.arange(len(dear))
-    ends = np.concatenate(
-        [places[:, plain], [places[0, dear], virtual], [virtual, places[1, dear]]], axis=1
+    given_prizes = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
+    end_rows = np.searchsorted(nodes, np.stack([heads, tails]))
+    plain_rows, prized_rows = (
+        np.flatnonzero(given_prizes <= cost),
+        np.flatnonzero(given_prizes > cost),
     )
-    costs = np.concatenate([cost - given[plain], np.zeros(2 * len(dear))])
+    virtual = len(nodes) + np.arange(len(prized_rows))
+    tree_ends = np.concatenate(
+        [
+            end_rows[:, plain_rows],
+            [end_rows[0, prized_rows], virtual],
+            [virtual, end_rows[1, prized_rows]],
+        ],
+        axis=1,
+    )
+    costs = np.concatenate([cost - given_prizes[plain_rows], np.zeros(2 * len(prized_rows))])
     prizes = np.concatenate(
-        [[node_prizes.get(node, 0.0) for node in nodes.tolist()], given[dear] - cost]
+        [[node_prizes.get(node, 0.0) for node in nodes.tolist()], given_prizes[prized_rows] - cost]
     )
-    of = np.concatenate([plain, dear, dear]).astype(np.int64)  # graph edge of each tree edge
+    graph_edge_rows = np.concatenate([plain_rows, prized_rows, prized_rows]).astype(
+        np.int64
+    )  # graph edge of each tree edge
     tree_nodes, chosen_edges = prize_collecting_tree(
-        len(prizes), ends[0], ends[1], costs, prizes, watch
+        len(prizes), tree_ends[0], tree_ends[1], costs, prizes, watch
     )
-    chosen = {int(edges[of[edge]]) for edge in chosen_edges} | {
-        int(edges[dear[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
+    edge_ids = {int(edges[graph_edge_rows[edge]]) for edge in chosen_edges} | {
+        int(edges[prized_rows[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
     }
-    tree_edges = np.array(sorted(chosen), np.int64)
+    tree_edges = np.array(sorted(edge_ids), np.int64)
     found = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
     return np.array(
         sorted(found.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64

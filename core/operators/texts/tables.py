@@ -13,20 +13,25 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import (
     chunk_text,
     community_text,
+    edge_weights,
     hit_names,
     node_texts,
     relation_names,
     relation_texts,
-    weights,
 )
-from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import fitting
+from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
+from core.operators.texts.hits import count_fitting_texts
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
 # in the order of the prompt
-TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}
-BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
+TABLE_TITLES = {
+    "node": "Entities",
+    "triple": "Relationships",
+    "community": "Reports",
+    "chunk": "Sources",
+}
+TABLE_BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
 Rows = list[tuple[str, ...]]
 
 
@@ -49,12 +54,12 @@ class ContextTables(Operator):
     stage = "refine"
     title = "context tables"
     plain = ""
-    reads_any, writes = HITS, ("tables",)
+    reads_any, writes = HIT_FIELDS, ("tables",)
 
-    entities: int = param(4000, "Tokens of entities", BUDGET_HELP, low=-1, high=1_000_000)
-    relations: int = param(4800, "Tokens of relations", BUDGET_HELP, low=-1, high=1_000_000)
-    reports: int = param(3200, "Tokens of reports", BUDGET_HELP, low=-1, high=1_000_000)
-    sources: int = param(4000, "Tokens of chunks", BUDGET_HELP, low=-1, high=1_000_000)
+    entities: int = param(4000, "Tokens of entities", TABLE_BUDGET_HELP, low=-1, high=1_000_000)
+    relations: int = param(4800, "Tokens of relations", TABLE_BUDGET_HELP, low=-1, high=1_000_000)
+    reports: int = param(3200, "Tokens of reports", TABLE_BUDGET_HELP, low=-1, high=1_000_000)
+    sources: int = param(4000, "Tokens of chunks", TABLE_BUDGET_HELP, low=-1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         budgets = {
@@ -66,49 +71,49 @@ class ContextTables(Operator):
         tables = tables_of(ctx.graph, state, budgets)
         recorder.notes += [
             f"{len(table.items):,} of {len(table.items) + table.left_out:,} have room among the "
-            f"{TITLES[table.kind].lower()}."
+            f"{TABLE_TITLES[table.kind].lower()}."
             for table in tables
             if table.left_out
         ]
-        recorder.sizes |= {TITLES[table.kind].lower(): len(table.items) for table in tables}
+        recorder.sizes |= {TABLE_TITLES[table.kind].lower(): len(table.items) for table in tables}
         return state.replace(tables=tables)
 
 
 def tables_of(
     graph: KnowledgeGraph, state: State, budgets: dict[str, int]
 ) -> tuple[ContextTable, ...]:
-    """Return a table for each kind of hit, in the order of `TITLES`.
+    """Return a table for each kind of hit, in the order of `TABLE_TITLES`.
 
     `budgets` gives the tokens of each kind: 0 is no limit, -1 no table.
     """
-    found: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
+    hits_by_kind: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
     return tuple(
-        _table(graph, found[kind], budgets.get(kind, 0))
-        for kind in TITLES
-        if kind in found and budgets.get(kind, 0) >= 0
+        _table(graph, hits_by_kind[kind], budgets.get(kind, 0))
+        for kind in TABLE_TITLES
+        if kind in hits_by_kind and budgets.get(kind, 0) >= 0
     )
 
 
 def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]:
     """Return the table row of each hit as text, to count its tokens."""
-    return [" ".join(row) for row in _MAKE[kind](graph, ids)[1]]
+    return [" ".join(row) for row in _ROWS_BY_KIND[kind](graph, ids)[1]]
 
 
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
-    header, rows = _MAKE[hits.kind](graph, hits.items)
-    room = fitting([" ".join(row) for row in rows], budget)
+    header, rows = _ROWS_BY_KIND[hits.kind](graph, hits.items)
+    room = count_fitting_texts([" ".join(row) for row in rows], budget)
     columns = [place for place in range(len(header)) if any(row[place] for row in rows)]
-    shown = tuple(tuple(row[place] for place in columns) for row in rows[:room])
+    shown_rows = tuple(tuple(row[place] for place in columns) for row in rows[:room])
     return ContextTable(
         hits.kind,
         tuple(header[place] for place in columns),
-        shown,
+        shown_rows,
         hits.items[:room],
         len(rows) - room,
     )
 
 
-def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+def _node_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     if graph.columns.nodes is not None:
         types = graph.columns.nodes.texts("type", ids)
     else:
@@ -118,13 +123,13 @@ def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], 
     )
 
 
-def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+def _relation_table_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     heads, _, tails = graph.triples(np.asarray(ids, np.int64))
     if graph.columns.edges is not None:
         keywords = graph.columns.edges.texts("keywords", ids)
     else:
         keywords = [""] * len(ids)
-    heavy = weights(graph)
+    heavy = edge_weights(graph)
     weight_texts = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
     rows = zip(
         graph.names(heads),
@@ -137,38 +142,43 @@ def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ..
     return ("source", "relation", "target", "keywords", "description", "weight"), list(rows)
 
 
-def _communities(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+def _community_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     return ("community", "report"), [
         (name, community_text(graph, row))
         for name, row in zip(hit_names(graph, "community", ids), ids)
     ]
 
 
-def _chunks(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+def _chunk_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     chunks = graph.columns.chunks
     titles = chunks.texts("title", ids) if chunks is not None else [""] * len(ids)
     rows = zip(hit_names(graph, "chunk", ids), titles, [chunk_text(graph, row) for row in ids])
     return ("source", "title", "text"), list(rows)
 
 
-_MAKE = {"node": _nodes, "triple": _relations, "community": _communities, "chunk": _chunks}
+_ROWS_BY_KIND = {
+    "node": _node_rows,
+    "triple": _relation_table_rows,
+    "community": _community_rows,
+    "chunk": _chunk_rows,
+}
 
 
-def as_text(tables: Sequence[ContextTable]) -> str:
+def text_of_tables(tables: Sequence[ContextTable]) -> str:
     """Return the tables as in a prompt: headings and comma-separated rows.
 
-    >>> from core.operators.texts.tables import as_text
+    >>> from core.operators.texts.tables import text_of_tables
     >>> from core.types import ContextTable
     >>> table = ContextTable("node", ("entity", "type"), (("Marley, Jacob", "person"),), (0,))
-    >>> print(as_text([table]))
+    >>> print(text_of_tables([table]))
     Entities
     entity,type
     "Marley, Jacob",person
     """
-    parts = []
+    sections = []
     for table in tables:
         if table.rows:
             stream = io.StringIO()
             csv.writer(stream, lineterminator="\n").writerows([table.header, *table.rows])
-            parts.append(f"{TITLES[table.kind]}\n{stream.getvalue().rstrip()}")
-    return "\n\n".join(parts)
+            sections.append(f"{TABLE_TITLES[table.kind]}\n{stream.getvalue().rstrip()}")
+    return "\n\n".join(sections)

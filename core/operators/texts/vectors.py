@@ -8,37 +8,45 @@ from typing import ClassVar
 import numpy as np
 
 from core.graph.store import Graph
-from core.indexes.encoded import Of, count
-from core.indexes.so_far import VectorsSoFar, searchable_now
+from core.indexes.partial_index import PartialVectors, available_vectors
+from core.indexes.vector_blocks import ItemKind, count
 from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.facts import alike_in
-from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked, unreported
+from core.operators.texts.facts import similarity_edges
+from core.operators.texts.hits import (
+    KIND_BY_FIELD,
+    MAX_HITS_BEFORE_CUT,
+    best_hits,
+    best_names,
+    missing_reports_note,
+)
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
 from core.types import Ranking, State
 
-KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
-ORDER_HELP = (
+NEAREST_KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
+VECTOR_ORDER_HELP = (
     "nearest: by cosine; connected: those between the best connected entities first, then by "
     "weight."
 )
-LEAST_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
+LEAST_COSINE_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
 
 
-def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar:
+def searchable_vectors(encoder: str, of: ItemKind, ctx: Context) -> VectorIndex | PartialVectors:
     """Return the searchable vectors of nodes, relations, chunks or communities.
 
     If the question need not wait, only the vectors that are made so far are searched. `encoder` is
     the name or role of the encoder.
     """
-    begin, known = ctx.environment.encoding, ctx.models.encoder(encoder)
+    begin, sentence_encoder = ctx.environment.encoding, ctx.models.encoder(encoder)
     if ctx.whole or begin is None:
-        return vector_index(ctx.graph, known, of, ctx.watch)
-    return searchable_now(ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.watch)
+        return vector_index(ctx.graph, sentence_encoder, of, ctx.watch)
+    return available_vectors(
+        ctx.graph, sentence_encoder, of, lambda: begin(ctx.graph, encoder, of), ctx.watch
+    )
 
 
-class ByVector(Operator):
+class VectorHits(Operator):
     """Base of searches by vector: `keep` hits with a cosine of `least` or more.
 
     The order before the cut is recorded.
@@ -52,7 +60,7 @@ class ByVector(Operator):
     encoder: str
 
     @property
-    def of(self) -> Of:
+    def of(self) -> ItemKind:
         """Texts whose vectors are searched."""
         return self.field  # type: ignore[return-value]
 
@@ -61,7 +69,7 @@ class ByVector(Operator):
         return state.replace(**{self.field: found})
 
     def _nearest(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
-        kind = KIND_OF[self.field]
+        kind = KIND_BY_FIELD[self.field]
         total = count(ctx.graph, self.of)
         if not total:
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
@@ -69,25 +77,26 @@ class ByVector(Operator):
         if state.vector is None:
             recorder.notes.append("There is nothing to search by.")
             return Ranking(kind, (), ())
-        index = nearest_by(self.encoder, self.of, ctx)
+        index = searchable_vectors(self.encoder, self.of, ctx)
         ctx.watch.report("Searching vectors")
         left_out = self._left_out(ctx.graph)
-        order = ranked(
-            kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out)
+        order = best_hits(
+            kind,
+            *index.nearest(state.vector, min(total, max(self.keep, MAX_HITS_BEFORE_CUT)), left_out),
         )
         enough = sum(score >= self.least for score in order.scores or ())
-        recorder.before_cut, found = order, order.head(min(self.keep, enough))
-        those = f"{total:,} {self.field}"
-        if isinstance(index, VectorsSoFar):
-            recorder.partly, those = (
+        recorder.before_cut, hits = order, order.head(min(self.keep, enough))
+        total_words = f"{total:,} {self.field}"
+        if isinstance(index, PartialVectors):
+            recorder.partly, total_words = (
                 index.words,
-                f"{len(index):,} of {those}, as the others are still being encoded",
+                f"{len(index):,} of {total_words}, as the others are still being encoded",
             )
         recorder.notes.append(
-            f"The nearest of {those}: {best_names(ctx.graph, found) or 'none near enough'}."
+            f"The nearest of {total_words}: {best_names(ctx.graph, hits) or 'none near enough'}."
         )
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
-        return found
+        return hits
 
     def _left_out(self, graph: Graph) -> np.ndarray:
         """Return the ids that are never hits."""
@@ -97,14 +106,16 @@ class ByVector(Operator):
         return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
 
     def plain_words(self) -> str:
-        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(
-            self.field, self.field
-        )
-        return f"takes the {self.keep:,} {what} closest in meaning"
+        kind_words = {
+            "nodes": "entities",
+            "chunks": "passages",
+            "communities": "community reports",
+        }.get(self.field, self.field)
+        return f"takes the {self.keep:,} {kind_words} closest in meaning"
 
 
 @dataclass(frozen=True, repr=False)
-class VectorNodes(ByVector):
+class VectorNodes(VectorHits):
     """The `keep` entities whose vectors are nearest to the question's.
 
     In-depth analysis, node operator VDB. An entity is read as `name: type: description`, a node of
@@ -120,15 +131,15 @@ class VectorNodes(ByVector):
     title = "entities by vector"
     field, writes = "nodes", ("nodes",)
 
-    keep: int = param(4, "Entities", KEEP_HELP, low=1, high=10_000)
-    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    keep: int = param(4, "Entities", NEAREST_KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_COSINE_HELP, low=-1, high=1)
     encoder: str = param(
         "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
     )
 
 
 @dataclass(frozen=True, repr=False)
-class VectorRelations(ByVector):
+class VectorRelations(VectorHits):
     """The `keep` relations whose vectors are nearest to the question's.
 
     In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads
@@ -146,36 +157,36 @@ class VectorRelations(ByVector):
     title = "relations by vector"
     field, writes = "relations", ("relations",)
 
-    keep: int = param(4, "Relations", KEEP_HELP, low=1, high=10_000)
-    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    keep: int = param(4, "Relations", NEAREST_KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_COSINE_HELP, low=-1, high=1)
     reading: str = param(
         "paper",
         "Reading",
         "What of a relation is read: all that is told of it, or its name.",
         choices=("paper", "code"),
     )
-    order: str = param("nearest", "Order", ORDER_HELP, choices=("nearest", "connected"))
+    order: str = param("nearest", "Order", VECTOR_ORDER_HELP, choices=("nearest", "connected"))
     encoder: str = param(
         "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
     )
 
     @property
-    def of(self) -> Of:
+    def of(self) -> ItemKind:
         return "relations" if self.reading == "paper" else "relation-names"
 
     def _left_out(self, graph: Graph) -> np.ndarray:
-        return alike_in(graph)
+        return similarity_edges(graph)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = self._nearest(state, ctx, recorder)
-        if self.order == "connected" and len(found):
-            edges = np.array(found.items, np.int64)
-            found = ranked("triple", edges, connected_scores(ctx.graph, edges))
-        return state.replace(relations=found)
+        hits = self._nearest(state, ctx, recorder)
+        if self.order == "connected" and len(hits):
+            edges = np.array(hits.items, np.int64)
+            hits = best_hits("triple", edges, connected_scores(ctx.graph, edges))
+        return state.replace(relations=hits)
 
 
 @dataclass(frozen=True, repr=False)
-class VectorChunks(ByVector):
+class VectorChunks(VectorHits):
     """The `keep` chunks whose vectors are nearest to the question's: plain retrieval of passages.
 
     In-depth analysis, VanillaRAG and the chunk operator VDB (technical report B.1). A chunk is read
@@ -190,15 +201,15 @@ class VectorChunks(ByVector):
     title = "chunks by vector"
     field, writes = "chunks", ("chunks",)
 
-    keep: int = param(4, "Chunks", KEEP_HELP, low=1, high=10_000)
-    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    keep: int = param(4, "Chunks", NEAREST_KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_COSINE_HELP, low=-1, high=1)
     encoder: str = param(
         "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
     )
 
 
 @dataclass(frozen=True, repr=False)
-class VectorCommunities(ByVector):
+class VectorCommunities(VectorHits):
     """The `keep` communities whose vectors are nearest to the question's.
 
     In-depth analysis, community operator VDB (technical report B.1), new with VGraphRAG and
@@ -214,8 +225,8 @@ class VectorCommunities(ByVector):
     title = "communities by vector"
     field, writes = "communities", ("communities",)
 
-    keep: int = param(4, "Communities", KEEP_HELP, low=1, high=10_000)
-    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    keep: int = param(4, "Communities", NEAREST_KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_COSINE_HELP, low=-1, high=1)
     encoder: str = param(
         "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
     )
@@ -223,5 +234,5 @@ class VectorCommunities(ByVector):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         after = super().apply(state, ctx, recorder)
         if after.communities:
-            recorder.notes += unreported(ctx.graph, after.communities)
+            recorder.notes += missing_reports_note(ctx.graph, after.communities)
         return after

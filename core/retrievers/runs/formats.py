@@ -9,35 +9,35 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from core.corpus.readers.delimited import YES, Delimited
+from core.corpus.readers.delimited_table import HEADER_YES, DelimitedTable
 from core.errors import BadInput, nearest, shorten
 from core.io.columnar import is_columnar
-from core.io.files import Source, lines
-from core.io.json_rows import beginning, numbered_rows
-from core.io.recoded import readable
+from core.io.files import FileSource, numbered_lines
+from core.io.json_rows import numbered_rows, read_start
+from core.io.recoded_files import readable
 from core.languages.spelling import fold
-from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
-from core.retrievers.runs.paths import KEYS as PATH_KEYS
-from core.retrievers.runs.paths import paths_in
+from core.retrievers.runs.run_paths import PATH_LIST_KEYS as PATH_KEYS
+from core.retrievers.runs.run_paths import paths_in
+from core.retrievers.runs.run_rows import RunRow, documents_in, list_in, text_in, texts_in
 from core.retrievers.runs.traces import (
     is_langfuse,
     is_openinference,
     read_langfuse,
     read_openinference,
 )
-from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
+from core.retrievers.runs.trec import MAX_RUN_FILE_BYTES, is_qrels_line, is_run_line, read_run
 from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH, Watch
 
-AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
+AUTO_RUN_FORMAT, TREC_FORMAT, PREDICTIONS_FORMAT = "auto", "trec", "hotpotqa"
 # Keys of an object that may hold the rows.
-HELD = ("data", "rows", "results", "samples", "predictions", "responses", "traces")
-LOOKED_AT = 20  # rows that are read before a format is chosen
+ROW_LIST_KEYS = ("data", "rows", "results", "samples", "predictions", "responses", "traces")
+MAX_FORMAT_ROWS = 20  # rows that are read before a format is chosen
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Keys:
+class RunKeys:
     """The keys under which the rows of a format hold the parts of a run.
 
     Of several keys, the first that a row has is used.
@@ -102,7 +102,7 @@ class RunFormat:
     read: Callable[[Iterable[Row]], Iterator[RunRow]] = _no_rows
 
 
-def _by_keys(keys: Keys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
+def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
     return lambda rows: map(keys.read, rows)
 
 
@@ -144,7 +144,7 @@ CONTEXT_KEYS = (
     "context",
     "sources",
 )
-CONTEXT_IDS = (
+CONTEXT_ID_KEYS = (
     "document_ids",
     "doc_ids",
     "chunk_ids",
@@ -154,8 +154,8 @@ CONTEXT_IDS = (
     "retrieved_context_ids",
 )
 QUESTION_KEYS = ("question", "query", "user_input", "question_text", "input")
-ID_KEYS = Keys().id
-RAGAS = Keys(
+ID_KEYS = RunKeys().id
+RAGAS_KEYS = RunKeys(
     ("user_input",),
     (*ID_KEYS,),
     ("retrieved_contexts",),
@@ -164,17 +164,21 @@ RAGAS = Keys(
     ("response",),
     ("reference",),
 )
-HIPPORAG = Keys(
+HIPPORAG_KEYS = RunKeys(
     ("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",)
 )
-BENCH = Keys(("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",))
-QED = Keys(("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",))
-TOG = Keys(("question",), ID_KEYS, answer=("results",))
-ROWS = Keys(
+GRAPHRAG_BENCH_KEYS = RunKeys(
+    ("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",)
+)
+BENCHMARK_QED_KEYS = RunKeys(
+    ("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",)
+)
+TOG_KEYS = RunKeys(("question",), ID_KEYS, answer=("results",))
+GENERIC_ROW_KEYS = RunKeys(
     QUESTION_KEYS,
     ID_KEYS,
     CONTEXT_KEYS,
-    CONTEXT_IDS,
+    CONTEXT_ID_KEYS,
     ("scores", "doc_scores"),
     ANSWER_KEYS,
     REFERENCE_KEYS,
@@ -182,7 +186,7 @@ ROWS = Keys(
 )
 
 FORMATS: dict[str, RunFormat] = {
-    TREC: RunFormat(
+    TREC_FORMAT: RunFormat(
         "TREC run",
         "trec_eval, ir_measures, Anserini, PyTerrier",
         "documents by score, ties by id as trec_eval",
@@ -214,7 +218,7 @@ FORMATS: dict[str, RunFormat] = {
         "user_input, retrieved_contexts and their ids, response; reference as the known answer",
         "turns of conversations, rubrics, reference_contexts",
         _has("user_input"),
-        _by_keys(RAGAS),
+        _by_keys(RAGAS_KEYS),
     ),
     "hipporag": RunFormat(
         "Results of HippoRAG",
@@ -222,7 +226,7 @@ FORMATS: dict[str, RunFormat] = {
         "question, docs with doc_scores, answer; gold_answers as known answers",
         "gold_docs",
         _has("question", "docs", any_of=("doc_scores", "gold_docs")),
-        _by_keys(HIPPORAG),
+        _by_keys(HIPPORAG_KEYS),
     ),
     "graphrag-bench": RunFormat(
         "Results of GraphRAG-Bench",
@@ -230,7 +234,7 @@ FORMATS: dict[str, RunFormat] = {
         "id, question, context, generated_answer; ground_truth as the known answer",
         "evidence, question_type",
         _has("question", "generated_answer", any_of=("context", "evidence", "question_type")),
-        _by_keys(BENCH),
+        _by_keys(GRAPHRAG_BENCH_KEYS),
     ),
     "benchmark-qed": RunFormat(
         "Answers of BenchmarkQED",
@@ -238,7 +242,7 @@ FORMATS: dict[str, RunFormat] = {
         "question_id, question_text, answer",
         "other keys",
         _has("question_text", "answer"),
-        _by_keys(QED),
+        _by_keys(BENCHMARK_QED_KEYS),
     ),
     "rog": RunFormat(
         "Predictions of RoG",
@@ -247,7 +251,7 @@ FORMATS: dict[str, RunFormat] = {
         "known answer",
         "the rest of the prompt",
         _has("question", "prediction", "input"),
-        _by_keys(ROWS),
+        _by_keys(GENERIC_ROW_KEYS),
     ),
     "tog": RunFormat(
         "Results of Think-on-Graph",
@@ -255,7 +259,7 @@ FORMATS: dict[str, RunFormat] = {
         "question, results as the answer, reasoning_chains as paths",
         "",
         _has("question", "results", "reasoning_chains"),
-        _by_keys(TOG),
+        _by_keys(TOG_KEYS),
     ),
     "rows": RunFormat(
         "Rows with a question or its id, and contexts, paths or an answer",
@@ -266,11 +270,13 @@ FORMATS: dict[str, RunFormat] = {
         "other keys",
         lambda row: (
             any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
-            and any(key in row for key in (*CONTEXT_KEYS, *CONTEXT_IDS, *ANSWER_KEYS, *PATH_KEYS))
+            and any(
+                key in row for key in (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
+            )
         ),
-        _by_keys(ROWS),
+        _by_keys(GENERIC_ROW_KEYS),
     ),
-    PREDICTIONS: RunFormat(
+    PREDICTIONS_FORMAT: RunFormat(
         "Predictions as HotpotQA's and SQuAD's scorers read them",
         "HotpotQA, 2WikiMultihopQA and MuSiQue baselines, SQuAD",
         "answers by the questions' ids; the titles under “sp” as documents",
@@ -282,7 +288,7 @@ FORMATS: dict[str, RunFormat] = {
 
 
 @dataclass(frozen=True)
-class ReadRun:
+class ParsedRun:
     """The rows of a finished run, one for each question, with its format and notes."""
 
     format: str
@@ -290,14 +296,14 @@ class ReadRun:
     notes: tuple[str, ...] = ()
 
 
-def title_of(format: str) -> str:
+def format_title(format: str) -> str:
     """Return the title of a format; an unknown format's own name."""
     return FORMATS[format].title if format in FORMATS else format
 
 
 def read_run_file(
-    path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH, encoding: str = ""
-) -> ReadRun:
+    path: str | Path, format: str = AUTO_RUN_FORMAT, watch: Watch = NO_WATCH, encoding: str = ""
+) -> ParsedRun:
     """Read the run in a file, plain or packed.
 
     The file is a TREC run, JSON (an array, lines, or an object that holds rows), CSV with a header,
@@ -310,42 +316,46 @@ def read_run_file(
     watch : receives the share that was read, and can cancel.
     encoding : the encoding of a file that is not UTF-8.
     """
-    path, said = Path(path), list[str]()
+    path, reading_notes = Path(path), list[str]()
     rows: Iterator[Row]
-    if format not in (AUTO, *FORMATS):
+    if format not in (AUTO_RUN_FORMAT, *FORMATS):
         raise BadInput(
             f"There is no format “{shorten(format, 40)}” of finished "
             f"runs.{nearest(format, FORMATS)}"
         )
     if is_columnar(path):
-        rows, begins = (row for _, row in column_rows(path, most=MAX_BYTES)), ""
+        rows, begins = (row for _, row in column_rows(path, most=MAX_RUN_FILE_BYTES)), ""
     else:
-        file = readable(path, said.append, encoding, MAX_BYTES)
-        begins = beginning(file, 1, MAX_BYTES)
-        if format == TREC or (format == AUTO and begins not in ("{", "[") and _is_trec(file)):
-            found = read_run(lines(file, watch, MAX_BYTES), path.name)
-            return _whole(path.name, TREC, found, said)
-        numbered = numbered_rows(file, watch, MAX_BYTES, HELD, single=True)
+        file = readable(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
+        begins = read_start(file, 1, MAX_RUN_FILE_BYTES)
+        if format == TREC_FORMAT or (
+            format == AUTO_RUN_FORMAT and begins not in ("{", "[") and _is_trec(file)
+        ):
+            run_rows = read_run(numbered_lines(file, watch, MAX_RUN_FILE_BYTES), path.name)
+            return _collect_rows(path.name, TREC_FORMAT, run_rows, reading_notes)
+        numbered = numbered_rows(file, watch, MAX_RUN_FILE_BYTES, ROW_LIST_KEYS, single=True)
         is_json = begins in ("{", "[")
         rows = (row for _, _, row in numbered) if is_json else _table(file, watch)
-    looked = list(islice(rows, LOOKED_AT))
-    single = begins == "{" and len(looked) == 1
-    chosen = format if format != AUTO else _format(path.name, looked, single)
-    return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)), said)
+    first_rows = list(islice(rows, MAX_FORMAT_ROWS))
+    single = begins == "{" and len(first_rows) == 1
+    file_format = format if format != AUTO_RUN_FORMAT else _format(path.name, first_rows, single)
+    return _collect_rows(
+        path.name, file_format, FORMATS[file_format].read(chain(first_rows, rows)), reading_notes
+    )
 
 
-def _is_trec(file: Source) -> bool:
+def _is_trec(file: FileSource) -> bool:
     """Return whether a file's first line belongs to a TREC run.
 
     Raises BadInput where the file holds relevance judgements.
     """
-    line = next((text for _, text in lines(file, most=MAX_BYTES)), "")
-    if not is_run(line) and is_qrels(line):
+    line = next((text for _, text in numbered_lines(file, most=MAX_RUN_FILE_BYTES)), "")
+    if not is_run_line(line) and is_qrels_line(line):
         raise BadInput(
             f"{file.name} holds judgements of relevance rather than a run; give it as the qrels "
             "of a run."
         )
-    return is_run(line)
+    return is_run_line(line)
 
 
 def format_of_rows(looked: Sequence[Row]) -> str:
@@ -359,7 +369,7 @@ def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     A `single` object, the only one of its file, may map question ids to answers.
     """
     key = format_of_rows(looked)
-    if key and (single or key != PREDICTIONS):
+    if key and (single or key != PREDICTIONS_FORMAT):
         return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
     raise BadInput(
@@ -369,22 +379,22 @@ def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     )
 
 
-def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> ReadRun:
+def _collect_rows(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> ParsedRun:
     """Collect the rows of different questions.
 
     Notes on rows that were left out are added to those in `said`.
     """
-    found: dict[tuple[str, str], RunRow] = {}
-    nameless = empty = again = odd = 0
+    rows_by_question: dict[tuple[str, str], RunRow] = {}
+    nameless = empty = repeated = unread_paths = 0
     for row in rows:
         key = (row.id, " ".join(fold(row.question).split()))
         nameless += not any(key)
         empty += any(key) and not row.holds
-        again += any(key) and key in found
-        odd += row.odd
+        repeated += any(key) and key in rows_by_question
+        unread_paths += row.odd
         if any(key) and row.holds:
-            found.setdefault(key, row)
-    if not found:
+            rows_by_question.setdefault(key, row)
+    if not rows_by_question:
         raise BadInput(
             f"{name} holds no row with a question or its id, and with documents, paths or an "
             "answer."
@@ -395,16 +405,18 @@ def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> R
         if nameless
         else "",
         f"Left out, as they have no documents, paths or answer: {rows_of(empty)}." if empty else "",
-        f"Left out, as an earlier row has their question: {rows_of(again)}." if again else "",
-        f"Left out of their paths, as they are neither triples nor paths: {odd:,}." if odd else "",
+        f"Left out, as an earlier row has their question: {rows_of(repeated)}." if repeated else "",
+        f"Left out of their paths, as they are neither triples nor paths: {unread_paths:,}."
+        if unread_paths
+        else "",
     ]
-    return ReadRun(format, tuple(found.values()), tuple(filter(None, (*said, *notes))))
+    return ParsedRun(format, tuple(rows_by_question.values()), tuple(filter(None, (*said, *notes))))
 
 
-def _table(file: Source, watch: Watch) -> Iterator[Row]:
+def _table(file: FileSource, watch: Watch) -> Iterator[Row]:
     """Yield the rows of a delimited file with a header, without empty cells."""
     try:
-        rows = Delimited(file, watch, YES).rows()
+        rows = DelimitedTable(file, watch, HEADER_YES).rows()
     except csv.Error as error:
         raise BadInput(f"{file.name} cannot be read as a table: {error}.") from None
     return ({key: value for key, value in row.items() if key and value} for _, row in rows)
@@ -421,11 +433,11 @@ def _predictions(row: Row) -> Mapping[str, Any]:
 
 
 def _predicted(row: Row) -> Iterator[RunRow]:
-    given = row.get("sp")
-    supporting = given if isinstance(given, Mapping) else {}
+    titles_field = row.get("sp")
+    supporting = titles_field if isinstance(titles_field, Mapping) else {}
     for id, answer in _predictions(row).items():
         titles = dict.fromkeys(
-            text_in(one[0]) for one in listed(supporting.get(id)) if isinstance(one, list) and one
+            text_in(one[0]) for one in list_in(supporting.get(id)) if isinstance(one, list) and one
         )
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)

@@ -8,21 +8,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.retrievers.reply import GivenDocument
-from core.retrievers.runs.parts import (
-    ANSWERS,
-    QUESTIONS,
+from core.retrievers.reply import ReplyDocument
+from core.retrievers.runs.run_rows import (
+    INPUT_TEXT_KEYS,
+    OUTPUT_TEXT_KEYS,
     RunRow,
     documents_in,
-    flat,
-    parsed,
+    flat_leaves,
+    parse_text,
     text_in,
 )
 
 KIND = "openinference.span.kind"
-LISTS = ("retrieval.documents", "reranker.output_documents")
-RETRIEVING = ("RETRIEVER", "RERANKER")
-VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
+DOCUMENT_LIST_KEYS = ("retrieval.documents", "reranker.output_documents")
+RETRIEVAL_SPAN_KINDS = ("RETRIEVER", "RERANKER")
+OTLP_VALUE_KEYS = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
 @dataclass
@@ -34,7 +34,7 @@ class _Span:
     root: bool
     asked: str
     said: str
-    documents: tuple[GivenDocument, ...] = ()
+    documents: tuple[ReplyDocument, ...] = ()
     began: str = ""
     answers: bool = False  # True if it holds a language model's reply
 
@@ -95,14 +95,18 @@ def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
 def _row(spans: list[_Span]) -> RunRow:
     ordered = sorted(spans, key=lambda span: span.began)
     root = next((span for span in ordered if span.root and span.asked), None)
-    found = [span for span in ordered if span.documents]
-    ranked = [span for span in found if span.kind == "RERANKER"] or found
-    asked = root or next((span for span in ordered if span.asked), None)
-    said = (root.said if root is not None and root.kind not in RETRIEVING else "") or next(
-        (span.said for span in reversed(ordered) if span.answers and span.said), ""
+    with_documents = [span for span in ordered if span.documents]
+    result_spans = [span for span in with_documents if span.kind == "RERANKER"] or with_documents
+    asking_span = root or next((span for span in ordered if span.asked), None)
+    answer = (
+        root.said if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
+    ) or next((span.said for span in reversed(ordered) if span.answers and span.said), "")
+    documents = result_spans[-1].documents if result_spans else ()
+    return RunRow(
+        question=asking_span.asked if asking_span else "",
+        documents=documents,
+        answer=answer or None,
     )
-    documents = ranked[-1].documents if ranked else ()
-    return RunRow(question=asked.asked if asked else "", documents=documents, answer=said or None)
 
 
 def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
@@ -115,13 +119,13 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     """Return the objects of the first list found under some keys."""
-    found: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
-    return [one for one in found if isinstance(one, Mapping)]
+    items: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
+    return [one for one in items if isinstance(one, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
-    given = row.get("context")
-    context: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    context_field = row.get("context")
+    context: Mapping[str, Any] = context_field if isinstance(context_field, Mapping) else {}
     trace = text_in(
         row.get("traceId")
         or row.get("trace_id")
@@ -129,17 +133,19 @@ def _span(row: Mapping[str, Any]) -> _Span:
         or row.get("context.trace_id")
     )
     parent = row.get("parentSpanId") or row.get("parent_span_id") or row.get("parent_id")
-    known = dict(flat(_attributes(row)))
-    kind = text_in(known.get(KIND) or row.get("span_kind")).upper()
-    began = text_in(row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime"))
+    attributes = dict(flat_leaves(_attributes(row)))
+    kind = text_in(attributes.get(KIND) or row.get("span_kind")).upper()
+    start_time = text_in(
+        row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime")
+    )
     return _Span(
         trace or text_in(row.get("spanId")) or "one",
         kind,
         not parent,
-        text_in(known.get("input.value"), QUESTIONS),
-        text_in(known.get("output.value"), ANSWERS),
-        _retrieved(known),
-        began,
+        text_in(attributes.get("input.value"), INPUT_TEXT_KEYS),
+        text_in(attributes.get("output.value"), OUTPUT_TEXT_KEYS),
+        _retrieved(attributes),
+        start_time,
         kind == "LLM",
     )
 
@@ -158,12 +164,12 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
         ]
         return {
             str(one.get("key")): next(
-                (one["value"][name] for name in VALUES if name in one["value"]), None
+                (one["value"][name] for name in OTLP_VALUE_KEYS if name in one["value"]), None
             )
             for one in pairs
         }
     if isinstance(attributes, str):
-        attributes = parsed(attributes)
+        attributes = parse_text(attributes)
     if isinstance(attributes, Mapping):
         return attributes
     columns = {
@@ -173,22 +179,22 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
     }
     # In CSV the lists are texts.
     return {
-        key: parsed(value) if key in LISTS and isinstance(value, str) else value
+        key: parse_text(value) if key in DOCUMENT_LIST_KEYS and isinstance(value, str) else value
         for key, value in columns.items()
     }
 
 
-def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:
+def _retrieved(known: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
     """Return the documents of a retriever's or a re-ranker's span, in their order."""
-    for name in reversed(LISTS):
-        places: dict[int, dict[str, Any]] = {}
+    for name in reversed(DOCUMENT_LIST_KEYS):
+        documents: dict[int, dict[str, Any]] = {}
         for key, value in known.items():
-            rest = key.removeprefix(f"{name}.")
-            place, _, part = rest.partition(".")
-            if rest != key and place.isdecimal():
-                places.setdefault(int(place), {})[part.removeprefix("document.")] = value
-        if places:
-            return documents_in([places[place] for place in sorted(places)])
+            suffix = key.removeprefix(f"{name}.")
+            index, _, part = suffix.partition(".")
+            if suffix != key and index.isdecimal():
+                documents.setdefault(int(index), {})[part.removeprefix("document.")] = value
+        if documents:
+            return documents_in([documents[place] for place in sorted(documents)])
     return ()
 
 
@@ -201,22 +207,22 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
             id,
             "TRACE",
             True,
-            text_in(trace.get("input"), QUESTIONS),
-            text_in(trace.get("output"), ANSWERS),
+            text_in(trace.get("input"), INPUT_TEXT_KEYS),
+            text_in(trace.get("output"), OUTPUT_TEXT_KEYS),
         )
         for one in observations:
             if isinstance(one, Mapping):
                 yield _observation(one, id, False)
         return
-    alone = "traceId" not in row
+    is_trace = "traceId" not in row
     # An observation marked as root may still name a parent.
-    root = alone or row.get("isRootObservation") is True or not row.get("parentObservationId")
-    yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), root)
+    root = is_trace or row.get("isRootObservation") is True or not row.get("parentObservationId")
+    yield _observation(row, text_in(row.get("id") if is_trace else row.get("traceId")), root)
 
 
 def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
-    asked, output = (_decoded(row.get(key)) for key in ("input", "output"))
+    question, output = (_decoded(row.get(key)) for key in ("input", "output"))
     retrieves = kind == "RETRIEVER" or (
         kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search"))
     )
@@ -230,13 +236,13 @@ def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
         lists = [output] if isinstance(output, list) else []
     documents = documents_in(lists[0]) if retrieves and lists else ()
     kind = "RERANKER" if "rerank" in name else "RETRIEVER" if retrieves else kind
-    said = "" if documents else text_in(output, ANSWERS)
+    answer = "" if documents else text_in(output, OUTPUT_TEXT_KEYS)
     return _Span(
         trace,
         kind,
         root,
-        text_in(asked, QUESTIONS),
-        said,
+        text_in(question, INPUT_TEXT_KEYS),
+        answer,
         documents,
         text_in(row.get("startTime")),
         kind == "GENERATION",
@@ -251,4 +257,4 @@ def _decoded(value: Any) -> Any:
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         with suppress(ValueError):
             return json.loads(value)
-    return parsed(value) if isinstance(value, str) else value
+    return parse_text(value) if isinstance(value, str) else value

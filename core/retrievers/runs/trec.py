@@ -9,32 +9,32 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from core.errors import BadInput, shorten
-from core.io.files import lines
-from core.io.recoded import readable
-from core.retrievers.reply import GivenDocument
-from core.retrievers.runs.parts import MOST_DOCUMENTS, RunRow, number
+from core.io.files import numbered_lines
+from core.io.recoded_files import readable
+from core.retrievers.reply import ReplyDocument
+from core.retrievers.runs.run_rows import MAX_ROW_DOCUMENTS, RunRow, to_number
 
-MAX_BYTES = 1 << 30  # bytes of text in a file
+MAX_RUN_FILE_BYTES = 1 << 30  # bytes of text in a file
 
 
-def is_run(line: str) -> bool:
+def is_run_line(line: str) -> bool:
     """Return whether a line belongs to a TREC run: six columns, the fifth a number."""
     parts = line.split()
-    return len(parts) == 6 and number(parts[4]) is not None
+    return len(parts) == 6 and to_number(parts[4]) is not None
 
 
-def is_qrels(line: str) -> bool:
+def is_qrels_line(line: str) -> bool:
     """Return whether a line belongs to a file of qrels.
 
     It has three or four columns that end in a whole number, or it is BEIR's header.
 
-    >>> from core.retrievers.runs.trec import is_qrels
-    >>> (is_qrels("1 0 d7 2"), is_qrels("query-id\\tcorpus-id\\tscore"),
-    ...  is_qrels("1 Q0 d7 1 0.5 mine"))
+    >>> from core.retrievers.runs.trec import is_qrels_line
+    >>> (is_qrels_line("1 0 d7 2"), is_qrels_line("query-id\\tcorpus-id\\tscore"),
+    ...  is_qrels_line("1 Q0 d7 1 0.5 mine"))
     (True, True, False)
     """
     parts = line.split()
-    return (len(parts) in (3, 4) and _whole(parts[-1]) is not None) or parts[:2] == [
+    return (len(parts) in (3, 4) and _whole_number(parts[-1]) is not None) or parts[:2] == [
         "query-id",
         "corpus-id",
     ]
@@ -51,27 +51,27 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
     numbered : pairs of line number and text.
     name : the file's name, for error messages.
     """
-    found: dict[str, dict[str, float]] = {}
+    scores_by_question: dict[str, dict[str, float]] = {}
     for line, text in numbered:
         parts = (
             [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
         )
         if not any(parts):
             continue
-        score = number(parts[4]) if len(parts) == 6 else None
+        score = to_number(parts[4]) if len(parts) == 6 else None
         if score is None:
             raise BadInput(
                 f"{name}, line {line}: expected question, Q0, document, rank, score and tag, "
                 f"found “{shorten(text, 60)}”."
             )
-        found.setdefault(parts[0], {}).setdefault(parts[2], score)
-    for question, scores in found.items():
+        scores_by_question.setdefault(parts[0], {}).setdefault(parts[2], score)
+    for question, scores in scores_by_question.items():
         by_id = sorted(scores, reverse=True)
-        ordered = sorted(by_id, key=lambda document: -scores[document])[:MOST_DOCUMENTS]
+        ordered = sorted(by_id, key=lambda document: -scores[document])[:MAX_ROW_DOCUMENTS]
         yield RunRow(
             question,
             documents=tuple(
-                GivenDocument(document, score=scores[document]) for document in ordered
+                ReplyDocument(document, score=scores[document]) for document in ordered
             ),
         )
 
@@ -82,27 +82,27 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     The file has TREC's four columns or BEIR's three. A question whose documents are all judged
     irrelevant has an empty entry. Raises BadInput.
     """
-    found: dict[str, dict[str, int]] = {}
-    for line, text in lines(readable(Path(path)), most=MAX_BYTES):
+    grades_by_question: dict[str, dict[str, int]] = {}
+    for line, text in numbered_lines(readable(Path(path)), most=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
         if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
             continue
-        grade = _whole(parts[-1]) if len(parts) in (3, 4) else None
+        grade = _whole_number(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
             raise BadInput(
                 f"{Path(path).name}, line {line}: expected question, 0, document and relevance, "
                 f"found “{shorten(text, 60)}”."
             )
-        found.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
-    if not found:
+        grades_by_question.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
+    if not grades_by_question:
         raise BadInput(f"{Path(path).name} holds no judgements.")
     rank = lambda grades: sorted(
         (one for one in grades if grades[one] > 0), key=lambda one: (-grades[one], one)
     )
-    return {question: tuple(rank(grades)) for question, grades in found.items()}
+    return {question: tuple(rank(grades)) for question, grades in grades_by_question.items()}
 
 
-def _whole(text: str) -> int | None:
+def _whole_number(text: str) -> int | None:
     try:
         return int(text)
     except ValueError:

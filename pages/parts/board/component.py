@@ -9,25 +9,25 @@ import orjson
 
 from core.io.json_text import json_text
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, component, joined, joined_styles
+from pages.parts.shared.scripts import ASSETS_FOLDER, component, join_modules, joined_styles
 from pages.parts.shared.session_state import Session
 
-FOLDER = ASSETS / "board"
-STYLES = ("board", "texts", "prompts", "together")
+BOARD_FOLDER = ASSETS_FOLDER / "board"
+BOARD_STYLES = ("board", "texts", "prompts", "together")
 
 
 def script() -> str:
     """Return the modules of assets/board as one text."""
-    return joined(FOLDER / "board.js")
+    return join_modules(BOARD_FOLDER / "board.js")
 
 
 def style() -> str:
     """Return the style sheets of assets/board as one text."""
-    return joined_styles(FOLDER / f"{name}.css" for name in STYLES)
+    return joined_styles(BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES)
 
 
 @dataclass(frozen=True)
-class Pressed:
+class BoardClicks:
     """Clicks on the board that were not handled before.
 
     Attributes
@@ -63,7 +63,7 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
         return json_text(payload, ensure_ascii=True).encode()
 
 
-def board(payload: dict[str, Any], key: str) -> Pressed:
+def board(payload: dict[str, Any], key: str) -> BoardClicks:
     """Mount the board and return the new clicks, each once.
 
     The browser sends a click again until the page has received it, as a run of the page that is
@@ -71,10 +71,10 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     ``static/``, once, so a run sends only the payload.
     """
     received = Session.board_received[key]
-    result = component("board", STYLES)(
+    result = component("board", BOARD_STYLES)(
         key=key,
         data=as_bytes({**payload, **received.value._asdict()}),
         on_pressed_change=lambda: None,
     )
     new, received.value = new_edits(getattr(result, "pressed", None), received.value)
-    return Pressed(**{press["kind"]: press["value"] for press in new})
+    return BoardClicks(**{press["kind"]: press["value"] for press in new})

@@ -6,33 +6,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.comparison.build_title import build_title
-from core.comparison.run import mended_in
-from core.diagnosis.funnel import funnel, right
+from core.comparison.lane_run import uses_mended_graph
+from core.diagnosis.funnel import count_right_answers, funnel
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
-from core.engine import Comparison, Lane
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
+from core.engine import MethodComparison, MethodLane
 from core.errors import StoreError
-from core.graph.algorithms.layout import Place
-from core.graph.edits import unmatched
+from core.graph.algorithms.layout import Position
+from core.graph.edits import unmatched_edits
 from core.graph.names.language import graph_language
 from core.graph.texts import hit_titles, n_chunks
-from core.operators.retrieve.external import NAMED, UNPLACED
+from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNPLACED_DOCUMENTS
 from core.results import graph_dict
 from core.sources import CorpusSource
 from core.types import State
-from pages.parts.board.paths import Paths, WordsOnPaths
+from pages.parts.board.paths import AnswerWordPaths, PathsDrawing
 from pages.parts.board.text_fates import gold_titles, hit_fates
-from pages.parts.board.text_hits import has_hits, passage, question_words, tables, with_lost
-from pages.parts.board.text_picture import TextPicture, placed, pointed, renamed
+from pages.parts.board.text_hits import (
+    add_lost_rows,
+    has_hits,
+    passage_data,
+    question_words,
+    tables,
+)
+from pages.parts.board.text_picture import TextPicture, items_of_keys, path_items, rename_places
 from pages.parts.board.text_points import points_data
-from pages.parts.board.text_rests import rests_data
 from pages.parts.board.text_story import story
-from pages.parts.board.verdict import answer_tag, tone, verdict_data
+from pages.parts.board.text_support import support_data
+from pages.parts.board.verdict import answer_tag, document_tone, verdict_data
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-STAGE = dict[str, Any]
+StageData = dict[str, Any]
 
 
 class DocumentView:
@@ -44,16 +50,16 @@ class DocumentView:
     documents, source_word = True, tr("documents")
     ways: tuple[str, ...] = ()  # buttons in the panel of a node
 
-    def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
+    def __init__(self, comparison: MethodComparison, places: Mapping[Any, Position]):
         self._comparison = comparison
         # By lane index: the version of the lane, and its data.
         self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._picture = TextPicture(renamed(places, comparison.ask.source.edits))
-        self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
+        self._picture = TextPicture(rename_places(places, comparison.ask.source.edits))
+        self._paths, self._words = PathsDrawing(comparison, path_items), AnswerWordPaths(path_items)
         self._shared: tuple[Any, dict[str, Any]] | None = None
 
     @property
-    def places(self) -> dict[Any, Place]:
+    def places(self) -> dict[Any, Position]:
         """Positions of the nodes, for the picture of an edited graph."""
         return self._picture.places
 
@@ -64,8 +70,8 @@ class DocumentView:
         computed again when a lane has advanced.
         """
         lanes = self._comparison.lanes
-        now = tuple(lane.version for lane in lanes)
-        if self._shared is None or self._shared[0] != now:
+        lane_versions = tuple(lane.version for lane in lanes)
+        if self._shared is None or self._shared[0] != lane_versions:
             gold = self._gold()
             walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
             best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
@@ -75,14 +81,14 @@ class DocumentView:
                 story(f"lane-{i}", lane, self._comparison.ask.question.gold)
                 for i, lane in enumerate(lanes)
             ]
-            paths = {**walked.paths, **pointed(lanes, data)}
+            paths = {**walked.paths, **items_of_keys(lanes, data)}
             fates: dict[str, Any] = {**walked.fates}
             fates.update(data.items())
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
             every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
             self._shared = (
-                now,
+                lane_versions,
                 {
                     **picture,
                     "paths": paths,
@@ -97,7 +103,7 @@ class DocumentView:
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
         question = self._comparison.ask.question
-        named = [name for answer in question.answers for name in question.names(answer)]
+        answer_names = [name for answer in question.answers for name in question.names(answer)]
         lanes = (
             (i, lane)
             for i, lane in enumerate(self._comparison.lanes)
@@ -113,39 +119,39 @@ class DocumentView:
             "",
         )
         return {
-            "marks": {"words": question_words(question.text, own), "answers": named},
+            "marks": {"words": question_words(question.text, own), "answers": answer_names},
             "evidence": resting,
         }
 
-    def state(self, lane: Lane) -> State:
+    def state(self, lane: MethodLane) -> State:
         """Return the state of a lane that is shown."""
         return lane.state
 
-    def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+    def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
         data, state, excerpt = self._found(i, lane), lane.state, lane.state.excerpt
-        said, answers = state.answer is not None, self._comparison.ask.question.answers
+        has_answer, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
             "reader": [excerpt.text]
             if excerpt is not None
             else hit_titles(lane.graph, "node", state.reader or ()) or None,
             "reader_name": data["excerpt"],
-            "rests": rests_data(lane),
-            "verdict": data["verdict"] if said else None,
+            "rests": support_data(lane),
+            "verdict": data["verdict"] if has_answer else None,
             "reader_verdict": None
-            if said
+            if has_answer
             else data["verdict"]
-            or verdict_data(right(lane.graph, state, answers, reader=True), answers),
+            or verdict_data(count_right_answers(lane.graph, state, answers, reader=True), answers),
             "funnel": data["funnel"],
             "hits": data["hits"],
             "points": points_data(lane),
             "stands": data["stands"],
-            **_drawn(shared["kept"][i], data),
+            **_lane_picture(shared["kept"][i], data),
         }
 
-    def tone(self, one: Explained, data: dict[str, Any]) -> str:
+    def tone(self, one: LaneExplanation, data: dict[str, Any]) -> str:
         """Return the tone of a lane's sentence: good, warn or bad."""
-        return tone(one, data["funnel"])
+        return document_tone(one, data["funnel"])
 
     def _gold(self) -> dict[str, str]:
         ask = self._comparison.ask
@@ -159,12 +165,12 @@ class DocumentView:
             ],
         )
 
-    def _found(self, i: int, lane: Lane) -> dict[str, Any]:
+    def _found(self, i: int, lane: MethodLane) -> dict[str, Any]:
         if self._cached.get(i, ((),))[0] != lane.version:
             self._cached[i] = (lane.version, self._tell(lane, lane.state))
         return self._cached[i][1]
 
-    def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
+    def _tell(self, lane: MethodLane, state: State) -> dict[str, Any]:
         """Return the data of one state of a lane.
 
         `hits` is None until all are found.
@@ -182,12 +188,12 @@ class DocumentView:
         )
         last = words.get("answer")
         alive = None if last is None else len(last.alive)
-        shown = {} if state.prompt is None else dict(state.prompt.hits)
+        prompt_ranks = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
             excerpt = tr(
                 "Nearest sentence, of {title}",
-                title=passage(lane.graph, state.excerpt.chunk, frozenset())["title"],
+                title=passage_data(lane.graph, state.excerpt.chunk, frozenset())["title"],
             )
         return {
             "funnel": [
@@ -197,7 +203,7 @@ class DocumentView:
             else None,
             "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
-            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found)
+            "hits": add_lost_rows(tables(lane, ask.question.gold, prompt_ranks), lane, found)
             if has_hits(lane)
             else None,
             "excerpt": excerpt,
@@ -205,7 +211,7 @@ class DocumentView:
         }
 
 
-def _graph_line(comparison: Comparison, lane: Lane) -> str:
+def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     """Return a lane's graph and its size in words.
 
     A saved comparison has only some of its passages, so their number is left out. For documents
@@ -216,19 +222,19 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
     if not counts["build"]:
         return next(
             (
-                _named(step.sizes[NAMED], step.sizes[UNPLACED])
+                _found_names(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
                 for step in lane.state.trace
-                if NAMED in step.sizes
+                if NAMED_DOCUMENTS in step.sizes
             ),
             "",
         )
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
-    size += _merged(comparison, lane) if not part else []
+    size += _count_merges(comparison, lane) if not part else []
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
-def _named(given: int, unplaced: int) -> str:
+def _found_names(given: int, unplaced: int) -> str:
     return tr(
         "{documents} named{unplaced}",
         documents=many(given, "document"),
@@ -236,19 +242,19 @@ def _named(given: int, unplaced: int) -> str:
     )
 
 
-def _merged(comparison: Comparison, lane: Lane) -> list[str]:
+def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
     """Return how many saved merges were applied to the graph.
 
     Merges that fit no node are counted too.
     """
     origin = lane.graph.edited_from
-    if origin is None or not mended_in(lane.instance.line):
+    if origin is None or not uses_mended_graph(lane.instance.line):
         return []
     try:
         edits = comparison.ask.source.mends.edits
     except StoreError:
         return [tr("merges cannot be read")]
-    absent = len(unmatched(origin.graph, edits))
+    absent = len(unmatched_edits(origin.graph, edits))
     found = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
     return [
         *found,
@@ -266,7 +272,7 @@ def _merged(comparison: Comparison, lane: Lane) -> list[str]:
     ]
 
 
-def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
+def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
     """Return the part of the shared picture that a lane found."""
     if data["hits"] is None:
         return {}
@@ -280,7 +286,7 @@ def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _stage(name: str, passages, words) -> STAGE:
+def _stage(name: str, passages, words) -> StageData:
     """Return the data of a stage.
 
     Its bar counts the gold passages, or the answer's words if no gold passage is known.

@@ -11,13 +11,13 @@ from core.io.home import ROOT
 from core.io.json_text import json_text
 from pages.parts.board.component import script, style
 
-CYTOSCAPE = ROOT / "static" / "cytoscape.min.js"
+CYTOSCAPE_FILE = ROOT / "static" / "cytoscape.min.js"
 
 # `<`, `>` and `&` could end the script element or start a comment in it. U+2028 and U+2029 end a
 # line in older JavaScript engines.
-ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+SCRIPT_ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
-PAGE = """<!doctype html>
+REPORT_PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -71,7 +71,7 @@ globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textCont
 
 def script_json(value: Any) -> str:
     """Return a value as JSON that is safe inside a script element."""
-    return json_text(value).translate(ESCAPES)
+    return json_text(value).translate(SCRIPT_ESCAPES)
 
 
 def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any]) -> str:
@@ -87,12 +87,12 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
         for name, value in meta.items()
         if value not in (None, "")
     )
-    return PAGE.format(
+    return REPORT_PAGE.format(
         title=escape(title),
         facts=facts,
         css=style(),
         payload=script_json(payload),
-        cytoscape=_inline(CYTOSCAPE.read_text(encoding="utf-8")),
+        cytoscape=_inline(CYTOSCAPE_FILE.read_text(encoding="utf-8")),
         board=_inline(script()),
     )
 

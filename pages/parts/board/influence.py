@@ -7,20 +7,23 @@ from typing import Any
 
 from core.diagnosis.influence import gold_items, influence_text
 from core.diagnosis.prompt_items import item_at
-from core.engine import Comparison, Lane
+from core.engine import MethodComparison, MethodLane
 from core.errors import shorten
 from core.graph.texts import hit_titles
-from core.types import Influence, Path, Weight
-from pages.parts.board.text_hits import keyed
+from core.types import Influence, ItemInfluence, Path
+from pages.parts.board.text_hits import item_hit
 from pages.parts.shared.wording import noun, tr
 
 # Keys of the drawn paths, by the `id` of their graph object and the path.
-Keys = Mapping[tuple[int, Path], str]
-LONGEST, NAMED = 40, 6  # most characters of a name, most items that are named
+PathKeys = Mapping[tuple[int, Path], str]
+MAX_INFLUENCE_NAME_CHARACTERS, MAX_INFLUENCE_ITEMS = (
+    40,
+    6,
+)  # most characters of a name, most items that are named
 
 
 def influence_data(
-    comparison: Comparison, lane: Lane, keys: Keys, model: str | None
+    comparison: MethodComparison, lane: MethodLane, keys: PathKeys, model: str | None
 ) -> dict[str, Any] | None:
     """Return the measured influence on a lane's answers; None if nothing was measured.
 
@@ -37,19 +40,23 @@ def influence_data(
     if not lane.influences:
         return None
     texts = []
-    for one in lane.influences:
-        who = (model or tr("Language model")) if one.by_model else _reader(lane)
+    for influence in lane.influences:
+        who = (model or tr("Language model")) if influence.by_model else _reader(lane)
         texts.append(
-            {"who": who, "text": _text(comparison, lane, one), "needed": _needed(lane, one, keys)}
+            {
+                "who": who,
+                "text": _text(comparison, lane, influence),
+                "needed": _smallest_set(lane, influence, keys),
+            }
         )
     return {"texts": texts, "items": _items(lane, lane.influences[-1], keys)}
 
 
-def _reader(lane: Lane) -> str:
+def _reader(lane: MethodLane) -> str:
     return tr("Graph reader") if lane.state.excerpt is None else tr("Nearest sentence")
 
 
-def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
+def _text(comparison: MethodComparison, lane: MethodLane, one: Influence) -> str:
     gold = gold_items(lane, one, comparison.ask.question.gold)
     if gold is None or not one.smallest:
         return influence_text(one)
@@ -67,42 +74,44 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
     )
 
 
-def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
+def _smallest_set(lane: MethodLane, one: Influence, keys: PathKeys) -> list[dict[str, str]]:
     """Return the first drawn items of the smallest set that changes the answer.
 
     Each has a `key` and a `name`; a path is named by its rank.
     """
-    found = []
+    item_keys = []
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         path = weight.kind == "path"
         if path:
             name = tr("path {place:,}", place=weight.place + 1)
         else:
-            name = shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
+            name = shorten(
+                hit_titles(lane.graph, weight.kind, [item])[0], MAX_INFLUENCE_NAME_CHARACTERS
+            )
         key = _key(lane, weight, item, keys)
-        found += [{"key": key, "name": name}] if key is not None else []
-    return found[:NAMED]
+        item_keys += [{"key": key, "name": name}] if key is not None else []
+    return item_keys[:MAX_INFLUENCE_ITEMS]
 
 
-def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+def _items(lane: MethodLane, one: Influence, keys: PathKeys) -> dict[str, dict[str, Any]]:
+    items_by_key: dict[str, dict[str, Any]] = {}
     for at, weight in enumerate(one.weights):
         key = _key(lane, weight, item_at(lane.state, one.by_model, weight.kind, weight.place), keys)
         if key is not None:
-            found[key] = {
+            items_by_key[key] = {
                 "share": weight.influence,
                 "changes": weight.changes,
                 "needed": at in one.smallest,
             }
-    return found
+    return items_by_key
 
 
-def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
+def _key(lane: MethodLane, weight: ItemInfluence, item: Any, keys: PathKeys) -> str | None:
     """Return the key of an item in the board's data.
 
     None for a path that is not drawn.
     """
     if weight.kind == "path":
         return keys.get((id(lane.graph), item))
-    return keyed(lane.graph, weight.kind, item).key
+    return item_hit(lane.graph, weight.kind, item).key

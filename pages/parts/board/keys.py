@@ -32,17 +32,17 @@ class Key(str):
         return key
 
 
-def pair(one: Key, other: Key) -> tuple[Key, Key]:
+def sorted_pair(one: Key, other: Key) -> tuple[Key, Key]:
     """Return two keys in sorted order, the same for both directions of an edge."""
     return (one, other) if one < other else (other, one)
 
 
 def edge_id(one: Key, other: Key) -> str:
     """Return the id of the edge between two keys, in either order."""
-    return " | ".join(pair(one, other))
+    return " | ".join(sorted_pair(one, other))
 
 
-def at(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
+def item_position(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
     """Return the position of an item in the picture: its nodes and edges."""
     return {"nodes": list(nodes), "edges": list(edges)}
 

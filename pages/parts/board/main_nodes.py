@@ -7,8 +7,11 @@ from itertools import zip_longest
 
 from core.types import Path
 
-MOST, ENOUGH = 15, 12  # most nodes; nodes from which on no further paths are added
-WITH_ANSWERS = 18  # most nodes if paths to known answers need them
+MAX_MAIN_NODES, ENOUGH_MAIN_NODES = (
+    15,
+    12,
+)  # most nodes; nodes from which on no further paths are added
+MAX_NODES_WITH_ANSWERS = 18  # most nodes if paths to known answers need them
 
 
 def main_nodes(
@@ -31,36 +34,36 @@ def main_nodes(
     answers : nodes of the known answers.
     named : nodes of the answers that the sentence for all lanes names.
     """
-    chosen = dict.fromkeys(seeds[:MOST])
+    chosen = dict.fromkeys(seeds[:MAX_MAIN_NODES])
 
     def add(path: Path, most: int) -> None:
         fresh = [node for node in path.nodes if node not in chosen]
         if len(chosen) + len(set(fresh)) <= most:
             chosen.update(dict.fromkeys(fresh))
 
-    for path in _to_answers([*best, *lost], set(named)):
-        add(path, MOST)
+    for path in _paths_to_answers([*best, *lost], set(named)):
+        add(path, MAX_MAIN_NODES)
     for paths in best:
         for path in paths[:1]:
-            add(path, MOST)
-    for path in (*_to_answers(best, answers), *_in_turn(lost)):
-        add(path, WITH_ANSWERS)
-    for path in _in_turn([paths[1:] for paths in best]):
-        if len(chosen) < ENOUGH:
-            add(path, MOST)
+            add(path, MAX_MAIN_NODES)
+    for path in (*_paths_to_answers(best, answers), *_alternate_paths(lost)):
+        add(path, MAX_NODES_WITH_ANSWERS)
+    for path in _alternate_paths([paths[1:] for paths in best]):
+        if len(chosen) < ENOUGH_MAIN_NODES:
+            add(path, MAX_MAIN_NODES)
     return list(chosen)
 
 
-def _to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
+def _paths_to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
     """Yield the best-ranked path to each known answer, over all lanes."""
     seen: set[int] = set()
-    for path in _in_turn(best):
+    for path in _alternate_paths(best):
         if path.end in answers - seen:
             seen.add(path.end)
             yield path
 
 
-def _in_turn(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
+def _alternate_paths(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
     """Yield the first path of every lane, then the second, and so on."""
     for row in zip_longest(*lanes):
         yield from (path for path in row if path is not None)

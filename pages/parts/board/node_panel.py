@@ -9,21 +9,21 @@ import numpy as np
 
 from core.datasets.relations import relation_words
 from core.diagnosis.path_outcome import ordinal
-from core.engine import Lane
+from core.engine import MethodLane
 from core.errors import shorten
 from core.operators import OPERATORS
 from core.types import State
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-SHOWN = 6  # relations that a panel lists
-DESCRIBED = 400  # most characters of a description
-MOST_STEPS = 20_000  # edges of a node above which its relations are not counted
+MAX_PANEL_RELATIONS = 6  # relations that a panel lists
+MAX_PANEL_CHARACTERS = 400  # most characters of a description
+MAX_COUNTED_EDGES = 20_000  # edges of a node above which its relations are not counted
 
-Words = Mapping[str, tuple[str, str]]  # words of a relation, forward and backward
+RelationWords = Mapping[str, tuple[str, str]]  # words of a relation, forward and backward
 
 
-def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any]]:
+def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[int, dict[str, Any]]:
     """Return for each node its degree and its most frequent relations.
 
     Returns
@@ -37,7 +37,7 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
         return {}
     ids = np.asarray(nodes, np.int64)
     degrees = graph.degrees(ids)
-    small = ids[degrees <= MOST_STEPS]
+    small = ids[degrees <= MAX_COUNTED_EDGES]
     counts: dict[int, list[tuple[str, int]]] = {int(node): [] for node in ids}
     if len(small):
         steps = graph.steps_from(small)
@@ -48,14 +48,14 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
             counts[int(small[row])].append(
                 (relation_words(graph.relation_names[relation], bool(forward), words), size)
             )
-    said = described(graph, nodes)
+    said = node_descriptions(graph, nodes)
     return {
-        int(node): {**_joined(int(degree), counts[int(node)]), **said[int(node)]}
+        int(node): {**_relation_rows(int(degree), counts[int(node)]), **said[int(node)]}
         for node, degree in zip(ids, degrees)
     }
 
 
-def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
+def node_descriptions(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
     """Return the `type` and the description of each node.
 
     The description is `text`. Both are there only if the graph has them. Long descriptions are cut.
@@ -63,26 +63,31 @@ def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
     table = graph.columns.nodes
     if table is None:
         return {int(node): {} for node in nodes}
-    said = zip(nodes, table.texts("type", nodes), table.texts("description", nodes))
-    whole = (
-        (node, {"type": type or "", "text": shorten(text or "", DESCRIBED)})
-        for node, type, text in said
+    node_texts = zip(nodes, table.texts("type", nodes), table.texts("description", nodes))
+    described_nodes = (
+        (node, {"type": type or "", "text": shorten(text or "", MAX_PANEL_CHARACTERS)})
+        for node, type, text in node_texts
     )
-    return {int(node): {key: text for key, text in parts.items() if text} for node, parts in whole}
+    return {
+        int(node): {key: text for key, text in parts.items() if text}
+        for node, parts in described_nodes
+    }
 
 
-def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
+def _relation_rows(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
     ordered = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
-    shown = list(map(list, ordered[:SHOWN]))
+    listed_relations = list(map(list, ordered[:MAX_PANEL_RELATIONS]))
     return {
         "degree": degree,
-        "relations": shown,
-        "others": len(ordered) - len(shown),
+        "relations": listed_relations,
+        "others": len(ordered) - len(listed_relations),
         "counted": sum(size for _, size in ordered),
     }
 
 
-def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
+def lane_fates(
+    lanes: Sequence[MethodLane], nodes: Sequence[int]
+) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the fate of each node in each lane that has retrieved.
 
     `in` is a flag; `text` names the operator that extracted or dropped the node, and its paths.
@@ -110,7 +115,7 @@ def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
 def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[bool, str]:
     if not any(state.subgraph is not None or state.paths is not None for state in states):
         return False, tr("reads no graph")
-    parts = [_extracted(states, node)]
+    parts = [_extraction_text(states, node)]
     if ranks:
         count, best = ranks
         parts.append(
@@ -126,16 +131,16 @@ def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[b
     return bool(ranks) or (last is not None and node in last), " · ".join(filter(None, parts))
 
 
-def _extracted(states: Sequence[State], node: int) -> str:
+def _extraction_text(states: Sequence[State], node: int) -> str:
     """Return the operator that extracted or dropped the node, in words."""
     inside, text = False, ""
     for state in states:
         if state.subgraph is None:
             continue
-        now, title = node in state.subgraph, tr(OPERATORS[state.trace[-1].operator].title)
-        if now and not inside:
+        is_extracted, title = node in state.subgraph, tr(OPERATORS[state.trace[-1].operator].title)
+        if is_extracted and not inside:
             text = tr("from {title}", title=title)
-        elif not now and (inside or not text):
+        elif not is_extracted and (inside or not text):
             text = tr("left out by {title}", title=title)
-        inside = now
+        inside = is_extracted
     return text

@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.datasets.relations import relation_words
-from core.datasets.wording import table_of
+from core.datasets.wording import relation_table
 from core.diagnosis.causes import Cause
-from core.diagnosis.evidence import Evidence, evidence
-from core.diagnosis.path_outcome import fate_in
-from core.diagnosis.spreading import Moment, first_pagerank, spread
-from core.engine import Comparison, Lane
+from core.diagnosis.evidence import Evidence, answer_evidence
+from core.diagnosis.pagerank_spread import MassMoment, first_pagerank, pagerank_moments
+from core.diagnosis.path_outcome import path_fate_in
+from core.engine import MethodComparison, MethodLane
 from core.graph.texts import hit_titles, relation_names
 from core.operators import OPERATORS
 from core.types import Path, State, Step
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-SHOWN_PATHS = 12  # best paths per lane
-SHOWN_LOST = 6  # lost answers per lane
-MASS_NAMES = 8  # nodes of largest mass that are named at each frame of a PageRank
+MAX_SHOWN_PATHS = 12  # best paths per lane
+MAX_SHOWN_LOST_ANSWERS = 6  # lost answers per lane
+MAX_MASS_NAMES = 8  # nodes of largest mass that are named at each frame of a PageRank
 
 # Returns the picture's ids of a path's nodes and edges, given its graph.
-Placed = Callable[[Any, Path], tuple[list, list]]
+PathPlacement = Callable[[Any, Path], tuple[list, list]]
 Data = dict[str, Any]
 
 
-def seen(lane: Lane) -> State:
+def retrieved_state(lane: MethodLane) -> State:
     """Return the state of a lane that has retrieved, else its first state.
 
     To draw the states of single operators would cost more than it shows.
@@ -62,13 +62,13 @@ class DrawnPaths:
         return [[self.walked[entry["key"]] for entry in part or ()] for part in entries]
 
 
-class Paths:
+class PathsDrawing:
     """Drawing of the paths of one comparison, repeated as its lanes advance.
 
     A path keeps its key, which is the same in all lanes.
     """
 
-    def __init__(self, comparison: Comparison, placed: Placed):
+    def __init__(self, comparison: MethodComparison, placed: PathPlacement):
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
         # By key and `id` of a graph: the graph, and the path in its ids.
@@ -90,9 +90,9 @@ class Paths:
         """
         self._known = {}
         best, missed, stories = [], [], []
-        for lane, missing in zip(self._comparison.lanes, lost):
-            state = seen(lane)
-            head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
+        for lane, lost_answers in zip(self._comparison.lanes, lost):
+            state = retrieved_state(lane)
+            head = state.paths.head(MAX_SHOWN_PATHS) if state.paths is not None else None
             rows = []
             if head is not None:
                 rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
@@ -104,7 +104,7 @@ class Paths:
             missed.append(
                 [
                     {"key": self._key(lane, path), "answer": answer}
-                    for answer, path in missing[:SHOWN_LOST]
+                    for answer, path in lost_answers[:MAX_SHOWN_LOST_ANSWERS]
                 ]
             )
             steps = state.trace if lane.preview is None else ()
@@ -114,17 +114,19 @@ class Paths:
                 if step.frames and step.frames[0].ranking.kind == "path"
             ]
             stories.append([*searches, *self._spread(lane)])
-        shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
+        shown_keys = dict.fromkeys(
+            entry["key"] for part in (*best, *missed) for entry in part or ()
+        )
         paths, walked = {}, {}
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
-        for key, known in self._known.items():
-            graph, walked[key] = next(iter(known.values()))
+        for key, occurrences in self._known.items():
+            graph, walked[key] = next(iter(occurrences.values()))
             if graph.name in tables:
                 table = tables[graph.name]
             else:
-                table = tables.setdefault(graph.name, table_of(graph.name))
+                table = tables.setdefault(graph.name, relation_table(graph.name))
             paths[key] = self._path(graph, walked[key], table)
-        fates = {key: self._fates(key, by_model) for key in paths if key in shown}
+        fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
         keys = {
             (graph, path): key
             for key, known in self._known.items()
@@ -132,7 +134,7 @@ class Paths:
         }
         return DrawnPaths(best, missed, stories, paths, fates, walked, keys)
 
-    def _key(self, lane: Lane, path: Path) -> str:
+    def _key(self, lane: MethodLane, path: Path) -> str:
         nodes, edges = self._placed(lane.graph, path)
         relations = tuple(relation_names(lane.graph, path.edges))
         key = self._keys.setdefault(
@@ -162,21 +164,21 @@ class Paths:
         return data if called == titles else {**data, "names": called}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
-        known, found = self._known[key], {}
+        occurrences, fates_by_lane = self._known[key], {}
         for i, (lane, model) in enumerate(zip(self._comparison.lanes, by_model)):
             if lane.retrieved:
-                graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
-                end = fate_in(lane.graph, lane.states, path, graph, model)
+                graph, path = occurrences.get(id(lane.graph)) or next(iter(occurrences.values()))
+                end = path_fate_in(lane.graph, lane.states, path, graph, model)
                 # During a preview, a path that is not found may still be found.
                 if lane.preview is None or end.cause is Cause.FOUND:
-                    found[f"lane-{i}"] = {
+                    fates_by_lane[f"lane-{i}"] = {
                         "fate": end.kind,
                         "text": end.text,
                         "place": end.place if end.cause is Cause.FOUND else None,
                     }
-        return found
+        return fates_by_lane
 
-    def _spread(self, lane: Lane) -> list[Data]:
+    def _spread(self, lane: MethodLane) -> list[Data]:
         """Return the replay of a lane's PageRank, if it has one.
 
         Its frames have the mass of the nodes by their ids in the picture.
@@ -187,16 +189,16 @@ class Paths:
         # Lanes with the same first operators share one story.
         key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))
         if key not in self._spreads:
-            frames = [self._moment(lane, moment) for moment in spread(lane)]
+            frames = [self._moment(lane, moment) for moment in pagerank_moments(lane)]
             self._spreads[key] = (
                 [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
             )
         return self._spreads[key]
 
-    def _moment(self, lane: Lane, moment: Moment) -> Data:
+    def _moment(self, lane: MethodLane, moment: MassMoment) -> Data:
         nodes, shares = list(moment.mass), list(moment.mass.values())
         ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
-        names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
+        names = hit_titles(lane.graph, "node", nodes[:MAX_MASS_NAMES])
         steps = moment.steps
         if steps is None:
             title = tr("settled")
@@ -212,7 +214,7 @@ class Paths:
             "best": best,
         }
 
-    def _story(self, lane: Lane, step: Step) -> Data:
+    def _story(self, lane: MethodLane, step: Step) -> Data:
         keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
         frames = [
             {"title": frame.title, "considered": frame.considered, "paths": keys(frame)}
@@ -221,49 +223,57 @@ class Paths:
         return {"title": tr(OPERATORS[step.operator].title).capitalize(), "frames": frames}
 
 
-class WordsOnPaths:
+class AnswerWordPaths:
     """Words in the lanes' answers with the paths that support them.
 
     Only paths that the board knows are listed. The data is computed again while an answer is
     written.
     """
 
-    def __init__(self, placed: Placed):
+    def __init__(self, placed: PathPlacement):
         self._placed = placed
         # By lane index: the inputs of the data, and the data.
         self._made: dict[int, tuple[tuple, list[Data]]] = {}
 
-    def __call__(self, i: int, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
+    def __call__(
+        self, i: int, lane: MethodLane, keys: Mapping[tuple[int, Path], str]
+    ) -> list[Data]:
         """Return the supported words of a lane's answer.
 
         Each has its `text`, the `node` that it names, the keys of its `paths`, and the lines of the
         `prompt`.
         """
         answer = lane.answer or lane.state.answer or ""
-        now = (lane.version, answer, id(keys))
-        if self._made.get(i, (None,))[0] != now:
+        version = (lane.version, answer, id(keys))
+        if self._made.get(i, (None,))[0] != version:
             self._made[i] = (
-                now,
-                [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)],
+                version,
+                [
+                    self._word(lane, one, keys)
+                    for one in answer_evidence(lane.graph, lane.state, answer)
+                ],
             )
         return self._made[i][1]
 
-    def _word(self, lane: Lane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
+    def _word(self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
         (node,), _ = self._placed(lane.graph, Path((word.node,)))
         known = [keys[at] for path in word.paths if (at := (id(lane.graph), path)) in keys]
         return {"text": word.text, "node": node, "paths": known, "prompt": list(word.lines)}
 
 
-def counts(state: State) -> Data | None:
+def path_counts(state: State) -> Data | None:
     """Return the numbers of kept and of ranked paths.
 
     `ranked` is that of the last operator that selects paths. None if no paths are sought.
     """
     if state.paths is None:
         return None
-    given = [
+    ranked_counts = [
         len(step.before_cut)
         for step in state.trace
         if step.before_cut is not None and step.before_cut.kind == "path"
     ]
-    return {"kept": len(state.paths), "ranked": max(len(state.paths), given[-1] if given else 0)}
+    return {
+        "kept": len(state.paths),
+        "ranked": max(len(state.paths), ranked_counts[-1] if ranked_counts else 0),
+    }

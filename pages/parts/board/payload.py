@@ -9,34 +9,33 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from core.comparison.endings import ending
-from core.comparison.lane import ENDED
-from core.comparison.preview import SHARE, Preview
-from core.comparison.timing import NO_COST, by_kind, spans
-from core.comparison.timing import cost as method_seconds
+from core.comparison.endings import ending_sentence
+from core.comparison.lane import ENDED_STATUSES
+from core.comparison.lane_times import UNCOUNTED_KINDS, method_seconds, seconds_by_kind, time_spans
+from core.comparison.previews import PREVIEW_PAUSE_FACTOR, Preview
 from core.datasets.relations import relation_words
-from core.datasets.wording import table_of
-from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
-from core.diagnosis.verdict.verdict_words import explain
-from core.engine import Comparison, Lane
+from core.datasets.wording import relation_table
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
+from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.engine import MethodComparison, MethodLane
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.parameters import parameters
-from core.results import answer_fault, prompt_dict, thought
-from core.runtime.meter import HowFar
+from core.results import answer_fault, answer_thoughts, prompt_dict
+from core.runtime.meter import ProgressReport
 from core.types import Step
-from pages.parts.board.beside import beside_data, without_text
 from pages.parts.board.documents import DocumentView
+from pages.parts.board.earlier_answers import beside_data, edit_effect_text
 from pages.parts.board.influence import influence_data
-from pages.parts.board.paths import counts, seen
+from pages.parts.board.paths import path_counts, retrieved_state
 from pages.parts.board.triples import TripleView
-from pages.parts.board.verdict import repair_data, repair_offered
+from pages.parts.board.verdict import offered_repair, repair_data
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 # Shorter times would be shown as 0.00 and are left out, also in the bar of times.
 MIN_SHOWN_SECONDS = 0.005
-OWN_ANSWER = tr("Its own answer")  # heading of an answer by the user's program or file
+OWN_ANSWER_HEADING = tr("Its own answer")  # heading of an answer by the user's program or file
 
 
 class Board:
@@ -46,7 +45,9 @@ class Board:
     visitors who ask the same question share one board.
     """
 
-    def __init__(self, comparison: Comparison, earlier: Board | None = None, previews: bool = True):
+    def __init__(
+        self, comparison: MethodComparison, earlier: Board | None = None, previews: bool = True
+    ):
         """Make the board.
 
         Parameters
@@ -89,9 +90,9 @@ class Board:
         finally:
             self._shown.lanes.clear()  # Otherwise states that the comparison freed would stay.
 
-    def _draw(self, comparison: Comparison) -> dict[str, Any]:
+    def _draw(self, comparison: MethodComparison) -> dict[str, Any]:
         """Return the data of a comparison whose lanes do not change meanwhile."""
-        view, begun = self.view, time.thread_time()
+        view, begun_seconds = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
         ]
@@ -101,7 +102,9 @@ class Board:
         versions = [lane.version for lane in self._shown.lanes]
         if versions != self._versions:
             self._versions = versions
-            self._due = time.monotonic() + SHARE * (time.thread_time() - begun)
+            self._due = time.monotonic() + PREVIEW_PAUSE_FACTOR * (
+                time.thread_time() - begun_seconds
+            )
         lanes = [self._lane(i, comparison, one, shared) for i, one in enumerate(verdict.lanes)]
         return {
             "question": comparison.ask.question.text,
@@ -114,13 +117,13 @@ class Board:
             if verdict.text
             else None,
             "edits": [edit.words for edit in comparison.ask.source.edits],
-            "without": without_text(comparison),
+            "without": edit_effect_text(comparison),
             "lanes": lanes,
             **view.whole(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
-    def _seen(self, lane: Lane, drawn: Preview | None) -> Lane:
+    def _seen(self, lane: MethodLane, drawn: Preview | None) -> MethodLane:
         """Return a lane as it is shown now.
 
         It keeps the preview that is drawn, as long as drawing another one would take too much time.
@@ -130,38 +133,48 @@ class Board:
         early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
         return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
 
-    def _verdict(self, comparison: Comparison) -> ComparisonVerdict:
+    def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         """Return the sentences as they are now, made again when a lane has advanced."""
-        now = tuple(
-            (lane.status in ENDED and lane.status, lane.retrieved and len(lane.states), lane.repair)
+        verdict_key = tuple(
+            (
+                lane.status in ENDED_STATUSES and lane.status,
+                lane.retrieved and len(lane.states),
+                lane.repair,
+            )
             for lane in comparison.lanes
         )
-        if self._explained is None or self._explained[0] != now:
-            self._explained = (now, explain(comparison))
+        if self._explained is None or self._explained[0] != verdict_key:
+            self._explained = (verdict_key, explain_comparison(comparison))
         return self._explained[1]
 
     def _lane(
-        self, i: int, comparison: Comparison, one: Explained | None, shared: dict[str, Any]
+        self,
+        i: int,
+        comparison: MethodComparison,
+        one: LaneExplanation | None,
+        shared: dict[str, Any],
     ) -> dict[str, Any]:
         """Return all data of a lane; later parts override earlier ones."""
-        lane, shown = comparison.lanes[i], self._shown.lanes[i]
-        data = self.view.lane(i, shown, shared)
+        lane, shown_lane = comparison.lanes[i], self._shown.lanes[i]
+        data = self.view.lane(i, shown_lane, shared)
         text = None
         if one is not None:
             tone = self.view.tone(one, data)
             text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
         return {
             "id": f"lane-{i}",
-            **self._on_any_source(comparison, lane, shown),
+            **self._on_any_source(comparison, lane, shown_lane),
             **data,
             "verdict_text": text,
-            "influence": influence_data(comparison, lane, shared["keys"], answerer(lane)),
+            "influence": influence_data(comparison, lane, shared["keys"], answering_model(lane)),
             "beside": beside_data(lane.beside),
             "paths": shared["best"][i],
             "stories": shared["stories"][i],
         }
 
-    def _on_any_source(self, comparison: Comparison, lane: Lane, shown: Lane) -> dict[str, Any]:
+    def _on_any_source(
+        self, comparison: MethodComparison, lane: MethodLane, shown: MethodLane
+    ) -> dict[str, Any]:
         """Return the data of a lane that graphs and documents have in common."""
         state, preview = self.view.state(shown), shown.preview
         prompt = prompt_dict(state)
@@ -171,7 +184,7 @@ class Board:
             "subtitle": lane.instance.line.plain_words(),
             "terms": lane.instance.line.words(),
             "status": lane.status,
-            "status_text": ending(lane) or lane.text,
+            "status_text": ending_sentence(lane) or lane.text,
             "retrieved": shown.retrieved,
             "so_far": None if preview is None else preview.text,
             "retrieves": any(
@@ -181,12 +194,14 @@ class Board:
             "answer": lane.answer or state.answer,
             "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
             "answer_fault": answer_fault(state),
-            "thought": thought(state),
-            "model": OWN_ANSWER if state.own_answer else answerer(lane),
-            "repair": repair_offered(comparison, lane),
-            "found": counts(seen(shown)),
-            "cost": cost(lane.state.trace if preview else state.trace, by_kind(lane, NO_COST)),
-            "spans": [dataclasses.asdict(span) for span in spans(lane)],
+            "thought": answer_thoughts(state),
+            "model": OWN_ANSWER_HEADING if state.own_answer else answering_model(lane),
+            "repair": offered_repair(comparison, lane),
+            "found": path_counts(retrieved_state(shown)),
+            "cost": cost(
+                lane.state.trace if preview else state.trace, seconds_by_kind(lane, UNCOUNTED_KINDS)
+            ),
+            "spans": [dataclasses.asdict(span) for span in time_spans(lane)],
             "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),
             "operators": [operator_row(step) for step in (lane.state if preview else state).trace],
             "prompt": prompt["messages"],
@@ -195,7 +210,7 @@ class Board:
         }
 
 
-def answerer(lane: Lane) -> str | None:
+def answering_model(lane: MethodLane) -> str | None:
     """The title of the model that answers in a lane; None if none does."""
     return None if lane.state.own_answer else lane.model
 
@@ -205,7 +220,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
 
     It has only the methods of the lanes. With `documents` the lanes show hits.
     """
-    more = {"hits": None, "paths": None} if documents else {}
+    document_fields = {"hits": None, "paths": None} if documents else {}
     lanes = [
         {
             "id": f"lane-{i}",
@@ -214,7 +229,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
             "subtitle": one.line.plain_words(),
             "terms": one.line.words(),
             "status": "idle",
-            **more,
+            **document_fields,
         }
         for i, one in enumerate(instances)
     ]
@@ -238,7 +253,7 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
     left_out : seconds by kind that are no cost of the method and are shown separately.
     """
     trace = list(trace)
-    parts = [f"{method_seconds(trace):.2f} s{_left_out(left_out)}"] if trace else []
+    parts = [f"{method_seconds(trace):.2f} s{_left_out_text(left_out)}"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in = sum(s.usage.tokens_in for s in trace)
     tokens_out = sum(s.usage.tokens_out for s in trace)
@@ -247,17 +262,17 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
     return " · ".join(parts)
 
 
-def _left_out(seconds: Mapping[str, float]) -> str:
+def _left_out_text(seconds: Mapping[str, float]) -> str:
     """Return the seconds that a cost leaves out, in words.
 
     Times that are too short to be shown are skipped.
     """
-    said = [
+    cost_parts = [
         tr("{seconds:.2f} s {kind}", seconds=spent, kind=tr(kind))
         for kind, spent in seconds.items()
         if spent >= MIN_SHOWN_SECONDS
     ]
-    return tr(", apart from {others}", others=tr(" and ").join(said)) if said else ""
+    return tr(", apart from {others}", others=tr(" and ").join(cost_parts)) if cost_parts else ""
 
 
 def operator_row(step: Step) -> dict[str, Any]:
@@ -282,12 +297,12 @@ def operator_row(step: Step) -> dict[str, Any]:
     }
 
 
-def _progress(graph, how: HowFar) -> dict[str, Any]:
+def _progress(graph, how: ProgressReport) -> dict[str, Any]:
     """Return the progress of a running lane.
 
     The relations of its best path are in words.
     """
-    best, table = how.best, table_of(graph.name)
+    best, table = how.best, relation_table(graph.name)
     for name in graph.relation_names if best and " -> " in best else ():
         for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
             best = (best or "").replace(printed, f" {relation_words(name, forward, table)} ")

@@ -9,24 +9,24 @@ import numpy as np
 
 from core.datasets.relations import relation_words
 from core.diagnosis.funnel import gold_nodes
-from core.engine import Comparison
-from core.graph.algorithms.layout import Place, layered, positions
-from core.graph.algorithms.neighbourhood import induced
+from core.engine import MethodComparison
+from core.graph.algorithms.layout import Position, layered_positions, node_positions
+from core.graph.algorithms.neighbourhood import induced_edges
 from core.types import Path
 from pages.parts.board.main_nodes import main_nodes
-from pages.parts.board.node_panel import Words, in_lanes, joined
-from pages.parts.board.paths import seen
+from pages.parts.board.node_panel import RelationWords, lane_fates, node_relations
+from pages.parts.board.paths import retrieved_state
 
-DRAWN_NODES = 48  # nodes of a picture, unless paths, seeds and answers need more
-MOST_NODES = 150  # most nodes of a picture, unless the shown paths have more
-MOST_STEPS = 200_000  # edges of the drawn nodes up to which numpy finds those between them
+USUAL_PICTURE_NODES = 48  # nodes of a picture, unless paths, seeds and answers need more
+MAX_PICTURE_NODES = 150  # most nodes of a picture, unless the shown paths have more
+MAX_SCANNED_EDGES = 200_000  # edges of the drawn nodes up to which numpy finds those between them
 
-Paths = Sequence[Sequence[Path]]  # paths of each lane
+PathLists = Sequence[Sequence[Path]]  # paths of each lane
 Data = Collection[Mapping[str, Any]]
-NONE: Data = ()
+NO_DATA: Data = ()
 
 
-def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -> set[int]:
+def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = None) -> set[int]:
     """Return the nodes with a name of the known answers.
 
     If answers are given, they replace the known ones.
@@ -46,9 +46,9 @@ class Picture:
 
     def __init__(
         self,
-        comparison: Comparison,
-        words: Words,
-        places: Mapping[tuple[str, int], Place] | None = None,
+        comparison: MethodComparison,
+        words: RelationWords,
+        places: Mapping[tuple[str, int], Position] | None = None,
     ):
         """Make the picture.
 
@@ -56,11 +56,11 @@ class Picture:
         """
         self._comparison, self._words = comparison, words
         self._before = dict(places or {})
-        self._places: dict[int, Place] = self._known(self._before)
+        self._places: dict[int, Position] = self._known(self._before)
         self._joined: dict[int, dict[str, Any]] = {}
 
     @property
-    def places(self) -> dict[tuple[str, int], Place]:
+    def places(self) -> dict[tuple[str, int], Position]:
         """Positions by the digest and node id of the graph without edits.
 
         Nodes that were drawn earlier are included, in case they return.
@@ -71,16 +71,16 @@ class Picture:
             for node, place in self._places.items()
         }
 
-    def _known(self, places: Mapping[tuple[str, int], Place]) -> dict[int, Place]:
+    def _known(self, places: Mapping[tuple[str, int], Position]) -> dict[int, Position]:
         """Return the positions of another picture by the node ids of this graph."""
         digest, rows = self._rows()
         node_of = None if rows is None else {row: node for node, row in enumerate(rows)}
-        found = {
+        known_places = {
             row if node_of is None else node_of.get(row): place
             for (whole, row), place in places.items()
             if whole == digest
         }
-        return {node: place for node, place in found.items() if node is not None}
+        return {node: place for node, place in known_places.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
         """Return the digest and the node ids of the graph without edits.
@@ -96,10 +96,10 @@ class Picture:
     def layout(
         self,
         every: list[Path],
-        best: Paths,
-        missed: Paths,
+        best: PathLists,
+        missed: PathLists,
         named: Sequence[str] = (),
-        hits: Data = NONE,
+        hits: Data = NO_DATA,
     ) -> dict[str, Any]:
         """Return the nodes and edges to draw.
 
@@ -119,14 +119,18 @@ class Picture:
         )
         if not nodes:
             return {"nodes": [], "edges": []}
-        drawn = set(nodes)
-        ids = between(graph, np.sort(np.asarray(nodes, np.int64)))
+        drawn_nodes = set(nodes)
+        ids = edges_between(graph, np.sort(np.asarray(nodes, np.int64)))
         heads, relations, tails = (part.tolist() for part in graph.triples(ids))
         triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
-        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)} | {
-            e for hit in hits for e in hit["edges"]
-        }
-        within = [part for lane in comparison.lanes if (part := seen(lane).subgraph) is not None]
+        used = {
+            edge for path in every for edge in path.edges if drawn_nodes.issuperset(path.nodes)
+        } | {e for hit in hits for e in hit["edges"]}
+        within = [
+            part
+            for lane in comparison.lanes
+            if (part := retrieved_state(lane).subgraph) is not None
+        ]
         edges = [
             edge
             for edge in triples
@@ -134,10 +138,10 @@ class Picture:
         ]
         # A picture of seeds only is no reason to keep their positions.
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None
-        self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
+        self._places = node_positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
         named_nodes = answer_nodes(comparison, named)
         main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)
-        large = layered(
+        large = layered_positions(
             main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds
         )
         return {
@@ -146,26 +150,26 @@ class Picture:
         }
 
     def _drawn(
-        self, nodes: list[int], large: dict[int, Place], named: set[int]
+        self, nodes: list[int], large: dict[int, Position], named: set[int]
     ) -> list[dict[str, Any]]:
         """Return the data of the nodes.
 
         Nodes of the large picture have a second position `at`. Named answers are marked `named`.
         """
         comparison, graph = self._comparison, self._comparison.graph
-        self._joined |= joined(
+        self._joined |= node_relations(
             graph, [node for node in nodes if node not in self._joined], self._words
         )
         answers = answer_nodes(comparison)
         seeds = set(comparison.ask.seeds)
-        lanes = in_lanes(comparison.lanes, nodes)
-        drawn = []
+        lanes = lane_fates(comparison.lanes, nodes)
+        node_rows = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
             at: dict[str, Any] = {"at": list(large[node])} if node in large else {}
             at |= {"named": True} if node in named else {}
-            drawn.append(
+            node_rows.append(
                 {
                     "id": node,
                     "name": name,
@@ -176,7 +180,7 @@ class Picture:
                     "about": {**self._joined[node], "lanes": lanes[node]},
                 }
             )
-        return drawn
+        return node_rows
 
     def _edge(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:
         name = self._comparison.graph.relation_names[relation]
@@ -197,7 +201,11 @@ class Picture:
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [part for lane in comparison.lanes if (part := seen(lane).subgraph) is not None]
+        extracted = [
+            part
+            for lane in comparison.lanes
+            if (part := retrieved_state(lane).subgraph) is not None
+        ]
         for answer in comparison.ask.question.answers:
             chosen |= dict.fromkeys(
                 n
@@ -205,30 +213,34 @@ class Picture:
                 if any(n in subgraph for subgraph in extracted)
             )
         for node in (node for path in every for node in path.nodes):
-            if len(chosen) >= MOST_NODES:
+            if len(chosen) >= MAX_PICTURE_NODES:
                 break
             chosen.setdefault(node)
         for node in hits:
-            if len(chosen) < DRAWN_NODES:
+            if len(chosen) < USUAL_PICTURE_NODES:
                 chosen.setdefault(node)
         for node in self._places:  # Nodes that are drawn already stay.
-            if len(chosen) < DRAWN_NODES and any(node in subgraph for subgraph in extracted):
+            if len(chosen) < USUAL_PICTURE_NODES and any(
+                node in subgraph for subgraph in extracted
+            ):
                 chosen.setdefault(node)
         for subgraph in extracted:
             for node in _neighbours(graph, subgraph, chosen):
-                if len(chosen) >= DRAWN_NODES:
+                if len(chosen) >= USUAL_PICTURE_NODES:
                     break
                 chosen.setdefault(node)
-        return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
+        return list(chosen)[
+            : max(MAX_PICTURE_NODES, len({node for path in shown for node in path.nodes}))
+        ]
 
 
-def between(graph, nodes: np.ndarray) -> np.ndarray:
+def edges_between(graph, nodes: np.ndarray) -> np.ndarray:
     """Return the edges between these nodes, ascending.
 
     The compiled functions take seconds to load, so they are used only if a hub is among the nodes.
     """
-    if graph.degrees(nodes, "out").sum() > MOST_STEPS:
-        return induced(graph, nodes)
+    if graph.degrees(nodes, "out").sum() > MAX_SCANNED_EDGES:
+        return induced_edges(graph, nodes)
     steps = graph.steps_from(nodes, "out")
     return np.unique(steps.edges[np.isin(steps.nodes, nodes)])
 

@@ -7,15 +7,21 @@ from itertools import chain
 from typing import Any
 
 from core.diagnosis.causes import Fate
-from core.diagnosis.passages import chunk_rows, handed_on_chunks, in_batches, retained_by, too_late
-from core.engine import Lane
-from core.graph.texts import hit_names, leaves
+from core.diagnosis.passages import (
+    chunk_rows,
+    found_in_batches,
+    handed_on_chunks,
+    retained_by,
+    too_late_text,
+)
+from core.engine import MethodLane
+from core.graph.texts import chunk_nodes, hit_names
 from core.types import Ranking
 from pages.parts.board.keys import Key
-from pages.parts.board.text_hits import KINDS, Hit, hits_of
+from pages.parts.board.text_hits import HIT_KINDS, Hit, hits_of
 from pages.parts.shared.wording import tr
 
-PLURALS = {
+KIND_PLURALS = {
     "passage": tr("passages"),
     "entity": tr("entities"),
     "summary": tr("summaries"),
@@ -28,7 +34,9 @@ Data = dict[str, Any]
 
 
 def hit_fates(
-    lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()
+    lanes: Sequence[MethodLane],
+    gold: Iterable[str],
+    paths: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> dict[Key, dict[str, Data]]:
     """Return the fate of each item in each lane, by key.
 
@@ -40,42 +48,48 @@ def hit_fates(
     gold : ids of the gold passages.
     paths : for each lane its best paths.
     """
-    found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
-    on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
-    keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*found, *on_paths))))
+    hits_by_key = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
+    on_paths = [_path_fates(ways) for ways in paths or [()] * len(lanes)]
+    keys = list(
+        dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*hits_by_key, *on_paths)))
+    )
     fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
-    for i, (lane, hits) in enumerate(zip(lanes, found)):
+    for i, (lane, hits) in enumerate(zip(lanes, hits_by_key)):
         if lane.retrieved:
-            late = _late(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
-            shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
+            late = _late_fates(
+                lane, [key for key in keys if key.kind == "chunk" and key not in hits]
+            )
+            prompt_ranks = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
             kinds = {hit.kind for hit in hits.values()}
             handed_on = handed_on_chunks(lane.graph, lane.state)
             for key in keys:
                 on_path = on_paths[i].get(key)
                 if key in hits:
-                    fates[key][f"lane-{i}"] = _found(hits[key], shown, handed_on)
+                    fates[key][f"lane-{i}"] = _found_fate(hits[key], prompt_ranks, handed_on)
                 # During a preview, a hit that is not found may still be found.
                 elif on_path or lane.preview is None:
                     fates[key][f"lane-{i}"] = (
-                        on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
+                        on_path
+                        or late.get(key)
+                        or _missing_fate(key, kinds, lane, handed_on is not None)
                     )
     return fates
 
 
-def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
+def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
     """Return the fate of the nodes on some paths, best path first."""
     places: dict[Key, int] = {}
-    for place, path in enumerate(paths, 1):
-        places |= {key: place for key in path["nodes"] if key not in places}
+    for path_rank, path in enumerate(paths, 1):
+        places |= {key: path_rank for key in path["nodes"] if key not in places}
     return {
         key: _fate("found", tr("found: on path {place:,}", place=place))
         for key, place in places.items()
     }
 
 
-def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
+def _found_fate(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
     if hit.kind == "chunk" and handed_on is not None and hit.item not in handed_on:
-        return _fate("dropped", too_late(hit.place, len(handed_on)))
+        return _fate("dropped", too_late_text(hit.place, len(handed_on)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
         return _fate(
@@ -89,13 +103,13 @@ def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) ->
     return _fate("found", tr("found: place {place:,}", place=hit.place))
 
 
-def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
+def _missing_fate(key: Key, kinds: set[str], lane: MethodLane, documents: bool) -> Data:
     kind = key.kind
     if documents and kind == "chunk":
         return _fate("never", tr("never reached"))
     if not kinds and lane.graph.columns.of_texts:
         return _fate("never", tr("reads no documents"))
-    plural = PLURALS[KINDS[kind]]
+    plural = KIND_PLURALS[HIT_KINDS[kind]]
     cut = next(
         (hits.listed for hits in lane.state.hits if hits.kind == kind and hits.unlisted), None
     )
@@ -115,37 +129,37 @@ def _fate(fate: str, text: str) -> Data:
     return {"fate": fate, "text": text, "plain": True}
 
 
-def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
+def _late_fates(lane: MethodLane, keys: Sequence[Key]) -> dict[str, Data]:
     """Return the fate of passages that an operator ranked and did not keep.
 
     The last such operator counts.
     """
     rows = rows_of(lane.graph)
-    wanted = {key: rows[key.id] for key in keys if key.id in rows}
-    found: dict[str, Data] = {}
+    rows_by_key = {key: rows[key.id] for key in keys if key.id in rows}
+    fates_by_key: dict[str, Data] = {}
     for step in reversed(lane.state.trace):
         if step.before_cut is None or step.before_cut.kind not in ("chunk", "node"):
             continue
-        places = _places(lane.graph, step.before_cut, set(wanted.values()))
-        for key, row in wanted.items():
-            if key not in found and row in places:
-                found[key] = (
-                    _beyond_batches(places[row])
-                    if walks(lane)
-                    else _fate("dropped", too_late(places[row], retained_by(step)))
+        places = _places(lane.graph, step.before_cut, set(rows_by_key.values()))
+        for key, row in rows_by_key.items():
+            if key not in fates_by_key and row in places:
+                fates_by_key[key] = (
+                    _beyond_batches_text(places[row])
+                    if reads_in_batches(lane)
+                    else _fate("dropped", too_late_text(places[row], retained_by(step)))
                 )
-    return found
+    return fates_by_key
 
 
-def walks(lane: Lane) -> bool:
+def reads_in_batches(lane: MethodLane) -> bool:
     """Return whether a lane read nodes in batches.
 
     A passage that it did not read may still have been ranked by its first search.
     """
-    return any(in_batches(step) for step in lane.state.trace)
+    return any(found_in_batches(step) for step in lane.state.trace)
 
 
-def _beyond_batches(place: int) -> Data:
+def _beyond_batches_text(place: int) -> Data:
     return _fate("never", tr("never reached: place {place:,} of the first search", place=place))
 
 
@@ -156,7 +170,7 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
     """
     if order.kind == "chunk":
         return {row: order.positions[row] + 1 for row in rows if row in order.positions}
-    own = leaves(graph, order.items)
+    own = chunk_nodes(graph, order.items)
     return {
         own[node]: place
         for place, node in enumerate(order.items, 1)
@@ -171,11 +185,11 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     found, else one in the graph of a lane, else the first one in `graph`.
     """
     seen = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
-    known = {fate.document: fate.chunk for fate in reversed(seen)}
+    chunk_of_document = {fate.document: fate.chunk for fate in reversed(seen)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
         if rows := sorted(chunk_rows(graph, document)):
-            titles[known.get(document) or table.text("id", rows[0])] = (
+            titles[chunk_of_document.get(document) or table.text("id", rows[0])] = (
                 table.text("title", rows[0]) or document
             )
     return titles

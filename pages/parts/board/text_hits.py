@@ -10,25 +10,28 @@ from typing import Any
 from core.builds.extract.markdown_prose import blank_rules
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.passages import chunk_rows, gold_rows, handed_on_chunks
-from core.engine import Lane
-from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
+from core.engine import MethodLane
+from core.graph.texts import chunk_lists, chunk_nodes, chunk_title, hit_names, hit_texts
 from core.languages import is_english, language_of_question
 from core.languages.terms import content_words
 from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 from pages.parts.shared.wording import tr
 
-MEMBERS, SOURCES = 8, 6  # members of a community, source passages that a row names
-KINDS = {
+MAX_NAMED_MEMBERS, MAX_NAMED_SOURCES = (
+    8,
+    6,
+)  # members of a community, source passages that a row names
+HIT_KINDS = {
     "chunk": "passage",
     "node": "entity",
     "summary": "summary",
     "triple": "relation",
     "community": "report",
 }
-LONG = 20_000  # most characters of a text that are sent to the browser
-WORDS = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
-USUAL = frozenset(
+MAX_SENT_CHARACTERS = 20_000  # most characters of a text that are sent to the browser
+WORD_PATTERN = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
+COMMON_WORDS = frozenset(
     "a about an and any are as at be been before between both but by can could did do does doing "
     "during each for from had has have having he her hers him his how i if in into is it its me "
     "my name named no nor not of off on one or other our out own same she should so some such "
@@ -73,25 +76,27 @@ def question_words(text: str, code: str = "") -> list[str]:
     """
     if not is_english(code := language_of_question(text, not is_english(code))):
         return list(dict.fromkeys(content_words(text, code)))
-    words = (re.sub(r"['’]s$", "", found.lower()) for found in WORDS.findall(text))
-    return list(dict.fromkeys(word for word in words if word not in USUAL))
+    words = (re.sub(r"['’]s$", "", found.lower()) for found in WORD_PATTERN.findall(text))
+    return list(dict.fromkeys(word for word in words if word not in COMMON_WORDS))
 
 
-def hits_of(lane: Lane) -> list[Hit]:
+def hits_of(lane: MethodLane) -> list[Hit]:
     """Return the listed hits of a lane in the order of its rankings.
 
     A passage occurs once. Nodes that are passages themselves count as passages.
     """
     if not has_hits(lane):
         return []
-    every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits.listed)]
-    first: dict[str, int] = {}
+    every = [hit for hits in lane.state.hits for hit in _keyed_hits(lane.graph, hits.listed)]
+    first_ranks: dict[str, int] = {}
     for at, hit in enumerate(every):
-        first.setdefault(hit.key, at)
-    return [hit for at, hit in enumerate(every) if hit.kind != "chunk" or first[hit.key] == at]
+        first_ranks.setdefault(hit.key, at)
+    return [
+        hit for at, hit in enumerate(every) if hit.kind != "chunk" or first_ranks[hit.key] == at
+    ]
 
 
-def has_hits(lane: Lane) -> bool:
+def has_hits(lane: MethodLane) -> bool:
     """Return whether all hits of a lane are known.
 
     It has retrieved, or it failed while a model noted points on its hits.
@@ -99,8 +104,8 @@ def has_hits(lane: Lane) -> bool:
     return lane.retrieved or lane.state.points is not None
 
 
-def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
-    own = leaves(graph, hits.items) if hits.kind == "node" else {}
+def _keyed_hits(graph, hits: Ranking) -> Iterable[Hit]:
+    own = chunk_nodes(graph, hits.items) if hits.kind == "node" else {}
     # Lanes on texts may have different graphs, so their items are identified by name. Lanes on
     # triples share one graph, whose ids identify the items.
     names = (
@@ -109,63 +114,67 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
         else list(map(str, hits.items))
     )
     levels = None
-    if hits.kind == "node" and _has(graph, "nodes", "level"):
+    if hits.kind == "node" and _has_column(graph, "nodes", "level"):
         levels = graph.columns.nodes.numbers("level")
-    for place, (item, name) in enumerate(zip(hits.items, names), 1):
-        score = hits.score(place - 1)
+    for hit_rank, (item, name) in enumerate(zip(hits.items, names), 1):
+        score = hits.score(hit_rank - 1)
         if item in own:
-            yield Hit("chunk", own[item], Key("chunk", name), place, score)
+            yield Hit("chunk", own[item], Key("chunk", name), hit_rank, score)
         elif hits.kind == "node" and levels is not None and levels[item] > 0:
-            yield Hit("summary", item, Key("summary", f"{graph.name} {name}"), place, score)
+            yield Hit("summary", item, Key("summary", f"{graph.name} {name}"), hit_rank, score)
         elif hits.kind == "community":
-            yield Hit("community", item, Key("community", f"{graph.name} {item}"), place, score)
+            yield Hit("community", item, Key("community", f"{graph.name} {item}"), hit_rank, score)
         else:
-            yield Hit(hits.kind, item, Key(hits.kind, name), place, score)
+            yield Hit(hits.kind, item, Key(hits.kind, name), hit_rank, score)
 
 
-def keyed(graph, kind: Kind, item: int) -> Hit:
+def item_hit(graph, kind: Kind, item: int) -> Hit:
     """Return one item of a graph as a hit."""
-    return next(iter(_keyed(graph, Ranking(kind, (item,), None))))
+    return next(iter(_keyed_hits(graph, Ranking(kind, (item,), None))))
 
 
 def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
     """Return the keys of some nodes as hits."""
     once = tuple(dict.fromkeys(nodes))
-    return {node: hit.key for node, hit in zip(once, _keyed(graph, Ranking("node", once, None)))}
+    return {
+        node: hit.key for node, hit in zip(once, _keyed_hits(graph, Ranking("node", once, None)))
+    }
 
 
-def _has(graph, what: str, column: str) -> bool:
+def _has_column(graph, what: str, column: str) -> bool:
     table = getattr(graph.columns, what)
     return table is not None and table.has(column)
 
 
-def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
+def tables(lane: MethodLane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
     """Return a table for each kind of hit.
 
     It has `kind`, `rows`, and the number of unlisted hits `more`. `shown` has the number of hits in
     the prompt, by kind.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows_by_kind: dict[str, list[dict[str, Any]]] = {}
     passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
         if handed_on is not None and hit.kind == "chunk" and hit.item not in handed_on:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
         beyond = kind in shown and hit.place > shown[kind]
-        found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": beyond})
-    more: dict[str, dict[str, Any]] = {
+        rows_by_kind.setdefault(hit.kind, []).append(
+            {**_row(lane.graph, hit, passages), "unread": beyond}
+        )
+    unlisted_by_kind: dict[str, dict[str, Any]] = {
         hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted
     }
     return [
-        {"kind": KINDS[kind], "rows": found[kind], **more.get(kind, {})}
-        for kind in KINDS
-        if kind in found
+        {"kind": HIT_KINDS[kind], "rows": rows_by_kind[kind], **unlisted_by_kind.get(kind, {})}
+        for kind in HIT_KINDS
+        if kind in rows_by_kind
     ]
 
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     kind = "node" if hit.kind == "summary" else hit.kind
-    text = blank_rules(hit_texts(graph, kind, [hit.item])[0][:LONG])
+    text = blank_rules(hit_texts(graph, kind, [hit.item])[0][:MAX_SENT_CHARACTERS])
     row: dict[str, Any] = {
         "key": hit.key,
         "score": hit.score,
@@ -175,33 +184,37 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
         "place": "",
     }
     if hit.kind == "chunk":
-        data = passage(graph, hit.item, gold)
+        data = passage_data(graph, hit.item, gold)
         return row | data | {"text": "" if text == data["title"] else text}
     name = hit_names(graph, kind, [hit.item])[0]
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
-        names = graph.names(members[:MEMBERS].tolist())
-        more = ""
+        names = graph.names(members[:MAX_NAMED_MEMBERS].tolist())
+        extra_text = ""
         if len(members) > len(names):
-            more = tr(" and {more:,} more", more=len(members) - len(names))
+            extra_text = tr(" and {more:,} more", more=len(members) - len(names))
         return row | {
             "title": name,
             "place": tr(
                 "{members:,} entities: {names}{more}",
                 members=len(members),
                 names=", ".join(names),
-                more=more,
+                more=extra_text,
             ),
         }
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
     rows = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
-    sources = [passage(graph, chunk, gold) for chunk in rows[:SOURCES]]
-    more = tr("and {more:,} more passages", more=len(rows) - SOURCES) if len(rows) > SOURCES else ""
+    sources = [passage_data(graph, chunk, gold) for chunk in rows[:MAX_NAMED_SOURCES]]
+    extra_text = (
+        tr("and {more:,} more passages", more=len(rows) - MAX_NAMED_SOURCES)
+        if len(rows) > MAX_NAMED_SOURCES
+        else ""
+    )
     return row | {
         "title": name,
         "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources],
-        "place": more,
+        "place": extra_text,
     }
 
 
@@ -212,7 +225,7 @@ def _relation(graph, edge: int) -> str:
     return f"{head} — {words} → {tail}" if words else f"{head} — {tail}"
 
 
-def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
+def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     """Return the data of a passage: `id`, `title`, `place` and `gold`.
 
     If its document has several passages, the title ends with its number. `gold` has the rows of the
@@ -223,10 +236,10 @@ def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}
 
 
-Tables = list[dict[str, Any]]
+HitTables = list[dict[str, Any]]
 
 
-def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
+def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) -> HitTables:
     """Return the tables with the lost gold passages.
 
     These are not among the hits and are added as `lost` rows. They were ranked too late, or not at
@@ -238,24 +251,24 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
     inside = lambda fate: (
         fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
     )
-    missing = [fate for fate in fates if fate.chunk and not inside(fate)]
+    lost_fates = [fate for fate in fates if fate.chunk and not inside(fate)]
     lost = [
         _lost_row(lane, fate)
-        for fate in sorted(missing, key=lambda fate: (fate.place is None, fate.place or 0))
+        for fate in sorted(lost_fates, key=lambda fate: (fate.place is None, fate.place or 0))
     ]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
     return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]
 
 
-def _lost_row(lane: Lane, fate: Fate) -> dict[str, Any]:
+def _lost_row(lane: MethodLane, fate: Fate) -> dict[str, Any]:
     table = lane.graph.columns.chunks
     row = next(
         row
         for row in sorted(chunk_rows(lane.graph, fate.document))
         if table.text("id", row) == fate.chunk
     )
-    data = passage(lane.graph, row, chunk_rows(lane.graph, fate.document))
+    data = passage_data(lane.graph, row, chunk_rows(lane.graph, fate.document))
     return {
         **data,
         "key": Key("chunk", fate.chunk),

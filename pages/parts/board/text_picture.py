@@ -13,26 +13,26 @@ from typing import Any
 import numpy as np
 
 from core.diagnosis.passages import handed_on_chunks
-from core.engine import Lane
-from core.graph.algorithms.layout import Place, positions
+from core.engine import MethodLane
+from core.graph.algorithms.layout import Position, node_positions
 from core.graph.edits import Edit
-from core.graph.texts import chunk_lists, leaves
+from core.graph.texts import chunk_lists, chunk_nodes
 from core.types import Path
-from pages.parts.board.keys import Key, at, edge_id, pair
-from pages.parts.board.picture import between
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, node_keys, passage
+from pages.parts.board.keys import Key, edge_id, item_position, sorted_pair
+from pages.parts.board.picture import edges_between
+from pages.parts.board.text_hits import HIT_KINDS, Hit, hits_of, node_keys, passage_data
 from pages.parts.shared.wording import tr
 
-MOST_NODES, MOST_MEMBERS = 44, 12  # most nodes, most drawn members of a community
+MAX_TEXT_PICTURE_NODES, MAX_DRAWN_MEMBERS = 44, 12  # most nodes, most drawn members of a community
 # Most nodes and most gold passages for a corpus graph, whose nodes are documents.
-MOST_DOCUMENTS, MOST_GOLD = 52, 14
+MAX_DRAWN_DOCUMENTS, MAX_DRAWN_GOLD = 52, 14
 # The best paths of each lane, as data of the board.
-LanePaths = Sequence[Sequence[Mapping[str, Any]]]
-ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
+LanePathData = Sequence[Sequence[Mapping[str, Any]]]
+HIT_ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
 @dataclass
-class Drawing:
+class PictureDraft:
     """A picture being made.
 
     It has nodes by key, edges by their ends, and the part of each lane.
@@ -47,7 +47,7 @@ class Drawing:
 class TextPicture:
     """Layout of a comparison; positions are computed again when there is more to draw."""
 
-    def __init__(self, places: Mapping[str, Place] | None = None) -> None:
+    def __init__(self, places: Mapping[str, Position] | None = None) -> None:
         """Make the layout.
 
         `places` are the positions, by key, in another picture of the same documents, whose graphs
@@ -56,10 +56,10 @@ class TextPicture:
         self._before = dict(places or {})
         self._numbers: dict[str, int] = {}
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, Position] = {}
 
     @property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, Position]:
         """Positions by key; nodes that were drawn earlier are included, in case they return."""
         return self._before | {
             key: self._places[number]
@@ -69,10 +69,10 @@ class TextPicture:
 
     def draw(
         self,
-        lanes: Sequence[Lane],
+        lanes: Sequence[MethodLane],
         gold: Mapping[str, str],
         fates: Mapping[Key, Any],
-        paths: LanePaths,
+        paths: LanePathData,
     ) -> dict[str, Any]:
         """Return the `layout` of the board, and `kept`, the part of each lane.
 
@@ -82,14 +82,16 @@ class TextPicture:
         fates : by key, the fate in each lane.
         paths : for each lane its best paths.
         """
-        drawing = drawn(lanes, gold, paths)
+        drawing = nodes_to_draw(lanes, gold, paths)
         number = lambda key: self._numbers.setdefault(key, len(self._numbers))
         ids = list(map(number, drawing.nodes))
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
             fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}
             self._laid = (ids, pairs)
-            self._places = positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs))
+            self._places = (
+                node_positions(ids, pairs, fixed) if fixed else _spread(node_positions(ids, pairs))
+            )
         nodes = [
             {
                 "id": key,
@@ -97,7 +99,7 @@ class TextPicture:
                 "role": data["role"],
                 "x": x,
                 "y": y,
-                "about": {"lanes": _about(fates.get(key, {}))},
+                "about": {"lanes": _fates_text(fates.get(key, {}))},
             }
             for key, data in drawing.nodes.items()
             for x, y in [self._places[number(key)]]
@@ -115,40 +117,43 @@ class TextPicture:
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
 
 
-def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Place]:
+def rename_places(places: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
     """Return the positions of a picture for a graph with some edits.
 
     A renamed entity has its position also under its new name.
     """
-    found = dict(places)
+    new_places = dict(places)
     for edit in edits:
         old = Key("node", edit.names[0])
-        if edit.kind == "rename" and old in found:
-            found[Key("node", edit.names[1])] = found[old]
-    return found
+        if edit.kind == "rename" and old in new_places:
+            new_places[Key("node", edit.names[1])] = new_places[old]
+    return new_places
 
 
-def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:
+def nodes_to_draw(
+    lanes: Sequence[MethodLane], gold: Mapping[str, str], paths: LanePathData = ()
+) -> PictureDraft:
     """Return the nodes to draw and the edges between them.
 
     The gold passages come first. Then the lanes take turns with their best paths and hits, until
     there are enough nodes.
     """
-    found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
+    lane_hits = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
-    most = MOST_NODES
+    most = MAX_TEXT_PICTURE_NODES
     if any(
         handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
     ):
-        most = MOST_DOCUMENTS
-    reached = {hit.key for hits in found for hit in hits}
+        most = MAX_DRAWN_DOCUMENTS
+    reached = {hit.key for hits in lane_hits for hit in hits}
     keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
-    known = sorted(keys, key=lambda key: key not in reached)[
-        : MOST_GOLD if most > MOST_NODES else None
+    gold_keys = sorted(keys, key=lambda key: key not in reached)[
+        : MAX_DRAWN_GOLD if most > MAX_TEXT_PICTURE_NODES else None
     ]
-    drawing = Drawing({key: data for key, data in keys.items() if key in set(known)})
+    drawing = PictureDraft({key: data for key, data in keys.items() if key in set(gold_keys)})
     by_place = [
-        sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found
+        sorted(hits, key=lambda hit: (hit.place, list(HIT_KINDS).index(hit.kind)))
+        for hits in lane_hits
     ]
     for row in zip_longest(*map(zip_longest, paths, by_place)):
         for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
@@ -160,9 +165,9 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
                 )
     for lane in lanes:
         _relations(drawing, lane)
-    for lane, hits, ways in zip(lanes, found, paths):
+    for lane, hits, ways in zip(lanes, lane_hits, paths):
         own = {hit.key for hit in hits} | {key for path in ways for key in path["nodes"]}
-        edges = _joined(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
+        edges = _add_edges(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
         drawing.shares.append(
             {
                 "nodes": [key for key in drawing.nodes if key in own or key in edges[1]],
@@ -173,10 +178,12 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
 
 
 def _role(key: Key, gold: Mapping[str, str]) -> str:
-    return "gold" if key.kind == "chunk" and key.id in gold else ROLES[key.kind]
+    return "gold" if key.kind == "chunk" and key.id in gold else HIT_ROLES[key.kind]
 
 
-def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
+def _path(
+    drawing: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], most: int
+) -> None:
     """Add the nodes of a path if there is room for all."""
     fresh = {
         key: {"name": name, "role": _role(key, gold)}
@@ -187,28 +194,30 @@ def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], mo
         drawing.nodes |= fresh
 
 
-def _spread(places: dict[int, Place]) -> dict[int, Place]:
+def _spread(places: dict[int, Position]) -> dict[int, Position]:
     """Return positions with more even gaps, so that crowded nodes get room.
 
     The order in each direction stays. Each position moves halfway to its evenly spaced one.
     """
-    found: dict[int, list[float]] = {node: [] for node in places}
+    spread_places: dict[int, list[float]] = {node: [] for node in places}
     for axis in (0, 1):
         order = sorted(places, key=lambda node: (places[node][axis], node))
         for rank, node in enumerate(order):
-            found[node].append(round((places[node][axis] + rank / max(1, len(order) - 1)) / 2, 4))
-    return {node: (at[0], at[1]) for node, at in found.items()}
+            spread_places[node].append(
+                round((places[node][axis] + rank / max(1, len(order) - 1)) / 2, 4)
+            )
+    return {node: (at[0], at[1]) for node, at in spread_places.items()}
 
 
-def _relations(drawing: Drawing, lane: Lane) -> None:
+def _relations(drawing: PictureDraft, lane: MethodLane) -> None:
     """Add the ends of a lane's best relations, as long as there is room."""
-    for head, tail, _ in _ends(lane):
+    for head, tail, _ in _relation_ends(lane):
         missing = [key for key in (head, tail) if key not in drawing.nodes]
-        if len(drawing.nodes) + len(missing) <= MOST_NODES:
+        if len(drawing.nodes) + len(missing) <= MAX_TEXT_PICTURE_NODES:
             drawing.nodes |= {key: {"name": key.id, "role": "entity"} for key in missing}
 
 
-def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
+def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
     """Return both ends of each relation of a lane, with its words."""
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
@@ -216,7 +225,7 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
     heads, relations, tails = (
         part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64))
     )
-    names, own = lane.graph.relation_names, leaves(lane.graph, [*heads, *tails])
+    names, own = lane.graph.relation_names, chunk_nodes(lane.graph, [*heads, *tails])
     keys = lambda nodes: [
         Key("chunk" if node in own else "node", name)
         for node, name in zip(nodes, lane.graph.names(nodes))
@@ -227,7 +236,7 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
     ]
 
 
-def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
+def items_of_keys(lanes: Sequence[MethodLane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
     """Return the nodes and edges for which each key stands.
 
     They have the form of paths. A relation stands for both ends and the edge between them; any
@@ -236,14 +245,21 @@ def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, A
     ends = {
         hit.key: end[:2]
         for lane in lanes
-        for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))
+        for hit, end in zip(
+            (hit for hit in hits_of(lane) if hit.kind == "triple"), _relation_ends(lane)
+        )
     }
     nodes = {key: list(ends.get(key, (key,))) for key in keys}
-    return {key: at(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()}
+    return {
+        key: item_position(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()
+    }
 
 
-def _joined(
-    drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()
+def _add_edges(
+    drawing: PictureDraft,
+    lane: MethodLane,
+    hits: Sequence[Hit],
+    paths: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[list[str], set[Key]]:
     """Add the edges of a lane between drawn nodes to the drawing.
 
@@ -256,10 +272,10 @@ def _joined(
     for path in paths:
         for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
             if one in drawing.nodes and other in drawing.nodes:
-                edges.setdefault(pair(one, other), words)
-    for head, tail, words in _ends(lane):
+                edges.setdefault(sorted_pair(one, other), words)
+    for head, tail, words in _relation_ends(lane):
         if head in drawing.nodes and tail in drawing.nodes and head != tail:
-            edges[pair(head, tail)] = words
+            edges[sorted_pair(head, tail)] = words
             ends |= {head, tail}
     for hit in hits:
         if hit.kind in ("node", "summary"):
@@ -267,13 +283,15 @@ def _joined(
             keys = []
             if data:
                 keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)]
-            edges |= {pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes}
+            edges |= {
+                sorted_pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes
+            }
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]
             keys = [Key("node", name) for name in lane.graph.names(members.tolist())]
             edges |= {
-                pair(hit.key, key): "member"
-                for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]
+                sorted_pair(hit.key, key): "member"
+                for key in [key for key in keys if key in drawing.nodes][:MAX_DRAWN_MEMBERS]
             }
     edges |= _links(drawing, lane)
     drawing.edges |= {
@@ -282,10 +300,10 @@ def _joined(
     return [edge_id(*joined) for joined in edges], ends
 
 
-def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
+def _links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
     """Return the edges between drawn nodes of a lane that are passages."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
-    own = list(leaves(lane.graph, nodes))
+    own = list(chunk_nodes(lane.graph, nodes))
     keys = {
         node: key
         for node, name in zip(own, lane.graph.names(own))
@@ -293,17 +311,17 @@ def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
     }
     if not keys:
         return {}
-    among = between(lane.graph, np.array(sorted(keys), np.int64))
+    among = edges_between(lane.graph, np.array(sorted(keys), np.int64))
     heads, relations, tails = (part.tolist() for part in lane.graph.triples(among))
     words = lane.graph.relation_names
     return {
-        pair(keys[head], keys[tail]): words[by]
+        sorted_pair(keys[head], keys[tail]): words[by]
         for head, by, tail in zip(heads, relations, tails)
         if head != tail
     }
 
 
-def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
+def path_items(graph, path: Path) -> tuple[list[Key], list[str]]:
     """Return the keys of a path's nodes, and its edge ids."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
@@ -312,7 +330,7 @@ def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
 
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
-        title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
+        title, mark, number = passage_data(graph, hit.item, frozenset())["title"].rpartition("#")
         # The number comes first, as it tells passages of one document apart.
         return (
             f"#{number} {title}".strip()
@@ -326,7 +344,7 @@ def _name(graph, hit: Hit) -> str:
     return graph.node_name(hit.item)
 
 
-def _about(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+def _fates_text(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
     return {
         lane: {"in": fate["fate"] == "found", "text": fate["text"]} for lane, fate in fates.items()
     }

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from core.diagnosis.passages import gold_rows
-from core.engine import Lane
+from core.engine import MethodLane
 from core.graph.texts import hit_names
 from core.operators.texts.answer.points import (
-    NOT_REACHED,
-    PARTS,
-    SHOWN,
-    UNREADABLE,
+    PARTS_KEY,
+    PARTS_NOT_REACHED_KEY,
+    POINTS_SHOWN_KEY,
+    UNREADABLE_PARTS_KEY,
     AnswerFromPoints,
     Points,
-    diverse,
+    diversify_points,
 )
-from core.runtime.jobs import FAILED
-from core.types import Point, State
-from pages.parts.board.text_hits import SOURCES, keyed, passage
+from core.runtime.jobs import JOB_FAILED
+from core.types import AnswerPoint, State
+from pages.parts.board.text_hits import MAX_NAMED_SOURCES, item_hit, passage_data
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
 
 
-def points_data(lane: Lane) -> Data | None:
+def points_data(lane: MethodLane) -> Data | None:
     """Return the points of a lane in the order of selection.
 
     None for other methods.
@@ -39,50 +39,57 @@ def points_data(lane: Lane) -> Data | None:
     state = lane.state
     if state.points is None:
         return None
-    shown = _count(state, AnswerFromPoints, SHOWN) if _ran(state, AnswerFromPoints) else None
-    beyond = lambda place: shown is not None and place >= shown
+    n_shown = (
+        _count(state, AnswerFromPoints, POINTS_SHOWN_KEY)
+        if _has_run(state, AnswerFromPoints)
+        else None
+    )
+    beyond = lambda place: n_shown is not None and place >= n_shown
     answering = next(
         (one for one in lane.instance.line.parts() if isinstance(one, AnswerFromPoints)),
         AnswerFromPoints(),
     )
     rows = [
         {**_row(lane, point), "unread": beyond(place)}
-        for place, point in enumerate(diverse(state.points, answering.diversity))
+        for place, point in enumerate(diversify_points(state.points, answering.diversity))
     ]
-    return {"rows": rows, "note": _note(lane, state, shown)}
+    return {"rows": rows, "note": _note(lane, state, n_shown)}
 
 
-def _row(lane: Lane, point: Point) -> Data:
-    gold, named = gold_rows(lane.graph, lane.state.question.gold), point.items[:SOURCES]
-    of = [_of(lane, point, item, gold) for item in named]
+def _row(lane: MethodLane, point: AnswerPoint) -> Data:
+    gold, named_items = (
+        gold_rows(lane.graph, lane.state.question.gold),
+        point.items[:MAX_NAMED_SOURCES],
+    )
+    hit_rows = [_hit_data(lane, point, item, gold) for item in named_items]
     return {
         "score": point.score,
         "text": point.text,
-        "of": of,
-        "more": len(point.items) - len(named),
+        "of": hit_rows,
+        "more": len(point.items) - len(named_items),
     }
 
 
-def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
+def _hit_data(lane: MethodLane, point: AnswerPoint, item: int, gold: frozenset[int]) -> Data:
     """Return the data of one hit that a point was noted on."""
-    key = keyed(lane.graph, point.kind, item).key
+    key = item_hit(lane.graph, point.kind, item).key
     if point.kind == "chunk":
-        data = passage(lane.graph, item, gold)
+        data = passage_data(lane.graph, item, gold)
         return {"key": key, "title": data["title"], "gold": data["gold"]}
     return {"key": key, "title": hit_names(lane.graph, point.kind, [item])[0], "gold": False}
 
 
-def _note(lane: Lane, state: State, shown: int | None) -> str:
+def _note(lane: MethodLane, state: State, shown: int | None) -> str:
     """Return sentences on the number of points and their use."""
     assert state.points is not None
-    parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
+    parts, left = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
     if left:
-        of = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
+        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
     else:
-        of = many(parts, "part")
-    said = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=of)]
-    if unreadable := _count(state, Points, UNREADABLE):
-        said.append(
+        parts_text = many(parts, "part")
+    sentences = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=parts_text)]
+    if unreadable := _count(state, Points, UNREADABLE_PARTS_KEY):
+        sentences.append(
             tr(
                 "{unreadable} could not be read.",
                 unreadable=tr("One reply")
@@ -92,15 +99,15 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
         )
     if shown is not None and shown < len(state.points):
         if shown:
-            said.append(tr("The answer was made from the best {shown:,}.", shown=shown))
+            sentences.append(tr("The answer was made from the best {shown:,}.", shown=shown))
         else:
-            said.append(tr("The answer was made from none of them."))
-    if lane.status == FAILED and shown is None:
-        said.append(tr("Then the lane failed: no answer was made from them."))
-    return " ".join(said)
+            sentences.append(tr("The answer was made from none of them."))
+    if lane.status == JOB_FAILED and shown is None:
+        sentences.append(tr("Then the lane failed: no answer was made from them."))
+    return " ".join(sentences)
 
 
-def _ran(state: State, operator: type) -> bool:
+def _has_run(state: State, operator: type) -> bool:
     return any(step.operator == operator.__name__ for step in state.trace)
 
 

@@ -8,27 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.diagnosis.passages import chunk_rows, in_batches
-from core.engine import Lane
-from core.graph.algorithms.simple import Simple, simple
+from core.diagnosis.passages import chunk_rows, found_in_batches
+from core.engine import MethodLane
+from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.graph.texts import hit_titles
-from core.operators.nodes.replay import brought_by
+from core.operators.nodes.replay import node_origins
 from core.types import Frame, Step
-from pages.parts.board.keys import Key, at, edge_id
+from pages.parts.board.keys import Key, edge_id, item_position
 from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
 # A node, the neighbour through which it was found, the score by which it was selected.
-Brought = tuple[int, int | None, float | None]
-SCORED = tr("Scores of the re-ranker.")
-GROWN = tr("Scores that they were chosen by: likeness to the question and place in the graph.")
+ArrivedNode = tuple[int, int | None, float | None]
+RERANKER_SCORES_NOTE = tr("Scores of the re-ranker.")
+SELECTION_SCORES_NOTE = tr(
+    "Scores that they were chosen by: likeness to the question and place in the graph."
+)
 # End of the title of a batch that was taken from the neighbours of nodes read before.
-NEIGHBOURS = "neighbours"
+NEIGHBOURS_TITLE = "neighbours"
 
 
 def story(
-    lane_id: str, lane: Lane, gold: Iterable[str] = ()
+    lane_id: str, lane: MethodLane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
     """Return the replay of a lane with its paths and their texts.
 
@@ -36,7 +38,7 @@ def story(
     titles.
     """
     if lane.retrieved and lane.preview is None:
-        step = next((step for step in lane.state.trace if in_batches(step)), None)
+        step = next((step for step in lane.state.trace if found_in_batches(step)), None)
     else:
         step = None
     if step is None:
@@ -49,7 +51,7 @@ def story(
     frames: list[Data] = []
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
-    for title, considered, brought in _batches(simple(lane.graph), step):
+    for title, considered, brought in _batches(simple_graph(lane.graph), step):
         near = [by for _, by, _ in brought if by is not None]
         known = [*(node for node, _, _ in brought), *near]
         keys = node_keys(lane.graph, known)
@@ -58,7 +60,11 @@ def story(
         for key, (node, by, _) in zip(read, brought):
             star = "★ " if keys[node] in stars else ""
             on = [keys[node]] if by is None else [keys[by], keys[node]]
-            path = {**at(on, [] if by is None else [edge_id(*on)]), "words": [], "forward": []}
+            path = {
+                **item_position(on, [] if by is None else [edge_id(*on)]),
+                "words": [],
+                "forward": [],
+            }
             paths[key] = {**path, "steps": [f"{star}{names[node]}"]}
             beside = tr("found by the first search")
             if by is not None:
@@ -70,18 +76,20 @@ def story(
                 "considered": considered,
                 "paths": read,
                 "scores": [score for _, _, score in brought],
-                "note": GROWN if step.operator == "Loop" and frames else SCORED,
+                "note": SELECTION_SCORES_NOTE
+                if step.operator == "Loop" and frames
+                else RERANKER_SCORES_NOTE,
             }
         )
     return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
 
 
-def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
+def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[ArrivedNode]]]:
     """Yield each batch of new nodes, with its title and the number of candidates."""
     if step.operator == "AdaptiveRerank":
-        steps = _adaptive(links, step.frames)
+        steps = _adaptive_links(links, step.frames)
     else:
-        steps = brought_by(links, step.frames)
+        steps = node_origins(links, step.frames)
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
         fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
@@ -98,25 +106,25 @@ def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought
             )
 
 
-def _adaptive(
-    links: Simple, frames: tuple[Frame, ...]
+def _adaptive_links(
+    links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """Return for GAR what `brought_by` returns for other operators.
+    """Return for GAR what `node_origins` returns for other operators.
 
     A neighbour was found through the best-scored node that was read before it.
     """
     scores: dict[int, float] = {}
-    found: dict[int, tuple[int, int | None, float | None]] = {}
+    links_by_node: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):
         own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
-            near = []
-            if frame.title.endswith(NEIGHBOURS):
-                near = [other for other in links.of(node).tolist() if other in scores]
-            found[node] = (
+            scored_neighbours = []
+            if frame.title.endswith(NEIGHBOURS_TITLE):
+                scored_neighbours = [other for other in links.of(node).tolist() if other in scores]
+            links_by_node[node] = (
                 number,
-                max(near, key=lambda other: (scores[other], -other), default=None),
+                max(scored_neighbours, key=lambda other: (scores[other], -other), default=None),
                 own.get(node),
             )
         scores |= own
-    return found
+    return links_by_node

@@ -8,16 +8,16 @@ from typing import Any
 import streamlit as st
 
 from core.cases import answer_text, rate, rating_of, unrate, verdict
-from core.engine import Comparison, Lane
+from core.engine import MethodComparison, MethodLane
 from core.errors import HopscopeError
-from core.runtime.jobs import DONE
+from core.runtime.jobs import JOB_DONE
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.text import plain
 
-WORDS = {True: "up", False: "down", None: None}
+THUMB_WORDS = {True: "up", False: "down", None: None}
 
 
-def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
+def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[str, Any]:
     """Return the board's data with the saved rating of each answer.
 
     If the log cannot be read, a sentence is shown and no thumbs.
@@ -25,14 +25,14 @@ def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, An
     lanes = list(payload["lanes"])
     try:
         for place, lane in enumerate(comparison.lanes):
-            if lane.status == DONE and answer_text(lane):
-                lanes[place] = {**lanes[place], "thumb": WORDS[verdict(*_key(lane))]}
+            if lane.status == JOB_DONE and answer_text(lane):
+                lanes[place] = {**lanes[place], "thumb": THUMB_WORDS[verdict(*_key(lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
     return {**payload, "lanes": lanes}
 
 
-def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> None:
+def save_thumb(comparison: MethodComparison, pressed: Mapping[str, str] | None) -> None:
     """Save the thumb that was clicked, if any, and draw the page again.
 
     A second click on the same thumb removes the rating.
@@ -48,6 +48,6 @@ def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> No
         st.rerun()
 
 
-def _key(lane: Lane) -> tuple[str, str, str, str]:
+def _key(lane: MethodLane) -> tuple[str, str, str, str]:
     rated = rating_of(lane, True)
     return rated.digest, rated.question, rated.line, rated.answer

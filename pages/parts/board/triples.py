@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.datasets.wording import table_of
-from core.diagnosis.funnel import funnel, right
-from core.diagnosis.measure import by_model, lane_by_model
+from core.datasets.wording import relation_table
+from core.diagnosis.funnel import count_right_answers, funnel
+from core.diagnosis.measure import counts_by_model, lane_counts_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.targets import answers_of
-from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
-from core.engine import Comparison, Lane
-from core.graph.algorithms.layout import Place
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
+from core.engine import MethodComparison, MethodLane
+from core.graph.algorithms.layout import Position
 from core.sources import GraphSource
 from core.types import State
-from pages.parts.board.keys import at, placed_by_id
-from pages.parts.board.paths import Paths, WordsOnPaths, seen
+from pages.parts.board.keys import item_position, placed_by_id
+from pages.parts.board.paths import AnswerWordPaths, PathsDrawing, retrieved_state
 from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import hits_of, tables
-from pages.parts.board.verdict import stage_data, tone_of, verdict_data
+from pages.parts.board.verdict import lane_tone, stage_data, verdict_data
 from pages.parts.shared.wording import tr
 
 
@@ -33,16 +33,16 @@ class TripleView:
     documents, source_word = False, tr("graph")
     ways: tuple[str, ...] = ("walk", "start")  # buttons in the panel of a node
 
-    def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
+    def __init__(self, comparison: MethodComparison, places: Mapping[Any, Position]):
         self._comparison = comparison
         self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
-        self._words = WordsOnPaths(placed_by_id)
-        self._paths = Paths(comparison, placed_by_id)
-        self._picture = Picture(comparison, table_of(comparison.graph.name), places)
+        self._words = AnswerWordPaths(placed_by_id)
+        self._paths = PathsDrawing(comparison, placed_by_id)
+        self._picture = Picture(comparison, relation_table(comparison.graph.name), places)
 
     @property
-    def places(self) -> dict[Any, Place]:
+    def places(self) -> dict[Any, Position]:
         """Positions of the nodes, for the picture of an edited graph."""
         return self._picture.places
 
@@ -52,7 +52,7 @@ class TripleView:
         For each lane it has the best paths, the paths to lost answers, and the replays.
         """
         come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
-        ready = (by_model(self._comparison), verdict.named, come)
+        ready = (counts_by_model(self._comparison), verdict.named, come)
         if ready != self._ready:
             self._shared, self._ready = self._draw(verdict.named), ready
         return self._shared
@@ -68,16 +68,16 @@ class TripleView:
             }
         }
 
-    def state(self, lane: Lane) -> State:
+    def state(self, lane: MethodLane) -> State:
         """Return the state of a lane that is shown."""
-        return seen(lane)
+        return retrieved_state(lane)
 
-    def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+    def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
         graph, state = self._comparison.graph, self.state(lane)
         subgraph = state.subgraph
         ask, answers = self._comparison.ask, self._comparison.ask.question.answers
-        model = lane_by_model(self._comparison, lane)
+        model = lane_counts_by_model(self._comparison, lane)
         stages = {
             s.name: stage_data(s)
             for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
@@ -86,7 +86,7 @@ class TripleView:
         empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
         own = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
-        drawn = [
+        lane_nodes = [
             node
             for node in shared["drawn"]
             if node in nodes or (subgraph is not None and node in subgraph)
@@ -95,21 +95,27 @@ class TripleView:
         return {
             **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
             "reader": None if state.reader is None else graph.names(state.reader),
-            "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
+            "verdict": verdict_data(
+                count_right_answers(graph, state, answers, reader=False), answers
+            ),
+            "reader_verdict": verdict_data(
+                count_right_answers(graph, state, answers, reader=True), answers
+            ),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in GraphSource.stages]
             if stages
             else None,
-            "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
+            "drawn": None
+            if subgraph is None
+            else {"nodes": len(lane_nodes), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state, model),
-            "nodes": drawn,
+            "nodes": lane_nodes,
             "edges": [edge["id"] for edge in shared["layout"]["edges"] if within(edge["id"])],
             "lost": shared["missed"][i],
         }
 
-    def tone(self, one: Explained, data: dict[str, Any]) -> str:
+    def tone(self, one: LaneExplanation, data: dict[str, Any]) -> str:
         """Return the tone of a lane's sentence: good, warn or bad."""
-        return tone_of(one)
+        return lane_tone(one)
 
     def _draw(self, named: Sequence[str]) -> dict[str, Any]:
         """Return all data that depends on retrieval: paths, nodes, positions and fates.
@@ -117,14 +123,14 @@ class TripleView:
         The answers of `named` come first among the lost ones, and are always drawn.
         """
         comparison = self._comparison
-        models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
+        models = [lane_counts_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(
             comparison.graph,
             [_states(lane) for lane in comparison.lanes],
             comparison.ask.question.answers,
             models,
         )
-        drawn = self._paths.draw(
+        drawn_paths = self._paths.draw(
             [sorted(missing, key=lambda one: one[0] not in named) for missing in lost], models
         )
         ranked = [
@@ -133,23 +139,23 @@ class TripleView:
         ]
         hits = _hits(comparison)
         layout = self._picture.layout(
-            list(drawn.walked.values()),
-            drawn.of(drawn.best),
-            drawn.of(drawn.missed),
+            list(drawn_paths.walked.values()),
+            drawn_paths.of(drawn_paths.best),
+            drawn_paths.of(drawn_paths.missed),
             named,
             hits.values(),
         )
         return {
-            "keys": drawn.keys,
-            "best": [part or [] for part in drawn.best],
-            "missed": drawn.missed,
-            "stories": drawn.stories,
+            "keys": drawn_paths.keys,
+            "best": [part or [] for part in drawn_paths.best],
+            "missed": drawn_paths.missed,
+            "stories": drawn_paths.stories,
             "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],
             "ranked": [part or None for part in ranked],
             "hits": hits,
-            "paths": {**drawn.paths, **hits},
-            "fates": {**drawn.fates, **hit_fates(comparison.lanes, ())},
+            "paths": {**drawn_paths.paths, **hits},
+            "fates": {**drawn_paths.fates, **hit_fates(comparison.lanes, ())},
         }
 
     def _alive(self, state: State, by_model: bool) -> list[int]:
@@ -165,20 +171,20 @@ class TripleView:
         )
 
 
-def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
+def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
     """Return the ranked nodes and relations of all lanes, by key.
 
     They have the form of paths. A relation has both ends and its edge.
     """
-    found: dict[str, dict[str, Any]] = {}
+    hits_by_key: dict[str, dict[str, Any]] = {}
     for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
         nodes, edges = [hit.item], list[int]()
         if hit.kind == "triple":
             heads, _, tails = comparison.graph.triples([hit.item])
             nodes, edges = [int(heads[0]), int(tails[0])], [hit.item]
-        found[hit.key] = at(nodes, edges)
-    return found
+        hits_by_key[hit.key] = item_position(nodes, edges)
+    return hits_by_key
 
 
-def _states(lane: Lane) -> tuple[State, ...]:
+def _states(lane: MethodLane) -> tuple[State, ...]:
     return lane.states if lane.retrieved and lane.preview is None else ()

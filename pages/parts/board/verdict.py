@@ -5,34 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.diagnosis.funnel import Stage
-from core.diagnosis.repair.offered import best_repair, twin
-from core.diagnosis.verdict.explanation import Explained
-from core.engine import Comparison, Lane
+from core.diagnosis.funnel import FunnelStage
+from core.diagnosis.repair.repair_offers import best_repair, find_equal_lane
+from core.diagnosis.verdict.explanation import LaneExplanation
+from core.engine import MethodComparison, MethodLane
 from pages.parts.shared.wording import tr
 
 
-def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
+def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, Any] | None:
     """Return the change that improves a lane, if there is one.
 
     `there` names the lane that has this change already.
     """
     if lane.repair is None:
         return None
-    place = twin(comparison, lane, lane.repair)
+    twin_index = find_equal_lane(comparison, lane, lane.repair)
     return {
         "label": lane.repair.label,
-        "there": None if place is None else tr("Lane {place} does this already.", place=place + 1),
+        "there": None
+        if twin_index is None
+        else tr("Lane {place} does this already.", place=twin_index + 1),
     }
 
 
-def repair_data(comparison: Comparison) -> dict[str, Any] | None:
+def repair_data(comparison: MethodComparison) -> dict[str, Any] | None:
     """Return the change that improves most, with the index of its lane."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
-def stage_data(stage: Stage) -> dict[str, Any]:
+def stage_data(stage: FunnelStage) -> dict[str, Any]:
     """Return the data of a stage of the funnel."""
     return {
         "stage": stage.name,
@@ -43,7 +45,7 @@ def stage_data(stage: Stage) -> dict[str, Any]:
     }
 
 
-def tone_of(one: Explained) -> str:
+def lane_tone(one: LaneExplanation) -> str:
     """Return the tone of a lane: good, warn or bad.
 
     It is good if all that counts is found, warn if some is, bad if none is. Without known answers
@@ -57,17 +59,21 @@ def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] 
     return None if count is None else {"right": count, "of": len(set(answers))}
 
 
-def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
+def document_tone(one: LaneExplanation, funnel: Sequence[dict[str, Any]] | None) -> str:
     """Return the tone of a lane on documents: good, warn or bad.
 
     It is good if nothing was lost, bad if nothing was retrieved, else warn.
     """
     if one.stage is None:
         return "good"
-    known = [
+    known_gold = [
         stage for stage in funnel or () if stage["alive"] is not None and stage["stage"] != "answer"
     ]
-    return "bad" if one.stage != "answer" and (not known or not known[-1]["alive"]) else "warn"
+    return (
+        "bad"
+        if one.stage != "answer" and (not known_gold or not known_gold[-1]["alive"])
+        else "warn"
+    )
 
 
 def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:

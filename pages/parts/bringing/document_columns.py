@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.corpus.readers.delimited import NO, YES
+from core.corpus.readers.delimited_table import HEADER_NO, HEADER_YES
+from core.corpus.readers.file_sources import MemoryFile
 from core.corpus.readers.options import Columns
-from core.corpus.readers.packed import Held
-from core.corpus.readers.separate import sheet_columns
-from core.corpus.readers.table import HEADER, guessed, has_header, header
+from core.corpus.readers.reader_process import sheet_columns
+from core.corpus.readers.table import HEADER_OPTION, column_names, guess_roles, has_header
 from core.errors import BadInput
 from pages.parts.shared.wording import tr
 
-LINES = (".csv", ".tsv")
-WORKBOOK = ".xlsx"
-TABLES = (*LINES, ".jsonl", ".ndjson", ".json", WORKBOOK)
-ROLES = {
+CSV_SUFFIXES = (".csv", ".tsv")
+WORKBOOK_SUFFIX = ".xlsx"
+TABLE_SUFFIXES = (*CSV_SUFFIXES, ".jsonl", ".ndjson", ".json", WORKBOOK_SUFFIX)
+COLUMN_ROLES = {
     "text": (tr("Text"), ""),
     "title": (tr("Title"), tr("none: the file's name")),
     "id": (tr("Id"), tr("none: the row's number")),
 }
-WHOLE = tr("none: a document a workbook")
-SENTENCE = tr("none: each row as a sentence")
+WHOLE_WORKBOOK = tr("none: a document a workbook")
+ROW_SENTENCES = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
@@ -29,19 +29,19 @@ def choose_columns(files: list) -> Columns | None:
 
     None if there is nothing to choose.
     """
-    tables = [file for file in files if file.name.lower().endswith(TABLES)]
+    tables = [file for file in files if file.name.lower().endswith(TABLE_SUFFIXES)]
     if not tables:
         return None
-    first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
-    said = ""
-    if all(file.name.lower().endswith(LINES) for file in tables):
-        named = st.checkbox(
+    first_table, tables_key = tables[0], f"{tables[0].file_id}-{len(tables)}"
+    header_choice = ""
+    if all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
+        has_header = st.checkbox(
             tr("The first row names the columns"),
-            _has_header(first.file_id, first.name, first),
-            key=f"texts_header_{known}",
+            _has_header(first_table.file_id, first_table.name, first_table),
+            key=f"texts_header_{tables_key}",
         )
-        said = YES if named else NO
-    headers = [_header(file.file_id, file.name, said, file) for file in tables]
+        header_choice = HEADER_YES if has_header else HEADER_NO
+    headers = [_header(file.file_id, file.name, header_choice, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
         st.caption(
@@ -51,25 +51,29 @@ def choose_columns(files: list) -> Columns | None:
             )
         )
         return None
-    guess = guessed(common)
+    guess = guess_roles(common)
     # Without a named column, a workbook is read as one document.
-    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess
-    if len(common) == 1 and not whole:
+    is_whole_workbook = first_table.name.lower().endswith(WORKBOOK_SUFFIX) and "text" not in guess
+    if len(common) == 1 and not is_whole_workbook:
         guess = {"text": common[0]} | guess
-    without = WHOLE if whole else "" if said == NO else SENTENCE
-    roles = ROLES | {"text": (tr("Text"), without)}
+    without = (
+        WHOLE_WORKBOOK if is_whole_workbook else "" if header_choice == HEADER_NO else ROW_SENTENCES
+    )
+    roles = COLUMN_ROLES | {"text": (tr("Text"), without)}
     with st.container(horizontal=True):
         chosen = {
-            role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}")
+            role: _column(
+                role, roles[role], common, guess.get(role, ""), f"{tables_key}-{header_choice}"
+            )
             for role in roles
         }
     if not chosen["text"]:
-        if whole:
+        if is_whole_workbook:
             return None
         # The reader searches nested fields for texts before it makes sentences of the rows.
         if "text" not in guess:
             del chosen["text"]
-    return {**chosen, HEADER: said}
+    return {**chosen, HEADER_OPTION: header_choice}
 
 
 def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
@@ -97,10 +101,10 @@ def _header(id: str, name: str, said: str, _file) -> list[str]:
 
     Empty if the file cannot be read, which its reader reports.
     """
-    if name.lower().endswith(WORKBOOK):
+    if name.lower().endswith(WORKBOOK_SUFFIX):
         return sheet_columns(name, _file.getvalue())
     try:
-        return header(Held(name, _file.getvalue()), said)
+        return column_names(MemoryFile(name, _file.getvalue()), said)
     except BadInput:
         return []
 
@@ -112,6 +116,6 @@ def _has_header(id: str, name: str, _file) -> bool:
     True if the file cannot be read.
     """
     try:
-        return has_header(Held(name, _file.getvalue()))
+        return has_header(MemoryFile(name, _file.getvalue()))
     except BadInput:
         return True

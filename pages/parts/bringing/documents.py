@@ -7,29 +7,29 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.builds.shipped import builds_of
-from core.corpus import Brought, Corpus, bring, open_corpus, own_corpus
-from core.corpus.indexes.opening import opened_tools
-from core.corpus.indexes.tools import build_of
+from core.builds.shipped_data import builds_of
+from core.corpus import Corpus, CorpusImport, import_documents, open_corpus, own_corpus
+from core.corpus.indexes.opened_indexes import opened_tools
+from core.corpus.indexes.tools import tool_build
 from core.corpus.readers.options import Columns
 from core.importing import Importer
 from core.importing.importer import KindName
 from core.runtime.jobs import Job
 from core.sharing import shared
-from core.sources import Source
+from core.sources import AnswerSource
 from pages.parts.bringing.document_columns import choose_columns
-from pages.parts.bringing.inspection import ImportOutcome, begin
-from pages.parts.bringing.target_corpus import NEW, TargetCorpus, choose_target, own_corpora
-from pages.parts.bringing.uploads import Dropped
-from pages.parts.question.set_actions import lead_to
-from pages.parts.shared.actions import attempt, shown_errors
+from pages.parts.bringing.inspection import ImportOutcome, start_import
+from pages.parts.bringing.target_corpus import NEW_CORPUS, TargetCorpus, choose_target, own_corpora
+from pages.parts.bringing.uploads import ImportInput
+from pages.parts.question.set_actions import go_to_page
+from pages.parts.shared.actions import run_action, shown_errors
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.building import start
+from pages.parts.texts.graph_builds import start_build
 
 
-def documents_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+def documents_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw the form of documents or a published set, and start to read them."""
     with_columns = importer.kind == KindName.DOCUMENTS and not dropped.is_folder
     columns = choose_columns(list(dropped.files)) if with_columns else None
@@ -43,7 +43,7 @@ def documents_step(dropped: Dropped, importer: Importer, here: Source) -> None:
             Path(dropped.name).stem,
             "texts_into",
             f"texts_title_{dropped.id}",
-            first=here.name if here.is_corpus else NEW,
+            first=here.name if here.is_corpus else NEW_CORPUS,
             called=lambda name: own[name].title,
         )
         pressed = st.button(
@@ -51,24 +51,24 @@ def documents_step(dropped: Dropped, importer: Importer, here: Source) -> None:
         )
     if pressed:
         with shown_errors():
-            _begin(dropped, target, columns)
+            _start_reading(dropped, target, columns)
 
 
-def _begin(dropped: Dropped, target: TargetCorpus, columns: Columns | None) -> None:
+def _start_reading(dropped: ImportInput, target: TargetCorpus, columns: Columns | None) -> None:
     name = target.name()
 
     def work(job: Job) -> ImportOutcome:
         with dropped.laid_down() as (_, paths):
             encoding = dropped.encoding
-            brought = bring(
+            brought = import_documents(
                 name, paths, target.title, columns=columns, watch=job, encoding=encoding
             )
         return documents_outcome(brought)
 
-    begin(f"bring-{name}-{dropped.id}", work)
+    start_import(f"bring-{name}-{dropped.id}", work)
 
 
-def documents_outcome(brought: Brought) -> ImportOutcome:
+def documents_outcome(brought: CorpusImport) -> ImportOutcome:
     """Return the outcome of adding documents; the corpus is shown next."""
     corpus = brought.corpus
     parts = [
@@ -80,41 +80,41 @@ def documents_outcome(brought: Brought) -> ImportOutcome:
     return ImportOutcome(
         f"{corpus.title}: {said}",
         brought.notes,
-        then=partial(_look_at, corpus),
-        ways=partial(_ways, brought),
+        then=partial(_show_corpus, corpus),
+        ways=partial(_next_step_buttons, brought),
     )
 
 
-def _look_at(corpus: Corpus) -> None:
+def _show_corpus(corpus: Corpus) -> None:
     """Show the corpus next.
 
     If an index was opened for it, its graph is encoded.
     """
     session.texts_wanted = corpus.name
     for tool in opened_tools(corpus)[:1]:
-        start(corpus, builds_of(corpus)[build_of(tool)])
+        start_build(corpus, builds_of(corpus)[tool_build(tool)])
 
 
-def _ways(brought: Brought) -> None:
+def _next_step_buttons(brought: CorpusImport) -> None:
     """Draw the buttons of the next steps.
 
     One of them removes documents that the files no longer have.
     """
     corpus = brought.corpus
-    left = _missing(brought)
-    if left:
+    missing_documents = _missing(brought)
+    if missing_documents:
         words = tr(
             "{on_missing} They are still in {title}.",
             on_missing=brought.on_missing(),
             title=corpus.title,
         )
         st.warning(plain(words), icon=":material/rule:")
-        remove_them = lambda: open_corpus(corpus.name).remove(left)
+        remove_them = lambda: open_corpus(corpus.name).remove(missing_documents)
         st.button(
-            tr("Remove {documents}", documents=many(len(left), "document")),
+            tr("Remove {documents}", documents=many(len(missing_documents), "document")),
             key="texts_missing",
             icon=":material/delete:",
-            on_click=attempt,
+            on_click=run_action,
             args=(remove_them,),
         )
     st.button(
@@ -127,7 +127,7 @@ def _ways(brought: Brought) -> None:
     )
 
 
-def _missing(brought: Brought) -> tuple[str, ...]:
+def _missing(brought: CorpusImport) -> tuple[str, ...]:
     """Return documents of the corpus that the files no longer have."""
     corpus = own_corpus(brought.corpus.name) if brought.missing else None
     return tuple(id for id in brought.missing if corpus is not None and id in corpus)
@@ -137,4 +137,4 @@ def _open(name: str) -> None:
     session.texts_wanted = name
     del session.texts_open, session.texts_tabs  # opens the first tab
     del session.bring_job
-    lead_to("texts", {"corpus": name})
+    go_to_page("texts", {"corpus": name})

@@ -6,15 +6,15 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from core.io.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
+from core.io.encoding import ENCODINGS, encodings_that_fit, marked_encoding, may_be_other_encoding
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.wording import tr
 
-TEXTS = (
+TEXT_SUFFIXES = (
     *(".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv"),
     *(".tab", ".sif", ".edgelist", ".edges", ".gml", ".net", ".nt", ".ttl", ".jsonl", ".json"),
 )
-BY_THE_TEXT = ""
+DETECTED_ENCODING = ""
 
 
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
@@ -22,21 +22,26 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
 
     Empty if there is nothing to choose, or if the encoding shall be recognised.
     """
-    texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
-    other = next(
-        ((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None
+    texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXT_SUFFIXES]
+    odd_file = next(
+        (
+            (file.name, encodings)
+            for file in texts
+            if (encodings := _fitting_encodings(file.file_id, file))
+        ),
+        None,
     )
-    if other is None:
-        return BY_THE_TEXT
-    name, fit = other
+    if odd_file is None:
+        return DETECTED_ENCODING
+    name, encodings = odd_file
     words = lambda encoding: (
-        f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}"
+        f"{encoding}, {ENCODINGS[encoding]}: {encodings[encoding]}"
         if encoding
         else tr("recognised by the text")
     )
     chosen = st.selectbox(
         tr("Encoding of texts that are not UTF-8"),
-        [BY_THE_TEXT, *fit],
+        [DETECTED_ENCODING, *encodings],
         format_func=words,
         key=f"{key}_{name}",
         width=520,
@@ -47,16 +52,16 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
-def _that_fit(id: str, _file) -> dict[str, str]:
+def _fitting_encodings(id: str, _file) -> dict[str, str]:
     """Return the encodings that fit a file, each with some decoded words.
 
     Empty if the file is UTF-8, or has a byte order mark.
     """
     data = _file.getvalue()
-    if marked(data):
+    if marked_encoding(data):
         return {}
     try:
         data.decode("utf-8")
-        return dict(encodings_that_fit(data)) if in_other_bits(data) else {}
+        return dict(encodings_that_fit(data)) if may_be_other_encoding(data) else {}
     except UnicodeDecodeError:
         return dict(encodings_that_fit(data))

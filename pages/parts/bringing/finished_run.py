@@ -10,28 +10,34 @@ from typing import Any
 import streamlit as st
 
 from core.importing import Importer
-from core.instances.catalogue import RUN
-from core.retrievers.runs.formats import title_of
-from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
+from core.instances.catalogue import RUN_PREFIX
+from core.retrievers.runs.formats import format_title
+from core.retrievers.runs.saved_runs import (
+    RUN_OWNED_AS,
+    FileRun,
+    remove_saved_run,
+    runs_by_name,
+    save_run_file,
+)
 from core.runtime.jobs import Job
-from core.sharing import why_not
-from core.sources import Source, sources
-from pages.parts.bringing.inspection import ImportOutcome, begin
+from core.sharing import change_refusal
+from core.sources import AnswerSource, available_sources
+from pages.parts.bringing.inspection import ImportOutcome, start_import
 from pages.parts.bringing.target_source import choose_source
-from pages.parts.bringing.uploads import Dropped, save_upload
-from pages.parts.question.set_actions import lead_to
-from pages.parts.shared.actions import attempt
+from pages.parts.bringing.uploads import ImportInput, save_upload
+from pages.parts.question.set_actions import go_to_page
+from pages.parts.shared.actions import run_action
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def run_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+def run_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw the form for a finished run.
 
     It asks for the graph or corpus of the run, and for optional qrels.
     """
-    on = choose_source(tr("Run over"), sources(), here, f"run_of_{dropped.id}")
+    run_source = choose_source(tr("Run over"), available_sources(), here, f"run_of_{dropped.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
         type=["txt", "tsv", "qrels", "gz"],
@@ -40,18 +46,18 @@ def run_step(dropped: Dropped, importer: Importer, here: Source) -> None:
         width=420,
     )
     if st.button(tr("Add to the methods"), key="run-bring", icon=":material/playlist_add:"):
-        work = partial(_bring, dropped, on, qrels)
-        begin(f"run-{dropped.id}", work)
+        work = partial(_bring, dropped, run_source, qrels)
+        start_import(f"run-{dropped.id}", work)
 
 
-def _bring(dropped: Dropped, on: Source, qrels: Any, job: Job) -> ImportOutcome:
+def _bring(dropped: ImportInput, on: AnswerSource, qrels: Any, job: Job) -> ImportOutcome:
     job.report(tr("Reading the run"))
     with dropped.laid_down() as (folder, paths):
         judged: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
-        run = bring(paths[0], on, qrels=judged)
-    title = f"{run.title}, {title_of(run.format)}"
+        run = save_run_file(paths[0], on, qrels=judged)
+    title = f"{run.title}, {format_title(run.format)}"
     words = tr("{title}: {words} It is among the methods.", title=title, words=run.words())
-    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_ways, on))
+    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_run_buttons, on))
 
 
 def _choose(run: FileRun) -> None:
@@ -59,12 +65,12 @@ def _choose(run: FileRun) -> None:
 
     If it has qrels, its questions are selected too.
     """
-    session.evaluate_brought = [f"{RUN}{run.name}"]
+    session.evaluate_brought = [f"{RUN_PREFIX}{run.name}"]
     if run.judged:
-        session.evaluate_sets = [f"{RUN}{run.name}"]
+        session.evaluate_sets = [f"{RUN_PREFIX}{run.name}"]
 
 
-def _ways(on: Source) -> None:
+def _run_buttons(on: AnswerSource) -> None:
     if session.page != "evaluate":
         st.button(
             tr("Evaluate it"),
@@ -75,27 +81,30 @@ def _ways(on: Source) -> None:
         )
 
 
-def _evaluate(on: Source) -> None:
+def _evaluate(on: AnswerSource) -> None:
     session.choose(on)
-    lead_to("evaluate", on.parameters)
+    go_to_page("evaluate", on.parameters)
 
 
-def runs_of(on: Source) -> Iterator[FileRun]:
+def runs_of(on: AnswerSource) -> Iterator[FileRun]:
     """Yield the finished runs on a graph or corpus."""
-    for run in runs().values():
+    for run in runs_by_name().values():
         if (run.source_kind, run.source_name) == (on.kind, on.name):
             yield run
 
 
-def questions_of_runs(on: Source) -> dict[str, str]:
+def questions_of_runs(on: AnswerSource) -> dict[str, str]:
     """Return the questions of the finished runs of a source as sets.
 
     The keys are the names that a plan of an evaluation reads, the values their titles.
     """
-    return {f"{RUN}{one.name}": tr("Questions of {title}", title=one.title) for one in runs_of(on)}
+    return {
+        f"{RUN_PREFIX}{one.name}": tr("Questions of {title}", title=one.title)
+        for one in runs_of(on)
+    }
 
 
-def saved_runs(on: Source) -> None:
+def saved_runs(on: AnswerSource) -> None:
     """Draw the finished runs of a source, each with a remove button."""
     for run in runs_of(on):
         with st.container(
@@ -106,8 +115,10 @@ def saved_runs(on: Source) -> None:
         ):
             with st.container(gap=None):
                 st.text(run.title)
-                st.caption(plain(" ".join([f"{title_of(run.format)}: {run.words()}", *run.notes])))
-            why = why_not(OWNED_AS, run.name)
+                st.caption(
+                    plain(" ".join([f"{format_title(run.format)}: {run.words()}", *run.notes]))
+                )
+            why = change_refusal(RUN_OWNED_AS, run.name)
             st.button(
                 tr("Remove"),
                 key=f"run-remove-{run.name}",
@@ -115,6 +126,6 @@ def saved_runs(on: Source) -> None:
                 type="tertiary",
                 disabled=bool(why),
                 help=why or tr("Evaluations that used it keep their figures."),
-                on_click=attempt,
-                args=(partial(remove, run.name),),
+                on_click=run_action,
+                args=(partial(remove_saved_run, run.name),),
             )

@@ -9,61 +9,78 @@ from pathlib import Path
 import streamlit as st
 
 from core.datasets.graph_files import graph_files
-from core.graph.readers.delimited import EDGES
-from core.graph.readers.formats import AUTO, FORMATS, format_named
-from core.graph.readers.header import NO, YES
-from core.graph.readers.rdf import NO_LABELS, SUFFIXES, SYNTAXES, TRIPLES
+from core.graph.readers.delimited import EDGE_LIST_FORMAT
+from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, FORMATS, format_named
+from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER
+from core.graph.readers.rdf import LITERAL_TRIPLES, NO_LABELS, RDF_SUFFIXES, RDF_SYNTAXES
 from core.graph.readers.source import bare_suffix
-from core.graph.readers.triple_file import TripleFile, columns_of
+from core.graph.readers.triple_file import TripleFile, parse_column_numbers
 from core.importing import Importer
 from core.runtime.jobs import Job
-from core.sources import Source
-from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin_graph, form, looked_of
+from core.sources import AnswerSource
+from pages.parts.bringing.graph_form import (
+    LITERAL_WORDS,
+    TriplesPreview,
+    begin_graph,
+    graph_form,
+    preview_source,
+)
 from pages.parts.bringing.inspection import inspect_upload
-from pages.parts.bringing.uploads import Dropped
+from pages.parts.bringing.uploads import ImportInput
 from pages.parts.shared.wording import tr
 
-MOST_TEXT = 2 << 30  # most bytes of an uploaded file after unpacking
-FIRST_ROW = {
+MAX_UNPACKED_GRAPH_BYTES = 2 << 30  # most bytes of an uploaded file after unpacking
+FIRST_ROW_CHOICES = {
     "": tr("By what is in it"),
-    YES: tr("Names the columns"),
-    NO: tr("Is a triple"),
+    WITH_HEADER: tr("Names the columns"),
+    WITHOUT_HEADER: tr("Is a triple"),
 }
 
 
-def graph_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+def graph_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw the form of a graph of files, and start its build."""
     known = importer.name in FORMATS and len(dropped.files) < 2
-    how = _choose_reading(dropped, importer.name if known else AUTO)
+    reading_options = _choose_reading(dropped, importer.name if known else AUTO_TRIPLE_FORMAT)
 
-    def work(job: Job) -> Looked:
-        with _opened(dropped, how) as source:
-            return looked_of(source, job.part(text=tr("Reading the file")))
+    def work(job: Job) -> TriplesPreview:
+        with _open_files(dropped, reading_options) as source:
+            return preview_source(source, job.part(text=tr("Reading the file")))
 
-    looked = inspect_upload("upload_looked", (dropped.id, *how.items()), work).result or Looked()
-    chosen = form(looked, dropped.name.split(".")[0], dropped.id)
+    looked = (
+        inspect_upload("upload_looked", (dropped.id, *reading_options.items()), work).result
+        or TriplesPreview()
+    )
+    chosen = graph_form(looked, dropped.name.split(".")[0], dropped.id)
     if chosen is not None:
-        begin_graph(*chosen, lambda job: _opened(dropped, how))
+        begin_graph(*chosen, lambda job: _open_files(dropped, reading_options))
 
 
 @contextmanager
-def _opened(dropped: Dropped, how: Mapping[str, str]) -> Iterator[TripleFile]:
+def _open_files(dropped: ImportInput, how: Mapping[str, str]) -> Iterator[TripleFile]:
     """Open the files as one graph, in a temporary folder."""
-    columns = columns_of(how["columns"]) if how["columns"] else None
+    columns = parse_column_numbers(how["columns"]) if how["columns"] else None
     options = {**how, "columns": columns, "encoding": dropped.encoding}
     with dropped.laid_down() as (folder, paths):
-        yield graph_files(paths, folder, most=MOST_TEXT, keep=False, **options)
+        yield graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 
-def _choose_reading(dropped: Dropped, format: str) -> dict[str, str]:
+def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
     """Draw and return the options of a format; empty values are the defaults."""
-    one = format_named(format)
-    how = {"format": format, "columns": "", "header": "", "literals": TRIPLES, "language": ""}
+    graph_format = format_named(format)
+    reading_options = {
+        "format": format,
+        "columns": "",
+        "header": "",
+        "literals": LITERAL_TRIPLES,
+        "language": "",
+    }
     names = [file.name for file in dropped.files] or [dropped.path]
-    is_rdf = format in SYNTAXES or any(bare_suffix(Path(name)) in SUFFIXES for name in names)
+    is_rdf = format in RDF_SYNTAXES or any(
+        bare_suffix(Path(name)) in RDF_SUFFIXES for name in names
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if one.delimited or one.table:
-            how["columns"] = st.text_input(
+        if graph_format.delimited or graph_format.table:
+            reading_options["columns"] = st.text_input(
                 tr("Columns of head, relation, tail"),
                 key="upload_columns",
                 placeholder="1,2,3",
@@ -71,17 +88,17 @@ def _choose_reading(dropped: Dropped, format: str) -> dict[str, str]:
                 width=230,
                 help=tr("For more than three columns, or another order. Counted from 1."),
             ).strip()
-        if one.delimited or format == EDGES:
-            how["header"] = st.selectbox(
+        if graph_format.delimited or format == EDGE_LIST_FORMAT:
+            reading_options["header"] = st.selectbox(
                 tr("First row"),
-                list(FIRST_ROW),
-                format_func=FIRST_ROW.__getitem__,
+                list(FIRST_ROW_CHOICES),
+                format_func=FIRST_ROW_CHOICES.__getitem__,
                 key="upload_header",
                 width=200,
                 help=tr("Whether the first row of lines of text names the columns."),
             )
         if is_rdf:
-            how["language"] = st.text_input(
+            reading_options["language"] = st.text_input(
                 tr("Language of labels"),
                 key="upload_language",
                 placeholder="en",
@@ -89,8 +106,10 @@ def _choose_reading(dropped: Dropped, format: str) -> dict[str, str]:
                 width=140,
                 help=tr("A tag such as de or pt-BR; {none} for no labels.", none=NO_LABELS),
             ).strip()
-            how["literals"] = literals("upload_literals", tr("Literals that are no labels"))
-    return how
+            reading_options["literals"] = literals(
+                "upload_literals", tr("Literals that are no labels")
+            )
+    return reading_options
 
 
 def literals(key: str, label: str = tr("Literals of SPARQL that are no labels")) -> str:

@@ -12,37 +12,40 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import add_graph as keep_graph
-from core.datasets import free_name
-from core.datasets.own import clean_name
+from core.datasets import free_graph_name
+from core.datasets.own_sets import clean_name
 from core.errors import shorten
-from core.graph.readers.first_look import looked_at
-from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
+from core.graph.readers.rdf import LITERAL_ATTRIBUTES, LITERAL_TRIPLES, LITERALS_LEFT_OUT
 from core.graph.readers.triple_file import TripleFile
+from core.graph.readers.triple_summary import summarise_triples
 from core.runtime.jobs import Job
 from core.sharing import shared
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
-from pages.parts.bringing.inspection import ImportOutcome, begin
-from pages.parts.question.set_actions import lead_to
+from pages.parts.bringing.inspection import ImportOutcome, start_import
+from pages.parts.question.set_actions import go_to_page
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-LOOKED_AT, PREVIEWED = 5_000, 8  # triples that are read for a preview, and shown in it
-PARTLY = tr(
+PREVIEW_READ_TRIPLES, MAX_PREVIEW_TRIPLES = (
+    5_000,
+    8,
+)  # triples that are read for a preview, and shown in it
+PARTIAL_PREVIEW_NOTE = tr(
     "The first {looked_at:,} triples were looked at; all others are read when the graph is built.",
-    looked_at=LOOKED_AT,
+    looked_at=PREVIEW_READ_TRIPLES,
 )
-DESCRIBED = 200  # most characters of a description in the preview
+MAX_PREVIEW_CHARACTERS = 200  # most characters of a description in the preview
 LITERAL_WORDS = {
-    TRIPLES: tr("are entities"),
-    ATTRIBUTES: tr("describe their things"),
-    LEAVE_OUT: tr("are left out"),
+    LITERAL_TRIPLES: tr("are entities"),
+    LITERAL_ATTRIBUTES: tr("describe their things"),
+    LITERALS_LEFT_OUT: tr("are left out"),
 }
-WAYS: dict[Direction, str] = {
+SEARCH_DIRECTIONS: dict[Direction, str] = {
     "both": tr("Both ways"),
     "out": tr("Along the triples"),
     "in": tr("Against the triples"),
@@ -50,7 +53,7 @@ WAYS: dict[Direction, str] = {
 
 
 @dataclass(frozen=True)
-class Looked:
+class TriplesPreview:
     """Preview of a source of triples.
 
     Attributes
@@ -68,22 +71,32 @@ class Looked:
     warnings: list[str] = field(default_factory=list)
 
 
-def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
+def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPreview:
     """Return the preview of a source. Raises BadInput, which names the line."""
-    triples = list(islice(source.read(watch), LOOKED_AT))
-    said = source.attributes
+    triples = list(islice(source.read(watch), PREVIEW_READ_TRIPLES))
+    attribute_columns = source.attributes
     nodes = [
         (name, one.get("type", ""), one.get("description", ""))
-        for name, one in islice(said.nodes.items(), PREVIEWED)
+        for name, one in islice(attribute_columns.nodes.items(), MAX_PREVIEW_TRIPLES)
     ]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
-    notes = [*looked_at(triples, len(triples) < LOOKED_AT), *notes] if triples else notes
-    notes += [PARTLY] if len(triples) == LOOKED_AT else []
-    return Looked(triples, said.first(min(PREVIEWED, len(triples))), nodes, notes, warnings)
+    notes = (
+        [*summarise_triples(triples, len(triples) < PREVIEW_READ_TRIPLES), *notes]
+        if triples
+        else notes
+    )
+    notes += [PARTIAL_PREVIEW_NOTE] if len(triples) == PREVIEW_READ_TRIPLES else []
+    return TriplesPreview(
+        triples,
+        attribute_columns.first(min(MAX_PREVIEW_TRIPLES, len(triples))),
+        nodes,
+        notes,
+        warnings,
+    )
 
 
-def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
+def graph_form(looked: TriplesPreview, name: str, key: str) -> tuple[str, Direction] | None:
     """Draw the preview and the form of a graph.
 
     Once it is sent, the name and the search direction are returned.
@@ -94,15 +107,15 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
         st.warning(plain(warning), icon=":material/warning:")
     if not looked.triples:
         return None
-    head = looked.triples[:PREVIEWED]
+    head = looked.triples[:MAX_PREVIEW_TRIPLES]
     st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
-    said = {column.capitalize(): values for column, values in looked.said.items()}
+    preview_columns = {column.capitalize(): values for column, values in looked.said.items()}
     st.dataframe(
         {
             tr("Head"): [r[0] for r in head],
             tr("Relation"): [r[1] for r in head],
             tr("Tail"): [r[2] for r in head],
-            **said,
+            **preview_columns,
         },
         hide_index=True,
     )
@@ -118,7 +131,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             {
                 tr("Name"): names,
                 tr("Type"): types,
-                tr("Description"): [shorten(text, DESCRIBED) for text in descriptions],
+                tr("Description"): [shorten(text, MAX_PREVIEW_CHARACTERS) for text in descriptions],
             },
             hide_index=True,
         )
@@ -131,10 +144,10 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             width=260,
             help=tr("Letters, digits and dashes; anything else becomes a dash."),
         )
-        way = st.selectbox(
+        direction = st.selectbox(
             tr("Searches run"),
-            list(WAYS),
-            format_func=WAYS.__getitem__,
+            list(SEARCH_DIRECTIONS),
+            format_func=SEARCH_DIRECTIONS.__getitem__,
             key="upload_way",
             width=200,
             help=tr("The way edges are followed where a step leaves it to the graph."),
@@ -147,7 +160,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
         )
     if clean_name(name) and clean_name(name) != name:
         st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
-    return (name, way) if pressed else None
+    return (name, direction) if pressed else None
 
 
 def choose_variable(key: str, label: str) -> str:
@@ -177,7 +190,7 @@ def begin_graph(
     source : opens the triples for the time of the job.
     """
     with shown_errors():
-        name = free_name(name)
+        name = free_graph_name(name)
 
         def work(job: Job) -> list[str]:
             with source(job) as file:
@@ -197,12 +210,12 @@ def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
         notes = work(job)
         engine().forget(name)
         words = tr("The graph {name} is ready.", name=name)
-        return ImportOutcome(words, tuple(notes), ways=partial(_ways, name))
+        return ImportOutcome(words, tuple(notes), ways=partial(_open_graph_button, name))
 
-    begin(f"add-{name}", add)
+    start_import(f"add-{name}", add)
 
 
-def _ways(name: str) -> None:
+def _open_graph_button(name: str) -> None:
     """Draw the button that opens a graph."""
     st.button(tr("Open it"), key="upload_open", type="primary", on_click=_open, args=(name,))
 
@@ -211,4 +224,4 @@ def _open(name: str) -> None:
     session.choose(GraphSource(name))
     session.graph_opened = name
     del session.bring_job
-    lead_to("graphs", {"graph": name})
+    go_to_page("graphs", {"graph": name})

@@ -9,15 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.runtime.jobs import CANCELLED, DONE, Job
-from pages.parts.shared.session import engine, follow
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, Job
+from pages.parts.shared.job_progress import draw_job
+from pages.parts.shared.session import engine, show_job
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import working
 
-BAR_AFTER = 0.3  # seconds before a progress bar is shown; most files take less
-MAX_NOTES = 20  # most sentences on guesses and omissions that are shown
+BAR_DELAY_SECONDS = 0.3  # seconds before a progress bar is shown; most files take less
+MAX_SHOWN_NOTES = 20  # most sentences on guesses and omissions that are shown
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ def inspect_upload(
         id = f"look-{uuid.uuid4().hex}"
         job = engine().jobs.run(id, work)
         Session.looked[name].value = (key, job)
-    if not job.wait(BAR_AFTER):
-        follow(job, said)
-    if job.status == CANCELLED:
+    if not job.wait(BAR_DELAY_SECONDS):
+        show_job(job, said)
+    if job.status == JOB_CANCELLED:
         st.info(
             tr("Cancelled; {again} to look at it.", again=plain(again)),
             icon=":material/stop_circle:",
@@ -75,7 +75,7 @@ def inspect_upload(
     return job
 
 
-def begin(key: str, work: Callable[[Job], ImportOutcome]) -> None:
+def start_import(key: str, work: Callable[[Job], ImportOutcome]) -> None:
     """Start an import job, clear the choice, and draw the page again."""
     session.bring_job = engine().jobs.start(key, lambda: Job(key, work), again=True)
     session.bring_round += 1
@@ -92,11 +92,13 @@ def follow_bringing() -> None:
     job = session.bring_job
     if job is None:
         return
-    job.wait(BAR_AFTER)
-    working(job, "bring", "" if job.status == DONE else tr("Cancelled; nothing was kept of it."))
+    job.wait(BAR_DELAY_SECONDS)
+    draw_job(
+        job, "bring", "" if job.status == JOB_DONE else tr("Cancelled; nothing was kept of it.")
+    )
     if job.error:
         st.caption(tr("Nothing was kept. Correct what is named, and choose it again."))
-    if job.status != DONE:
+    if job.status != JOB_DONE:
         return
     outcome: ImportOutcome = job.result
     if outcome.then is not None and session.bring_done is not job:
@@ -104,9 +106,9 @@ def follow_bringing() -> None:
         outcome.then()
         st.rerun()
     st.success(plain(outcome.words), icon=":material/check_circle:")
-    for text in outcome.notes[:MAX_NOTES]:
+    for text in outcome.notes[:MAX_SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
-    if len(outcome.notes) > MAX_NOTES:
-        st.caption(tr("And {more:,} more such things.", more=len(outcome.notes) - MAX_NOTES))
+    if len(outcome.notes) > MAX_SHOWN_NOTES:
+        st.caption(tr("And {more:,} more such things.", more=len(outcome.notes) - MAX_SHOWN_NOTES))
     if outcome.ways is not None:
         outcome.ways()

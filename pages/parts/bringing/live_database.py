@@ -7,17 +7,17 @@ from typing import Any
 import streamlit as st
 
 from core.databases.address import SPARQL, address_of
-from core.databases.live import HIGHEST, Settings
-from core.datasets.own import clean_name
-from core.datasets.own_graphs import add_live, free_name
+from core.databases.live_database import SETTING_BOUNDS, LiveSettings
+from core.datasets.own_graphs import add_live, free_graph_name
+from core.datasets.own_sets import clean_name
 from core.runtime.jobs import Job
 from pages.parts.bringing.graph_files import literals
-from pages.parts.bringing.graph_form import WAYS, begin_adding, choose_variable
+from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, begin_adding, choose_variable
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
-USUAL = Settings("http://localhost")
-BOUNDS = (  # name, label, step, and width of the field in pixels
+DEFAULT_LIVE_SETTINGS = LiveSettings("http://localhost")
+LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
     ("hops", tr("Hops"), 1, 120),
     ("each", tr("Triples of an entity, each way"), 100, 220),
     ("edges", tr("Triples in all"), 1_000, 150),
@@ -46,13 +46,13 @@ def live_database(address: str) -> None:
                 name: st.number_input(
                     label,
                     1,
-                    int(HIGHEST[name]),
-                    int(getattr(USUAL, name)),
+                    int(SETTING_BOUNDS[name]),
+                    int(getattr(DEFAULT_LIVE_SETTINGS, name)),
                     step,
                     key=f"live_{name}",
                     width=width,
                 )
-                for name, label, step, width in BOUNDS
+                for name, label, step, width in LIMIT_FIELDS
             }
         with st.container(horizontal=True, vertical_alignment="bottom"):
             language = st.text_input(
@@ -67,10 +67,10 @@ def live_database(address: str) -> None:
                 ),
             )
             chosen = literals("live_literals")
-            way = st.selectbox(
+            direction = st.selectbox(
                 tr("Searches run"),
-                list(WAYS),
-                format_func=WAYS.__getitem__,
+                list(SEARCH_DIRECTIONS),
+                format_func=SEARCH_DIRECTIONS.__getitem__,
                 key="live_way",
                 width=200,
             )
@@ -78,22 +78,22 @@ def live_database(address: str) -> None:
     if not pressed:
         return
     with shown_errors():
-        found = address_of(address)
-        is_bare = found.kind == SPARQL and not address.startswith("sparql+")
+        parsed_address = address_of(address)
+        is_bare = parsed_address.kind == SPARQL and not address.startswith("sparql+")
         bounds["seconds"] = float(bounds["seconds"])
-        settings = Settings(
+        settings = LiveSettings(
             ("sparql+" if is_bare else "") + address,
-            way,
+            direction,
             variable,
             language=language.strip(),
             literals=chosen,
             **bounds,
         )
-        usual = clean_name(found.database or found.title.partition(":")[0])
-        cleaned = free_name(name.strip() or usual)
+        usual = clean_name(parsed_address.database or parsed_address.title.partition(":")[0])
+        cleaned = free_graph_name(name.strip() or usual)
 
         def work(job: Job) -> list[str]:
-            job.report(tr("Asking {found}", found=found.title))
+            job.report(tr("Asking {found}", found=parsed_address.title))
             return [add_live(settings, cleaned, job).live.words]
 
         begin_adding(cleaned, work)

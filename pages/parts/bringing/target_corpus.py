@@ -9,15 +9,15 @@ from itertools import count
 import streamlit as st
 
 from core.corpus import Corpus, corpora, own_corpus
-from core.corpus.corpus import OWNED_AS
-from core.datasets.own import clean_name
+from core.corpus.corpus import OWNED_KIND
+from core.datasets.own_sets import clean_name
 from core.errors import BadInput
-from pages.parts.shared.people import barred
+from pages.parts.shared.people import visitor_refusal
 from pages.parts.shared.wording import tr
 
-NEW = ""
-MAX_TITLE_LETTERS = 80
-MAX_NAME_LETTERS = 40
+NEW_CORPUS = ""
+MAX_CORPUS_TITLE_CHARACTERS = 80
+MAX_CORPUS_NAME_CHARACTERS = 40
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class TargetCorpus:
 
     def name(self) -> str:
         """Return the name of the corpus. Raises BadInput if a new title is blank or taken."""
-        return self.chosen or new_name(self.title)
+        return self.chosen or name_for_title(self.title)
 
 
 def own_corpora() -> dict[str, Corpus]:
@@ -37,7 +37,7 @@ def own_corpora() -> dict[str, Corpus]:
     return {
         name: corpus
         for name, corpus in corpora().items()
-        if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)
+        if isinstance(corpus, Corpus) and corpus.own and not visitor_refusal(OWNED_KIND, name)
     }
 
 
@@ -48,7 +48,7 @@ def choose_target(
     key: str,
     title_key: str,
     *,
-    first: str = NEW,
+    first: str = NEW_CORPUS,
     called: Callable[[str], str],
 ) -> TargetCorpus:
     """Draw the choice of a new corpus or an existing one.
@@ -62,19 +62,19 @@ def choose_target(
     first : the name that is selected at first.
     called : returns the words for the corpus of a name.
     """
-    chosen = NEW
+    chosen = NEW_CORPUS
     if names:
-        options = [NEW, *names]
+        options = [NEW_CORPUS, *names]
         words = lambda name: called(name) if name else tr("new texts")
         index = options.index(first) if first in options else 0
         chosen = st.selectbox(label, options, index, words, key=key, width=300)
-    if chosen == NEW:
-        limit = MAX_TITLE_LETTERS
+    if chosen == NEW_CORPUS:
+        limit = MAX_CORPUS_TITLE_CHARACTERS
         title = st.text_input(tr("Title"), title, key=title_key, max_chars=limit, width=300)
-    return TargetCorpus(chosen, title if chosen == NEW else "")
+    return TargetCorpus(chosen, title if chosen == NEW_CORPUS else "")
 
 
-def new_name(title: str) -> str:
+def name_for_title(title: str) -> str:
     """Return the name of a new corpus of that title.
 
     If the title has no letters from a to z and no digits, the name is `texts-` with a number.
@@ -82,7 +82,7 @@ def new_name(title: str) -> str:
     """
     if not title.strip():
         raise BadInput(tr("Give the new texts a title."))
-    name = clean_name(title)[:MAX_NAME_LETTERS].strip("-")
+    name = clean_name(title)[:MAX_CORPUS_NAME_CHARACTERS].strip("-")
     if not name:
         return next(
             name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None

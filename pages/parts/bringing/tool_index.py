@@ -6,39 +6,43 @@ from itertools import count
 
 import streamlit as st
 
-from core.corpus import Brought, corpora
-from core.corpus.indexes.opening import Taken, look, open_index, opened_tools
+from core.corpus import CorpusImport, corpora
+from core.corpus.indexes.opened_indexes import IndexSummary, open_index, opened_tools, preview_index
 from core.corpus.indexes.tools import TOOLS
-from core.datasets.own import clean_name
+from core.datasets.own_sets import clean_name
 from core.importing import Importer
 from core.runtime.jobs import Job
-from core.sources import Source
+from core.sources import AnswerSource
 from pages.parts.bringing.documents import documents_outcome
-from pages.parts.bringing.inspection import ImportOutcome, begin, inspect_upload
+from pages.parts.bringing.inspection import ImportOutcome, inspect_upload, start_import
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
-from pages.parts.bringing.uploads import Dropped
+from pages.parts.bringing.uploads import ImportInput
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def index_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+def index_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw what would be taken of an index, and the button that opens it."""
 
-    def work(job: Job) -> Taken:
+    def work(job: Job) -> IndexSummary:
         with dropped.laid_down() as (_, paths):
-            return look(paths[0], job)
+            return preview_index(paths[0], job)
 
-    taken: Taken | None = inspect_upload("index_looked", (dropped.id,), work).result
-    if taken is None:
+    index_content: IndexSummary | None = inspect_upload("index_looked", (dropped.id,), work).result
+    if index_content is None:
         return
-    _describe(taken)
+    _describe(index_content)
     own = own_corpora()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = choose_target(
             tr("Open it as"),
-            [name for name, corpus in own.items() if taken.tool not in opened_tools(corpus)],
-            _free(TOOLS[taken.tool].title),
+            [
+                name
+                for name, corpus in own.items()
+                if index_content.tool not in opened_tools(corpus)
+            ],
+            _free_title(TOOLS[index_content.tool].title),
             "index_into",
             f"index_title-{dropped.id}",
             called=lambda name: tr("a graph of {title}", title=own[name].title),
@@ -48,10 +52,10 @@ def index_step(dropped: Dropped, importer: Importer, here: Source) -> None:
         )
     if pressed:
         with shown_errors():
-            _begin(dropped, target.name(), target.title)
+            _open_index(dropped, target.name(), target.title)
 
 
-def _describe(taken: Taken) -> None:
+def _describe(taken: IndexSummary) -> None:
     st.markdown(plain(taken.words()))
     vectors = (
         tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.")
@@ -62,24 +66,26 @@ def _describe(taken: Taken) -> None:
         st.caption(plain(text))
 
 
-def _free(title: str) -> str:
+def _free_title(title: str) -> str:
     """Return the title, with a number if a corpus has it already."""
     known = corpora()
     titles = (title if number == 1 else f"{title} {number}" for number in count(1))
     return next(one for one in titles if clean_name(one) not in known)
 
 
-def _begin(dropped: Dropped, name: str, title: str) -> None:
+def _open_index(dropped: ImportInput, name: str, title: str) -> None:
     """Start to open the index under that name."""
 
     def work(job: Job) -> ImportOutcome:
         with dropped.laid_down() as (_, paths):
-            corpus, taken = open_index(paths[0], name, title, job)
+            corpus, index_content = open_index(paths[0], name, title, job)
         words = tr(
-            "{counted}, opened from an index of {taken}.", counted=taken.counted, taken=taken.title
+            "{counted}, opened from an index of {taken}.",
+            counted=index_content.counted,
+            taken=index_content.title,
         )
-        notes = tuple(taken.sentences())
-        brought = Brought(corpus, corpus.n_documents, 0, 0, notes=notes, more=words)
+        notes = tuple(index_content.sentences())
+        brought = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, more=words)
         return documents_outcome(brought)
 
-    begin(f"bring-{name}-index", work)
+    start_import(f"bring-{name}-index", work)

@@ -12,17 +12,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.home import cannot_save
-from core.io.temporary import temporary_folder
+from core.io.home import save_fault
+from core.io.temporary_folders import temporary_folder
 from pages.parts.shared.wording import tr
 
-ODD_LETTER = re.compile(r"[^\w.\- ]")
-MAX_NAME_LETTERS = 80
+UNSAFE_CHARACTER = re.compile(r"[^\w.\- ]")
+MAX_FILE_NAME_CHARACTERS = 80
 MAX_FOLDER_DEPTH = 6
 
 
 @dataclass(frozen=True)
-class Dropped:
+class ImportInput:
     """Uploads, an uploaded folder, or a path or address.
 
     `id` changes with the files, the address or the encoding.
@@ -41,7 +41,7 @@ class Dropped:
 
         Uploads are written into the folder.
         """
-        folder = Path(tempfile.mkdtemp()) if cannot_save() else temporary_folder()
+        folder = Path(tempfile.mkdtemp()) if save_fault() else temporary_folder()
         try:
             if self.path:
                 yield folder, [Path(self.path)]
@@ -94,4 +94,4 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
 
 
 def _harmless(name: str) -> str:
-    return ODD_LETTER.sub("_", name).lstrip(".")[-MAX_NAME_LETTERS:]
+    return UNSAFE_CHARACTER.sub("_", name).lstrip(".")[-MAX_FILE_NAME_CHARACTERS:]

@@ -6,22 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.drafts import Draft, History, Slot, change_of, edit, faults
+from core.drafts import Draft, History, Slot, brick_faults, change_of, edit_draft
 from core.drafts.draft import parse_draft
-from core.drafts.edits import Duplicate, Insert, Move, Remove, Replace, Set
-from core.drafts.fits import usual_slot
+from core.drafts.draft_faults import usual_slot
+from core.drafts.edits import (
+    BrickCopy,
+    BrickInsertion,
+    BrickMove,
+    BrickRemoval,
+    BrickReplacement,
+    ValueChange,
+)
 from core.drafts.slots import place_of, row_at, slot_of
 from core.errors import BadParameter
 from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
-from pages.parts.shared.edits import Received, new_edits
+from pages.parts.shared.edits import LastEdit, new_edits
 
-LONGEST = 20_000  # most characters of a text that is parsed as a line
-Check = Callable[[str, Parameter], None]
+MAX_LINE_CHARACTERS = 20_000  # most characters of a text that is parsed as a line
+TextCheck = Callable[[str, Parameter], None]
 
 
 @dataclass(frozen=True)
-class Trouble:
+class RejectedChange:
     """Error of a change that was not made.
 
     Attributes
@@ -46,12 +53,12 @@ class Bench:
 
     history: History = field(default_factory=History)
     picked: int | Slot | None = None
-    trouble: Trouble | None = None
+    trouble: RejectedChange | None = None
     as_text: bool = False
     held: bool = False  # whether all changes are compared with the same earlier line
     wanted: str = ""  # the line of the address that was loaded last
     over: str = ""  # request for the run on more questions: `over` starts it, `cancel-over` ends it
-    done: Received = Received()
+    done: LastEdit = LastEdit()
     # The palette drawn last, after its draft, and its position and kind of source.
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None
 
@@ -79,7 +86,7 @@ class Bench:
     @property
     def line(self) -> Any:
         """The line; None if it is incomplete."""
-        return None if faults(self.draft) else self.draft.complete()
+        return None if brick_faults(self.draft) else self.draft.complete()
 
     def load(self, line: OperatorLine[Any]) -> None:
         """Replace the present line by another one."""
@@ -91,10 +98,10 @@ class Bench:
 
         Raises BadParameter if the text is no line.
         """
-        self._then(parse_draft(text[:LONGEST], self.draft.grammar))
+        self._then(parse_draft(text[:MAX_LINE_CHARACTERS], self.draft.grammar))
         self.picked = None
 
-    def hear(self, message: Mapping[str, Any], check: Check) -> bool:
+    def hear(self, message: Mapping[str, Any], check: TextCheck) -> bool:
         """Apply the new edits of a message, and return whether there were any.
 
         `check` raises an error for an unknown model.
@@ -104,7 +111,7 @@ class Bench:
             self._do(one, check)
         return bool(edits)
 
-    def _do(self, message: Mapping[str, Any], check: Check) -> None:
+    def _do(self, message: Mapping[str, Any], check: TextCheck) -> None:
         """Apply one edit; its error becomes `trouble`."""
         do = message.get("do")
         self.trouble = None
@@ -127,8 +134,8 @@ class Bench:
                 self._change(message, check)
         except BadParameter as error:
             key, name = message.get("key"), str(message.get("name", ""))
-            typed = str(message.get("text", message.get("value", "")))[:LONGEST]
-            self.trouble = Trouble(
+            typed = str(message.get("text", message.get("value", "")))[:MAX_LINE_CHARACTERS]
+            self.trouble = RejectedChange(
                 str(error), key if do == "set" and type(key) is int else None, name, typed
             )
 
@@ -147,38 +154,38 @@ class Bench:
         key, slot = message.get("key"), message.get("slot")
         self.picked = key if type(key) is int else slot_of(slot) if isinstance(slot, str) else None
 
-    def _change(self, message: Mapping[str, Any], check: Check) -> None:
+    def _change(self, message: Mapping[str, Any], check: TextCheck) -> None:
         change, draft = change_of(message), self.draft
-        if isinstance(change, Set):
+        if isinstance(change, ValueChange):
             _check(draft, change, check)
-        after = edit(draft, change)
-        if isinstance(change, Insert | Duplicate):
+        changed_draft = edit_draft(draft, change)
+        if isinstance(change, BrickInsertion | BrickCopy):
             self.picked = (
                 _next_slot(draft, change) if message.get("onward") is True else None
             ) or draft.following
-        elif isinstance(change, Remove):
+        elif isinstance(change, BrickRemoval):
             self.picked = place_of(draft, change.key) or self.picked
-        elif isinstance(change, Move | Replace):
+        elif isinstance(change, BrickMove | BrickReplacement):
             self.picked = change.key
-        self._then(after)
+        self._then(changed_draft)
 
     def _then(self, draft: Draft) -> None:
         self.history, self.trouble = self.history.then(draft), None
 
 
-def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
+def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
     """Return the slot after a new step at the end of a row.
 
     The next step can be put there. None for other positions, and after a step that answers.
     """
     grammar = draft.grammar
-    if isinstance(change, Duplicate) or grammar.operators[change.name].stage == grammar.last:
+    if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last:
         return None
     row, slot = row_at(draft, change.slot), change.slot
     return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None
 
 
-def _check(draft: Draft, change: Set, check: Check) -> None:
+def _check(draft: Draft, change: ValueChange, check: TextCheck) -> None:
     """Raise BadParameter if a text that names models has an unknown one."""
     brick = draft.find(change.key)
     for parameter in parameters(brick.cls) if brick is not None else ():

@@ -7,10 +7,10 @@ from typing import Any
 from pages.parts.build.bench import Bench
 from pages.parts.build.fields import check_expression
 from pages.parts.shared.scripts import component
-from pages.parts.shared.session_state import Key, Session
+from pages.parts.shared.session_state import Session, SessionKey
 
 
-def bricks(bench: Bench, data: dict[str, Any], said: Key[Any] = Session.bricks) -> None:
+def bricks(bench: Bench, data: dict[str, Any], said: SessionKey[Any] = Session.bricks) -> None:
     """Draw the line.
 
     `bench` applies the message of the browser under the key `said` before the next run draws.

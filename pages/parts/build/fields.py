@@ -11,15 +11,15 @@ from core.diagnosis.curves import Curve
 from core.drafts import Brick
 from core.errors import BadParameter
 from core.models.combine import uses_chat
-from core.models.declared import ROLES
+from core.models.declarations import ROLE_KINDS
 from core.operators.branch import Branch
-from core.parameters import Declared, Parameter, parameters, values
-from pages.parts.build.bench import Trouble
+from core.parameters import OperatorBase, Parameter, parameter_values, parameters
+from pages.parts.build.bench import RejectedChange
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
-_NAMED = re.compile(r"`(\w+)`")
-ROLE_WORDS = {
+_BACKTICK_NAME = re.compile(r"`(\w+)`")
+EXPRESSION_ROLES = {
     "encoder": tr("the encoder"),
     "reranker": tr("the re-ranker"),
     "cross-encoder": tr("the cross-encoder"),
@@ -38,7 +38,7 @@ EXPRESSION_HELP = tr(
 )
 
 
-def sentence_of(operator: Declared) -> str:
+def sentence_of(operator: OperatorBase) -> str:
     """Return the first sentence of an operator's description.
 
     The names of parameters in it are replaced by their values.
@@ -49,13 +49,15 @@ def sentence_of(operator: Declared) -> str:
         .rstrip(".")
         + "."
     )
-    current = values(operator)
-    return _NAMED.sub(
+    current = parameter_values(operator)
+    return _BACKTICK_NAME.sub(
         lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text
     ).replace("`", "")
 
 
-def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
+def fields(
+    brick: Brick, trouble: RejectedChange | None, curves: Mapping[str, Curve]
+) -> dict[str, Any]:
     """Return the fields of a block.
 
     Parameters
@@ -67,15 +69,14 @@ def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -
     -------
     `fields`, and `arms`, the rows of a branch that can be removed; None for other operators.
     """
-    here = trouble if trouble is not None and trouble.key == brick.key else None
+    brick_trouble = trouble if trouble is not None and trouble.key == brick.key else None
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
-    found = [
-        _field(one, brick.given.get(one.name, one.default), here) for one in parameters(brick.cls)
+    rows = [
+        _field(one, brick.given.get(one.name, one.default), brick_trouble)
+        for one in parameters(brick.cls)
     ]
     return {
-        "fields": [
-            {**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in found
-        ],
+        "fields": [{**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in rows],
         "arms": arms,
     }
 
@@ -94,7 +95,7 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
     return {"of": curve.of, "points": points}
 
 
-def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[str, Any]:
+def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> dict[str, Any]:
     """Return the data of one parameter: kind, value, default and limits.
 
     A value that cannot be used keeps its typed text, with the error.
@@ -116,15 +117,18 @@ def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[st
 
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     if parameter.model:
-        known = {**choosers(), **{word: word for word in parameter.also}}
+        model_names = {**choosers(), **{word: word for word in parameter.also}}
         return {
             "kind": "model",
-            "options": _options(known),
+            "options": _options(model_names),
             "help": f"{parameter.help} {EXPRESSION_HELP}",
         }
     if parameter.chat:
-        known = {**{word: word for word in parameter.also}, **chats()}
-        return {"kind": "choice", "options": _options({**known, value: known.get(value, value)})}
+        model_names = {**{word: word for word in parameter.also}, **chats()}
+        return {
+            "kind": "choice",
+            "options": _options({**model_names, value: model_names.get(value, value)}),
+        }
     if parameter.choices:
         return {"kind": "choice", "options": _options({word: word for word in parameter.choices})}
     if parameter.known is not None:
@@ -161,7 +165,9 @@ def choosers() -> dict[str, str]:
 
 def chats() -> dict[str, str]:
     """Return everything that can be asked in words, by name: roles, then language models."""
-    found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
+    found = {
+        role: _role_words(role) for role, model_kind in ROLE_KINDS.items() if model_kind == "chat"
+    }
     return found | {
         info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"
     }
@@ -170,4 +176,6 @@ def chats() -> dict[str, str]:
 def _role_words(role: str) -> str:
     """Return a role in words, with the model that fills it now."""
     titles = [tr(info.title) for info in engine().models.declared() if role in info.roles]
-    return f"{ROLE_WORDS[role]}: {titles[0].split(',')[0]}" if titles else ROLE_WORDS[role]
+    return (
+        f"{EXPRESSION_ROLES[role]}: {titles[0].split(',')[0]}" if titles else EXPRESSION_ROLES[role]
+    )

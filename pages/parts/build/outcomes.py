@@ -8,15 +8,15 @@ from typing import Any
 from core.diagnosis.step_outcomes import StepOutcome, targets_of
 from core.diagnosis.targets import Target
 from core.drafts import Draft
-from core.engine import Comparison, Lane
+from core.engine import MethodComparison, MethodLane
 from core.graph.texts import hit_titles
 from core.operators import OPERATORS
-from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED
 from core.types import State
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import noun, nouns, tr
 
-NAMES = {
+OUTCOME_NOUNS = {
     "nodes": nouns("node", "nodes"),
     "entities": nouns("entity", "entities"),
     "communities": nouns("community", "communities"),
@@ -28,16 +28,23 @@ NAMES = {
     "hops": nouns("hop", "hops"),
     "chains": nouns("chain", "chains"),
 }
-PASSAGE, ANSWER = nouns("gold passage", "gold passages"), nouns("known answer", "known answers")
-ANSWERS = 4  # most names of an answer that a block shows
-SHOWN_SAVED = 0.005  # seconds; shorter times would be shown as 0.00
-LETTERS = 160  # most characters of a language model's answer
-Shown = dict[str, Any]
+PASSAGE_NOUNS, ANSWER_NOUNS = (
+    nouns("gold passage", "gold passages"),
+    nouns("known answer", "known answers"),
+)
+MAX_SHOWN_ANSWERS = 4  # most names of an answer that a block shows
+MIN_SAVED_SECONDS = 0.005  # seconds; shorter times would be shown as 0.00
+MAX_ANSWER_CHARACTERS = 160  # most characters of a language model's answer
+OutcomeData = dict[str, Any]
 
 
 def outcomes(
-    comparison: Comparison, lane: Lane, draft: Draft, steps: Sequence[StepOutcome], waits: str = ""
-) -> tuple[dict[int, Shown], list[Shown]]:
+    comparison: MethodComparison,
+    lane: MethodLane,
+    draft: Draft,
+    steps: Sequence[StepOutcome],
+    waits: str = "",
+) -> tuple[dict[int, OutcomeData], list[OutcomeData]]:
     """Return the results of the blocks by key, and of other steps.
 
     Only blocks that are unchanged since the run have results, up to the first changed one. A step
@@ -54,26 +61,30 @@ def outcomes(
         len(ran),
     )
     reads = any(operator.stage == "read" for operator in ran)
-    known = targets_of(comparison)
-    found: dict[int, Shown] = {}
-    extra: list[Shown] = []
+    known_targets = targets_of(comparison)
+    outcomes_by_key: dict[int, OutcomeData] = {}
+    extra: list[OutcomeData] = []
     for state, step in zip(lane.states, steps):
-        said = _said(step, known, _answer(lane, state))
+        step_outcome = _step_outcome(step, known_targets, _answer(lane, state))
         if state.trace[-1].stage == "read" and not reads:
-            extra.append({"title": _title(state), "at": len(found), "outcome": said})
-        elif len(found) < min(same, len(draft.bricks)):
-            found[draft.bricks[len(found)].key] = said
-    if len(found) < min(same, len(draft.bricks)) and lane.status != DONE:
-        ended = lane.status in (FAILED, CANCELLED)
-        found[draft.bricks[len(found)].key] = (
+            extra.append(
+                {"title": _title(state), "at": len(outcomes_by_key), "outcome": step_outcome}
+            )
+        elif len(outcomes_by_key) < min(same, len(draft.bricks)):
+            outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = step_outcome
+    if len(outcomes_by_key) < min(same, len(draft.bricks)) and lane.status != JOB_DONE:
+        ended = lane.status in (JOB_FAILED, JOB_CANCELLED)
+        outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
             {"error": lane.error or tr("Cancelled.")}
             if ended
             else {"running": lane.text or tr("At work")}
         )
-    if waits and same == len(ran) and lane.status == DONE:
-        brick = draft.bricks[min(len(found), len(draft.bricks) - 1)]
-        found[brick.key] = found.get(brick.key, {}) | {"waits": waits}
-    return found, extra if same == len(ran) and (waits or len(ran) == len(draft.bricks)) else []
+    if waits and same == len(ran) and lane.status == JOB_DONE:
+        brick = draft.bricks[min(len(outcomes_by_key), len(draft.bricks) - 1)]
+        outcomes_by_key[brick.key] = outcomes_by_key.get(brick.key, {}) | {"waits": waits}
+    return outcomes_by_key, extra if same == len(ran) and (
+        waits or len(ran) == len(draft.bricks)
+    ) else []
 
 
 def _title(state: State) -> str:
@@ -81,41 +92,49 @@ def _title(state: State) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
+def _step_outcome(step: StepOutcome, known: Sequence[Target], answer: str) -> OutcomeData:
     """Return the data of one step's result."""
     counts = [
-        many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}"
+        many(count, *OUTCOME_NOUNS[what]) if what in OUTCOME_NOUNS else f"{count:,} {what}"
         for what, count in step.sizes.items()
     ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
     alive = None if step.alive is None or not known else len(step.alive)
-    what = noun(len(known), *(PASSAGE if known and known[0].kind == "passage" else ANSWER))
+    target_noun = noun(
+        len(known), *(PASSAGE_NOUNS if known and known[0].kind == "passage" else ANSWER_NOUNS)
+    )
     return {
         "counts": " · ".join(counts),
         "cost": f"{step.seconds:.2f} s"
-        + (tr(" + {saved:.2f} s from cache", saved=step.saved) if step.saved >= SHOWN_SAVED else "")
+        + (
+            tr(" + {saved:.2f} s from cache", saved=step.saved)
+            if step.saved >= MIN_SAVED_SECONDS
+            else ""
+        )
         + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
         "answer": answer,
         "alive": alive,
         "of": len(known),
         "alive_words": ""
         if alive is None
-        else tr("{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=what),
+        else tr(
+            "{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=target_noun
+        ),
         "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),
         "notes": list(step.notes),
     }
 
 
-def _answer(lane: Lane, state: State) -> str:
+def _answer(lane: MethodLane, state: State) -> str:
     """Return the answer of a step that answers; empty for others."""
     stage = state.trace[-1].stage
     if stage == "read" and state.reader is not None:
-        more = len(state.reader) - ANSWERS
+        n_unlisted = len(state.reader) - MAX_SHOWN_ANSWERS
         return (
-            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS]))
-            + (tr(" and {more} more", more=more) if more > 0 else "")
+            ", ".join(hit_titles(lane.graph, "node", state.reader[:MAX_SHOWN_ANSWERS]))
+            + (tr(" and {more} more", more=n_unlisted) if n_unlisted > 0 else "")
         ) or tr("no answer")
     if stage == "read" and state.excerpt is not None:
-        return state.excerpt.text[:LETTERS]
-    return (state.answer or "")[:LETTERS] if stage == "generate" else ""
+        return state.excerpt.text[:MAX_ANSWER_CHARACTERS]
+    return (state.answer or "")[:MAX_ANSWER_CHARACTERS] if stage == "generate" else ""

@@ -11,28 +11,28 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from core.comparison.dear import asks
-from core.comparison.lane import Comparison, Lane
+from core.comparison.consent import needs_consent
+from core.comparison.lane import MethodComparison, MethodLane
 from core.errors import HopscopeError
-from core.evaluation.runs.plan import used
-from core.instances.catalogue import Instance, named
+from core.evaluation.runs.plan import models_used
+from core.instances.catalogue import Instance, instance_of_line
 from core.lines.difference import title_of
 from core.operators.base import Line, Operator
 from core.results import prompt_dict
-from core.runtime.jobs import DONE, Job, nothing
-from core.sources import Ask, CorpusSource, GraphSource, Source
+from core.runtime.jobs import JOB_DONE, Job, nothing
+from core.sources import AnswerSource, CorpusSource, GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.build.bench import Bench
 from pages.parts.question.corpus_question import prepared_corpus
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.live import near
-from pages.parts.shared.session import engine, graph, source, waiter
+from pages.parts.shared.live_graphs import question_neighbourhood
+from pages.parts.shared.session import chosen_graph, engine, page_source, waiter
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-KNOWN_LANES = 12  # finished lanes of a question that are kept for reuse
-QUICK = 0.35  # seconds to wait for a run before the line is drawn
+MAX_KEPT_LANES = 12  # finished lanes of a question that are kept for reuse
+QUICK_RUN_SECONDS = 0.35  # seconds to wait for a run before the line is drawn
 
 
 @dataclass
@@ -51,34 +51,34 @@ class Trials:
     trouble: str = ""
     waits: int = 0  # operators at the end of the line that were not run yet
     # Finished lanes, by whether a language model is asked for answers.
-    done: dict[bool, Comparison] = field(default_factory=dict)
+    done: dict[bool, MethodComparison] = field(default_factory=dict)
 
-    def known(self, line: Line, ask: Ask) -> bool:
+    def known(self, line: Line, ask: SourceQuestion) -> bool:
         """Return whether the line was run to its end on this question."""
-        done = self.done.get(ask.model)
+        done_lanes = self.done.get(ask.model)
         return (
-            done is not None
-            and done.ask.same(ask)
-            and any(repr(lane.instance.line) == repr(line) for lane in done.lanes)
+            done_lanes is not None
+            and done_lanes.ask.same(ask)
+            and any(repr(lane.instance.line) == repr(line) for lane in done_lanes.lanes)
         )
 
     def note(self, job: Job | None) -> None:
         """Remember the lanes of a job that are done."""
-        comparison: Comparison | None = job.comparison if job is not None else None
+        comparison: MethodComparison | None = job.comparison if job is not None else None
         if comparison is None or not (
-            ended := [lane for lane in comparison.lanes if lane.status == DONE]
+            ended := [lane for lane in comparison.lanes if lane.status == JOB_DONE]
         ):
             return
         former = self.done.get(comparison.ask.model)
-        lanes: dict[str, Lane] = {}
+        lanes: dict[str, MethodLane] = {}
         for lane in [
             *(former.lanes if former is not None and former.ask.same(comparison.ask) else ()),
             *ended,
         ]:
             lanes.pop(repr(lane.instance.line), None)
             lanes[repr(lane.instance.line)] = lane
-        self.done[comparison.ask.model] = Comparison(
-            comparison.ask, list(lanes.values())[-KNOWN_LANES:], comparison.mends
+        self.done[comparison.ask.model] = MethodComparison(
+            comparison.ask, list(lanes.values())[-MAX_KEPT_LANES:], comparison.mends
         )
 
 
@@ -93,44 +93,44 @@ def trial_job() -> Job | None:
     return engine().jobs.get(session.try_job)
 
 
-def asked_text() -> str:
+def question_text() -> str:
     return " ".join(session.try_question.split())
 
 
-def ready(bench: Bench) -> bool:
+def runs_without_click(bench: Bench) -> bool:
     """Return whether the line is run without a click on Run.
 
     It is if the graph is open, or the line was changed or run on this page.
     """
-    on = source()
+    on = page_source()
     return engine().is_open(on.graph_name) or bool(bench.history.before) or bool(session.try_job)
 
 
-def waits_for_nothing() -> bool:
+def can_start_now() -> bool:
     """Return whether a run can start at once.
 
     It can if the graph or the documents are open.
     """
-    on = source()
-    if not on.is_corpus:
-        return engine().is_open(on.name)
+    asked_source = page_source()
+    if not asked_source.is_corpus:
+        return engine().is_open(asked_source.name)
     job = trial_job()
-    return job is not None and job.comparison.ask.source == on
+    return job is not None and job.comparison.ask.source == asked_source
 
 
-def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
+def run_if_changed(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
     """Run the line if it has changed, or if `pressed` requests the waiting steps.
 
     Returns whether it was started.
     """
-    runs, line, text = trials(), bench.line, asked_text()
+    runs, line, text = trials(), bench.line, question_text()
     runs.note(trial_job())
     if line is None or not text:
         return False
-    what = (repr(line), text, source(), session.try_model)
+    run_key = (repr(line), text, page_source(), session.try_model)
     if pressed:
-        runs.whole = what
-    started_for = (*what, runs.whole == what)
+        runs.whole = run_key
+    started_for = (*run_key, runs.whole == run_key)
     if (
         started_for == runs.started_for
         and not pressed
@@ -138,22 +138,22 @@ def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
     ):
         return False
     runs.started_for, runs.trouble = started_for, ""
-    _remember_before(runs, line, bench.held)
+    _set_line_before(runs, line, bench.held)
     try:
-        _start(runs, line, known, Question(text), runs.whole == what)
+        _start(runs, line, known, Question(text), runs.whole == run_key)
     except HopscopeError as error:
         runs.trouble = str(error)
         del session.try_job
     return True
 
 
-def _remember_before(runs: Trials, line: Line, held: bool) -> None:
+def _set_line_before(runs: Trials, line: Line, held: bool) -> None:
     """Set the line before.
 
     It is the last line whose run was seen to its end, or the first line. A held one stays.
     """
     job = trial_job()
-    ran = job is not None and job.comparison.lanes[-1].status == DONE
+    ran = job is not None and job.comparison.lanes[-1].status == JOB_DONE
     if (
         runs.now is not None
         and repr(runs.now) != repr(line)
@@ -172,44 +172,48 @@ def _start(
     Each is run as far as it may be; after a click on Run (`pressed`) that is to the end. Raises
     HopscopeError if the question cannot be asked.
     """
-    on = source()
+    asked_source = page_source()
     question = known_question(typed.text) or typed
-    opened: Source = (
-        CorpusSource.of(prepared_corpus(on.name))
-        if on.is_corpus
-        else GraphSource.of(near(graph(), question, nothing))
+    opened: AnswerSource = (
+        CorpusSource.of(prepared_corpus(asked_source.name))
+        if asked_source.is_corpus
+        else GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
     )
     answering = session.try_model
     ask = engine().ask(opened, question, model=answering)
-    whole = (
+    runs_whole = (
         pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
     )
-    if answering and not whole:
+    if answering and not runs_whole:
         ask = replace(ask, model=False)
     both = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
     parts = [_part(runs, one, ask, pressed) for one in both]
     runs.waits = (
         len(line)
         - len(parts[-1])
-        + (answering and not whole and line.operators[-1].stage == "generate")
+        + (answering and not runs_whole and line.operators[-1].stage == "generate")
     )
-    shown = list({repr(part): named(part, known) for part in parts if len(part)}.values())
+    shown_methods = list(
+        {repr(part): instance_of_line(part, known) for part in parts if len(part)}.values()
+    )
     if not len(parts[-1]):
         del session.try_job
         return
-    job = engine().compare(ask, shown, waiter=waiter("build"), before=runs.done.get(ask.model))
+    job = engine().compare(
+        ask, shown_methods, waiter=waiter("build"), before=runs.done.get(ask.model)
+    )
     session.try_job = job.key
-    job.wait(QUICK)
+    job.wait(QUICK_RUN_SECONDS)
 
 
-def _part(runs: Trials, line: Line, ask: Ask, pressed: bool) -> Line:
+def _part(runs: Trials, line: Line, ask: SourceQuestion, pressed: bool) -> Line:
     """Return the part of a line that may be run."""
     if pressed or runs.known(line, ask):
         return line
     return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
 
 
-def price(line: Line, job: Job | None) -> str:
+def waiting_steps_text(line: Line, job: Job | None) -> str:
     """Return a sentence on the steps that wait for Run.
 
     It has their cost, if it is known. Empty if no step waits.
@@ -217,31 +221,31 @@ def price(line: Line, job: Job | None) -> str:
     runs = trials()
     if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
         return ""
-    lane: Lane | None = job.comparison.lanes[-1] if job is not None else None
+    lane: MethodLane | None = job.comparison.lanes[-1] if job is not None else None
     models, answering = engine().models, session.try_model
-    waiting = [one for one in line if asks(one, models, answering)]
+    waiting = [one for one in line if needs_consent(one, models, answering)]
     if not waiting:
         return tr(
             "Its graph is not built yet: Run builds it first where that takes no language model."
         )
-    first = waiting[0]
-    title = tr(title_of(first))
-    if not all(one.remembered for one in first.parts()):
+    first_waiting = waiting[0]
+    title = tr(title_of(first_waiting))
+    if not all(one.remembered for one in first_waiting.parts()):
         whom = tr("a program of your own")
     else:
-        whom = _model_title(first)
-    prompt = _prompt_tokens(lane) if first.stage == "generate" else None
-    known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
-    known += _last_time(runs, first)
-    more = ""
+        whom = _model_title(first_waiting)
+    prompt = _prompt_tokens(lane) if first_waiting.stage == "generate" else None
+    cost_parts = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
+    cost_parts += _last_cost(runs, first_waiting)
+    others_text = ""
     if len(waiting) > 1:
-        more = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
+        others_text = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
     return tr(
         "{title} asks {whom}{known}{more}.",
         title=title,
         whom=whom,
-        known=": " + ", ".join(known) if known else "",
-        more=more,
+        known=": " + ", ".join(cost_parts) if cost_parts else "",
+        more=others_text,
     )
 
 
@@ -251,7 +255,7 @@ def _model_title(operator: Operator) -> str:
     If none is named, it is a general name.
     """
     models = engine().models
-    for name in used(operator):
+    for name in models_used(operator):
         try:
             if models.is_chat(name):
                 return models.title(name)
@@ -260,11 +264,11 @@ def _model_title(operator: Operator) -> str:
     return tr("a language model")
 
 
-def _prompt_tokens(lane: Lane | None) -> int | None:
+def _prompt_tokens(lane: MethodLane | None) -> int | None:
     return prompt_dict(lane.state)["prompt_tokens"] if lane is not None else None
 
 
-def _last_time(runs: Trials, operator: Operator) -> list[str]:
+def _last_cost(runs: Trials, operator: Operator) -> list[str]:
     """Return the cost of the operator in its last run on this page."""
     lanes = [lane for done in runs.done.values() for lane in done.lanes]
     steps = [
@@ -285,7 +289,7 @@ def _last_time(runs: Trials, operator: Operator) -> list[str]:
     ]
 
 
-def say_trouble() -> None:
+def draw_run_error() -> None:
     """Draw the error of asking the question, if there is one."""
     if trials().trouble:
         st.error(plain(trials().trouble))

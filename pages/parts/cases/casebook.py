@@ -9,21 +9,21 @@ from html import escape
 import streamlit as st
 
 from core.cases import Case, cases, duplicate, examples, export, tags
-from core.cases.store import OWNED_AS
+from core.cases.store import CASE_KIND
 from pages.parts.bringing.drop_zone import drop_zone
-from pages.parts.compare.presenting import offer
+from pages.parts.compare.presentation import draw_present_button
 from pages.parts.question.permalink import case_link
 from pages.parts.shared.actions import button
-from pages.parts.shared.people import whose
+from pages.parts.shared.people import owner_text
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-SHOWN = 25  # cases that are listed at first, and added by each click
-NOTES = 240  # most characters of the notes in the list, cut at a word
-FILE = "hopscope.cases.gz"
-PICTURE = (
+CASES_PER_CLICK = 25  # cases that are listed at first, and added by each click
+MAX_LISTED_NOTES_CHARACTERS = 240  # most characters of the notes in the list, cut at a word
+EXPORT_FILE_NAME = "hopscope.cases.gz"
+PICTURE_HTML = (
     'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: '
     'top; border-radius: 6px"'
 )
@@ -39,45 +39,45 @@ def casebook() -> None:
             placeholder=tr("words of a question, note, tag, entity or method"),
             width="stretch",
         )
-        known = list(tags())
+        known_tags = list(tags())
         tag = st.selectbox(
             tr("Tag"),
-            known,
+            known_tags,
             index=None,
             key="case_tag",
             persist_state="session",
             placeholder=tr("any"),
             width=180,
-            disabled=not known,
+            disabled=not known_tags,
         )
         with st.popover(tr("Add"), icon=":material/add:"):
             drop_zone()
-        found = cases(text, tag or "")
-        own = [case.id for case in found if not case.example]
+        cases_found = cases(text, tag or "")
+        own = [case.id for case in cases_found if not case.example]
         st.download_button(
             tr("Export these"),
             lambda: export(own),
-            FILE,
+            EXPORT_FILE_NAME,
             "application/gzip",
             icon=":material/download:",
             disabled=not own,
             on_click="ignore",
         )
-        offer(found)
+        draw_present_button(cases_found)
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
-    if not found:
+    if not cases_found:
         if text or tag:
             caption("No case holds all these words.")
         else:
             caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
-    shown = session.cases_shown or SHOWN
-    for case in found[:shown]:
+    n_shown = session.cases_shown or CASES_PER_CLICK
+    for case in cases_found[:n_shown]:
         _row(case)
-    if len(found) > shown:
+    if len(cases_found) > n_shown:
         button(
-            tr("Show more · {more:,} left", more=len(found) - shown),
-            partial(Session.cases_shown.put, shown + SHOWN),
+            tr("Show more · {more:,} left", more=len(cases_found) - n_shown),
+            partial(Session.cases_shown.put, n_shown + CASES_PER_CLICK),
             type="tertiary",
         )
 
@@ -87,7 +87,7 @@ def facts(case: Case) -> str:
     when = (
         tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
     )
-    by = "" if case.example else whose(OWNED_AS, case.id)
+    by = "" if case.example else owner_text(CASE_KIND, case.id)
     labels = list(map(tr, case.labels))
     methods = ("; " if any("," in label for label in labels) else ", ").join(labels)
     return " · ".join(filter(None, (methods, case_link(case).source.title, when, by)))
@@ -101,7 +101,7 @@ def badges(case: Case) -> None:
                 st.badge(plain(tag), color="gray")
 
 
-def open_case(key: str) -> None:
+def go_to_case(key: str) -> None:
     """Go to a case."""
     st.query_params["case"] = key
 
@@ -110,12 +110,12 @@ def copy_case(key: str) -> None:
     """Duplicate a case and go to the copy."""
     copy = duplicate(key)
     session.cases_message = tr("This is the copy.")
-    open_case(copy.id)
+    go_to_case(copy.id)
 
 
 def _row(case: Case) -> None:
     with st.container(border=True, key=f"case_{case.id}"):
-        picture = examples.picture(case, st.context.theme.type == "dark")
+        picture = examples.picture_file(case, st.context.theme.type == "dark")
         if picture is None:
             _words(case)
             return
@@ -125,7 +125,7 @@ def _row(case: Case) -> None:
             st.html(
                 f'<a href="?case={case.id}"><img '
                 f'src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" '
-                f"{PICTURE}></a>"
+                f"{PICTURE_HTML}></a>"
             )
         with words:
             _words(case)
@@ -138,9 +138,11 @@ def _words(case: Case) -> None:
         with st.container(gap=None):
             st.markdown(f"**{plain(case.question)}**")
             st.caption(plain(facts(case)))
-        button(tr("Open"), partial(open_case, case.id), key=f"open_{case.id}", width="content")
+        button(tr("Open"), partial(go_to_case, case.id), key=f"open_{case.id}", width="content")
     if case.notes:
         st.text(
-            case.notes if len(case.notes) <= NOTES else case.notes[:NOTES].rsplit(" ", 1)[0] + " …"
+            case.notes
+            if len(case.notes) <= MAX_LISTED_NOTES_CHARACTERS
+            else case.notes[:MAX_LISTED_NOTES_CHARACTERS].rsplit(" ", 1)[0] + " …"
         )
     badges(case)

@@ -5,63 +5,74 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.diagnosis.influence import influence, measurable, price, with_influence
-from core.diagnosis.wording import sentence
-from core.engine import Lane
+from core.diagnosis.influence import (
+    influence_cost,
+    influence_fault,
+    measure_influence,
+    with_influence,
+)
+from core.diagnosis.wording import capitalised
+from core.engine import MethodLane
 from core.environment import Environment
-from core.runtime.jobs import DONE, Job
+from core.runtime.jobs import JOB_DONE, Job
 from core.watch import Watch
-from pages.parts.compare.asked import Shown
+from pages.parts.compare.screen_state import ScreenComparison
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
-MEASURE, STOP = "influence", "influence-stop"  # actions of a lane's buttons
-LABELS = {
+MEASURE_ACTION, STOP_ACTION = "influence", "influence-stop"  # actions of a lane's buttons
+MEASURE_LABELS = {
     True: tr("Measure what the model's answer rests on"),
     False: tr("Measure what its answer rests on"),
 }
 
 
-def press_measure(on_screen: Shown, place: int, what: str) -> None:
+def start_or_stop_measure(on_screen: ScreenComparison, place: int, what: str) -> None:
     """Start to measure a lane's answers in the background, or stop that.
 
     Raises NotAllowed if another person started the measurement.
     """
     lane = on_screen.comparison.lanes[place]
-    known = _job(on_screen, lane)
-    if what == STOP:
-        if known is not None:
-            known.cancel()
+    running_job = _job(on_screen, lane)
+    if what == STOP_ACTION:
+        if running_job is not None:
+            running_job.cancel()
     elif missing := _missing(on_screen, lane):
         key, environment = _key(on_screen, lane), engine().environment
         measure = lambda job: _measure(job, on_screen, place, missing, environment)
         engine().preparing.run(key, measure, again=True)
 
 
-def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
+def _missing(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
     """Return which of a lane's answers can be measured and are not.
 
     False stands for the reader's answer. It is measured without a click once all lanes have ended,
     unless the machine was busy. True stands for the language model's answer.
     """
-    comparison, done = on_screen.comparison, {one.by_model for one in lane.influences}
-    asked = [
+    comparison, measured_kinds = on_screen.comparison, {one.by_model for one in lane.influences}
+    can_measure = [
         *(
             [False]
             if on_screen.job is not None and on_screen.job.ended and not comparison.repairing
             else []
         )
     ]
-    asked += [True] if comparison.ask.model else []
+    can_measure += [True] if comparison.ask.model else []
     return [
         by_model
-        for by_model in asked
-        if lane.status == DONE and by_model not in done and not measurable(lane, by_model)
+        for by_model in can_measure
+        if lane.status == JOB_DONE
+        and by_model not in measured_kinds
+        and not influence_fault(lane, by_model)
     ]
 
 
 def _measure(
-    job: Job, on_screen: Shown, place: int, missing: Sequence[bool], environment: Environment
+    job: Job,
+    on_screen: ScreenComparison,
+    place: int,
+    missing: Sequence[bool],
+    environment: Environment,
 ) -> None:
     comparison, screen = on_screen.comparison, on_screen.job
 
@@ -73,21 +84,21 @@ def _measure(
     try:
         for by_model in missing:
             lane = comparison.lanes[place]
-            found = influence(lane, environment, by_model, Watch(job.check, advanced))
+            found = measure_influence(lane, environment, by_model, Watch(job.check, advanced))
             comparison.change(place, influences=with_influence(lane.influences, found))
     finally:
         if screen is not None:
             screen.touch()
 
 
-def measuring(on_screen: Shown) -> list[Job | None]:
+def measuring(on_screen: ScreenComparison) -> list[Job | None]:
     """Return the jobs that measure lanes on the screen."""
     if on_screen.job is not None:
         return [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
     return []
 
 
-def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
+def add_measuring(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the measurement of each lane.
 
     It is offered or running. For a case it stays as it is.
@@ -96,24 +107,24 @@ def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
         return drawn
     return {
         **drawn,
-        "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _offers(on_screen))],
+        "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _measure_offers(on_screen))],
     }
 
 
-def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
+def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     for lane in on_screen.comparison.lanes:
-        job, missing = _job(on_screen, lane), _missing(on_screen, lane)
+        job, unmeasured = _job(on_screen, lane), _missing(on_screen, lane)
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
-        elif missing:
+        elif unmeasured:
             cost = tr("No language model is asked.")
-            if True in missing:
-                cost = f"{sentence(price(lane).text)}."
+            if True in unmeasured:
+                cost = f"{capitalised(influence_cost(lane).text)}."
             error = job.error if job is not None else None
             yield {
                 "measure": {
                     "running": False,
-                    "label": LABELS[True in missing],
+                    "label": MEASURE_LABELS[True in unmeasured],
                     "cost": cost,
                     "error": error,
                 }
@@ -122,9 +133,9 @@ def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
             yield {}
 
 
-def _key(on_screen: Shown, lane: Lane) -> str:
+def _key(on_screen: ScreenComparison, lane: MethodLane) -> str:
     return f"influence-{on_screen.key}-{lane.instance.line!r}"
 
 
-def _job(on_screen: Shown, lane: Lane) -> Job | None:
+def _job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
     return engine().preparing.get(_key(on_screen, lane))

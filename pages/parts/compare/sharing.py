@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.cases import get, save, tags
-from core.engine import Comparison
+from core.cases import get_case, save, tags
+from core.engine import MethodComparison
 from core.errors import HopscopeError
-from pages.parts.board.finished import downloads
 from pages.parts.board.payload import Board
-from pages.parts.compare.asked import Shown, address
+from pages.parts.board.static_board import downloads
+from pages.parts.compare.screen_state import ScreenComparison, address
 from pages.parts.question.permalink import case_link
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption
@@ -21,7 +21,7 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
 
-def share(on_screen: Shown, drawing: Board) -> None:
+def share(on_screen: ScreenComparison, drawing: Board) -> None:
     """Draw the permalink, the downloads, the save form and the button to present.
 
     The lanes may still be running.
@@ -35,22 +35,22 @@ def share(on_screen: Shown, drawing: Board) -> None:
         link = case_link(case) if case is not None else address()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
-    save_case(on_screen.key, on_screen.comparison, address().parameters())
+    draw_save_form(on_screen.key, on_screen.comparison, address().parameters())
     button(
         tr("Present"),
-        partial(_present, on_screen),
+        partial(_present_screen, on_screen),
         key="present",
         help=tr("One screen, without controls"),
     )
 
 
-def _present(on_screen: Shown) -> None:
+def _present_screen(on_screen: ScreenComparison) -> None:
     st.query_params["present"] = "1"
     if on_screen.case is not None:
         st.query_params["show"] = on_screen.case.id
 
 
-def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
+def draw_save_form(key: str, comparison: MethodComparison, link: Mapping[str, Any]) -> None:
     """Draw the form that saves the comparison with notes and tags.
 
     Parameters
@@ -59,7 +59,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
     link : query parameters that ask the same question again.
     """
     with st.popover(tr("Save")):
-        if session.saved_case[0] == key and _there(session.saved_case[1]):
+        if session.saved_case[0] == key and _case_exists(session.saved_case[1]):
             caption("Saved. It opens without the graph and without any model.")
             st.page_link(
                 "pages/cases.py",
@@ -68,8 +68,8 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
                 query_params={"case": session.saved_case[1]},
             )
             return
-        known = result_of(tags)
-        if known is None:
+        known_tags = result_of(tags)
+        if known_tags is None:
             return
         st.text_area(
             tr("Notes"),
@@ -80,7 +80,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         )
         st.multiselect(
             tr("Tags"),
-            list(known),
+            list(known_tags),
             key=Session.case_tags.name,
             persist_state="session",
             accept_new_options=True,
@@ -94,15 +94,15 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         )
 
 
-def _there(case: str) -> bool:
+def _case_exists(case: str) -> bool:
     """Return whether a case still exists."""
     try:
-        return bool(get(case))
+        return bool(get_case(case))
     except HopscopeError:
         return False
 
 
-def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
+def _save(key: str, comparison: MethodComparison, link: dict[str, Any]) -> None:
     case = save(comparison, link, session.case_notes, session.case_tags)
     session.saved_case = (key, case.id)
     session.case_notes, session.case_tags = "", []

@@ -9,34 +9,34 @@ import streamlit as st
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports import plots
-from core.evaluation.reports.by_budget import FIGURES, by_budget
-from core.evaluation.reports.export import shown, with_interval
-from core.evaluation.reports.naming import titles
-from core.evaluation.reports.ranks import quality as quality_of
-from core.evaluation.reports.sensitivity import curves, differing
-from core.evaluation.reports.steps_table import worth_html
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
+from core.evaluation.reports.export import format_figure, with_interval
+from core.evaluation.reports.method_names import method_titles
+from core.evaluation.reports.ranks import ranking_metric as quality_of
+from core.evaluation.reports.sensitivity import curves, varied_parameters
+from core.evaluation.reports.steps_table import step_effects_html
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run
-from core.evaluation.runs.written import sources_of
-from pages.parts.evaluate.changed import what_changed
-from pages.parts.evaluate.evaluating import summary
+from pages.parts.evaluate.loss_causes import draw_loss_causes, has_own_method
+from pages.parts.evaluate.loss_repairs import repairs
+from pages.parts.evaluate.method_changes import draw_changes
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
-from pages.parts.evaluate.recommended import advised, recommended
-from pages.parts.evaluate.repairing import repairs
-from pages.parts.evaluate.why import has_own, why
+from pages.parts.evaluate.recommendation import draw_recommendation, recommend
+from pages.parts.evaluate.run_progress import summary
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-PICTURE = 465  # width in pixels; two pictures fit side by side on a wide screen
+PICTURE_WIDTH = 465  # width in pixels; two pictures fit side by side on a wide screen
 
 
 def facts(run: Run) -> str:
     """Return the settings of a run in one line."""
     spec = run.spec
-    on = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
+    source_texts = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
     words = [
         tr(
             "{sample:,} of {questions}, seed {seed}",
@@ -44,7 +44,7 @@ def facts(run: Run) -> str:
             questions=many(spec["of"], "question"),
             seed=spec["seed"],
         ),
-        tr("asked on {on}", on=", ".join(on)),
+        tr("asked on {on}", on=", ".join(source_texts)),
         tr("answers by a language model")
         if spec["model"]
         else tr(
@@ -62,7 +62,7 @@ def figures(run: Run) -> None:
             plain(tr("Figures of what is done so far; {so_far}.", so_far=so_far)),
             icon=":material/hourglass_top:",
         )
-    recommended(run)
+    draw_recommendation(run)
     names = [
         tr("Figures"),
         tr("What changed"),
@@ -74,13 +74,13 @@ def figures(run: Run) -> None:
     ]
     further = {
         tr("Judged in pairs"): (can_be_judged, judged_pairs),
-        tr("Why yours lost"): (has_own, why),
+        tr("Why yours lost"): (has_own_method, draw_loss_causes),
     }
-    drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
+    draw_by_name = {name: draw for name, (has, draw) in further.items() if has(results)}
     # The open tab is in the address, so that a reload returns to it.
-    tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")
-    table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
-    for tab, draw in zip(tabs[len(names) :], drawn.values()):
+    tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
+    table, changed, mended, pictures, tests, questions_tab, meanings = tabs[: len(names)]
+    for tab, draw in zip(tabs[len(names) :], draw_by_name.values()):
         if tab.open:  # first, as the user waits for the open tab
             with tab:
                 draw(results)
@@ -88,7 +88,7 @@ def figures(run: Run) -> None:
         _table(results)
     if changed.open:
         with changed:
-            what_changed(results)
+            draw_changes(results)
     if mended.open:
         with mended:
             repairs(results)
@@ -96,13 +96,13 @@ def figures(run: Run) -> None:
         _pictures(results)
     with tests:
         _tests(results)
-    with each:
+    with questions_tab:
         question_table(results)
     with meanings:
         _meanings(results)
 
 
-def _table(results: Summary) -> None:
+def _table(results: RunSummary) -> None:
     names = st.multiselect(
         tr("Metrics"),
         results.reported,
@@ -133,8 +133,8 @@ def _table(results: Summary) -> None:
         )
         part = results if isinstance(which, str) else hops.get(which, results)
     figures = part.table(names)
-    spec = titles(results.run)
-    advice = advised(results.run) if part is results else None
+    spec = method_titles(results.run)
+    advice = recommend(results.run) if part is results else None
     rows = []
     for instance, row in figures.items():
         if part is not results:
@@ -143,14 +143,14 @@ def _table(results: Summary) -> None:
             count = results.done(instance)
         else:
             count = ""
-        done = {tr("Questions"): count} if count else {}
+        progress_column = {tr("Questions"): count} if count else {}
         rank = {}
         if advice is not None and len(advice.ranks) > 1:
             rank = {tr("Rank"): advice.ranks.get(instance)}
         rows.append(
             {tr("Method"): spec[instance]}
             | rank
-            | done
+            | progress_column
             | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names}
         )
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
@@ -227,10 +227,10 @@ def _table(results: Summary) -> None:
 
 @lru_cache(maxsize=32)
 def _worth(number: int, created: float, done: int, failed: int) -> str:
-    return worth_html(summary(number))
+    return step_effects_html(summary(number))
 
 
-def _pictures(results: Summary) -> None:
+def _pictures(results: RunSummary) -> None:
     table, kind = results.table(), f"_{results.defaults.question}"
     useful = [name for name in results.reported if any(row[name].mean for row in table.values())]
     costs = [
@@ -244,12 +244,12 @@ def _pictures(results: Summary) -> None:
         return
     recommended = quality_of(results)  # the metric on which the recommendation rests
     fronts = [quality for _, quality in results.fronts]
-    first = next(name for name in (recommended, *fronts, *qualities) if name in qualities)
+    first_quality = next(name for name in (recommended, *fronts, *qualities) if name in qualities)
     with st.container(horizontal=True):
         quality = st.selectbox(
             tr("Quality"),
             qualities,
-            qualities.index(first),
+            qualities.index(first_quality),
             format_func=_title,
             width=260,
             key=f"figures_quality{kind}",
@@ -265,18 +265,18 @@ def _pictures(results: Summary) -> None:
                 key=f"figures_cost{kind}",
                 persist_state="session",
             )
-    drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
-    drawn |= plots.funnels(results)
-    for name in FIGURES:
-        if found := by_budget(results, name):
-            drawn[name] = plots.by_budget(results, found, name)
+    figures_by_name = {"front": plots.front_plot(results, table, cost, quality)} if cost else {}
+    figures_by_name |= plots.funnels(results)
+    for name in BUDGET_METRICS:
+        if found := budget_curves(results, name):
+            figures_by_name[name] = plots.budget_plot(results, found, name)
     if len(results.by_hops()) > 1:
-        drawn["hops"] = plots.by_hops(results, quality)
-    for operator, parameter in differing(results):
+        figures_by_name["hops"] = plots.hops_plot(results, quality)
+    for operator, parameter in varied_parameters(results):
         points = curves(results, operator, parameter, table, quality)
         if points:
-            drawn[f"{operator}-{parameter}"] = plots.noted(
-                plots.sensitivity(
+            figures_by_name[f"{operator}-{parameter}"] = plots.add_note(
+                plots.sensitivity_plot(
                     points,
                     tr("{parameter} of {operator}", parameter=parameter, operator=operator),
                     quality,
@@ -284,13 +284,13 @@ def _pictures(results: Summary) -> None:
                 results,
             )
     with st.container(horizontal=True):
-        for name, figure in drawn.items():
-            with st.container(width=PICTURE):
+        for name, figure in figures_by_name.items():
+            with st.container(width=PICTURE_WIDTH):
                 st.plotly_chart(figure, key=f"picture-{name}")
 
 
-def _tests(results: Summary) -> None:
-    names = titles(results.run)
+def _tests(results: RunSummary) -> None:
+    names = method_titles(results.run)
     if len(names) < 2:
         caption("There is one method only, so nothing to compare it with.")
         return
@@ -307,11 +307,11 @@ def _tests(results: Summary) -> None:
         {
             tr("Method"): names[test.a],
             tr("Metric"): _title(test.metric),
-            tr("Mean difference"): shown(test.metric, test.difference),
+            tr("Mean difference"): format_figure(test.metric, test.difference),
             tr("95 % interval"): tr(
                 "{low} to {high}",
-                low=shown(test.metric, test.low),
-                high=shown(test.metric, test.high),
+                low=format_figure(test.metric, test.low),
+                high=format_figure(test.metric, test.high),
             ),
             "p": test.p,
             tr("p, corrected"): test.p_holm,
@@ -328,17 +328,21 @@ def _tests(results: Summary) -> None:
     )
 
 
-def _meanings(results: Summary) -> None:
+def _meanings(results: RunSummary) -> None:
     for name in results.reported:
-        one = metric(name).described()
-        with st.expander(f"{plain(tr(one['title']))} `{name}`"):
-            st.text(tr(one["definition"]))
-            st.text(tr(one["convention"]))
-            source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
+        description = metric(name).described()
+        with st.expander(f"{plain(tr(description['title']))} `{name}`"):
+            st.text(tr(description["definition"]))
+            st.text(tr(description["convention"]))
+            source = (
+                tr(" Source: {source}.", source=description["source"])
+                if description["source"]
+                else ""
+            )
             caption(
                 "Unit: {unit}; {better} is better.{source}",
-                unit=tr(one["unit"]),
-                better=tr(one["better"]),
+                unit=tr(description["unit"]),
+                better=tr(description["better"]),
                 source=source,
             )
 

@@ -7,18 +7,18 @@ from typing import Any
 import streamlit as st
 
 from core.evaluation.metrics.defaults import defaults
-from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
 from core.instances.catalogue import Instance
-from core.instances.prompted import prompted, published_prompts
+from core.instances.prompt_variants import instances_with_prompt, published_prompts
 from core.models.price import Cap
-from core.prompts import LONGEST_TEMPLATE
-from core.sources import Source
+from core.prompts import MAX_TEMPLATE_CHARACTERS
+from core.sources import AnswerSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.finished_run import questions_of_runs, saved_runs
-from pages.parts.evaluate.writing import write_questions
-from pages.parts.methods.groups import is_heading, options
-from pages.parts.question.question_sets import asked, no_questions, usual_sets
+from pages.parts.evaluate.question_writer import write_questions
+from pages.parts.methods.groups import is_heading, method_options
+from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
 from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
@@ -27,23 +27,26 @@ from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-MOST_AT_ONCE = 1024  # most parallel requests per server
+MAX_SERVER_REQUESTS = 1024  # most parallel requests per server
 OWN_PROMPT = "own"  # the entry for the user's own prompt
-OWN_BEGINNING = tr("Facts:\n{paths}\n\nQuestion: {question}\nAnswer:")
-SUPPORT = {BY_ENCODER: tr("by the encoder"), BY_MODEL: tr("by a language model")}
+OWN_PROMPT_TEMPLATE = tr("Facts:\n{paths}\n\nQuestion: {question}\nAnswer:")
+SUPPORT_JUDGES = {
+    SUPPORT_BY_ENCODER: tr("by the encoder"),
+    SUPPORT_BY_MODEL: tr("by a language model"),
+}
 
 
 def new_run() -> None:
     """Draw the form; without questions, draw the ways to add some."""
-    on = asked()
-    titles = {**on.sets, **questions_of_runs(on)}
+    asked_on = asked_source()
+    titles = {**asked_on.sets, **questions_of_runs(asked_on)}
     if not titles:
-        no_questions(on)
-        _more_questions(on)
+        no_questions(asked_on)
+        _more_questions(asked_on)
         return
-    known = {key: one for key, one in instances().items() if one.is_for(on)}
+    methods_by_id = {key: one for key, one in instances().items() if one.is_for(asked_on)}
     with st.container(border=True, key="evaluate-box"):
-        sets, lines = _sets(on, titles), _methods(on, known)
+        sets, lines = _sets(asked_on, titles), _methods(asked_on, methods_by_id)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             size = st.number_input(
                 tr("Questions of each set"),
@@ -64,8 +67,8 @@ def new_run() -> None:
                 key="evaluate_seed",
                 persist_state="session",
             )
-        settings = _settings(on)
-        chosen = [known[key] for key in lines]
+        settings = _settings(asked_on)
+        chosen = [methods_by_id[key] for key in lines]
         chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
         if button(
@@ -75,11 +78,11 @@ def new_run() -> None:
             icon="play_arrow",
             disabled=not (valid and fits),
         ):
-            begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
-    _more_questions(on)
+            begin_run(chosen, sets, int(size), int(seed), at_once, cap, **settings)
+    _more_questions(asked_on)
 
 
-def _more_questions(on: Source) -> None:
+def _more_questions(on: AnswerSource) -> None:
     """Draw the ways to add questions.
 
     They are finished runs and, on documents, a language model that writes them.
@@ -89,7 +92,7 @@ def _more_questions(on: Source) -> None:
         write_questions(on)
 
 
-def _bring(on: Source) -> None:
+def _bring(on: AnswerSource) -> None:
     """Draw the drop zone for finished runs, and their list.
 
     A finished run becomes a method.
@@ -101,15 +104,15 @@ def _bring(on: Source) -> None:
         saved_runs(on)
 
 
-def _sets(on: Source, known: dict[str, str]) -> list[str]:
+def _sets(on: AnswerSource, known: dict[str, str]) -> list[str]:
     chosen = Session.evaluate_chosen[f"{on.kind}-{on.name}"]
-    begun = [name for name in Session.evaluate_sets.take() if name in known]
-    if begun:
-        chosen.value = begun
+    preselected = [name for name in Session.evaluate_sets.take() if name in known]
+    if preselected:
+        chosen.value = preselected
     return st.multiselect(
         tr("Questions about {title}", title=plain(on.title)),
         list(known),
-        None if begun else usual_sets(known),
+        None if preselected else usual_sets(known),
         format_func=known.__getitem__,
         placeholder=tr("choose one or more sets"),
         key=chosen.name,
@@ -121,14 +124,14 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
     )
 
 
-def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
-    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+def _methods(on: AnswerSource, known: dict[str, Instance]) -> list[str]:
+    labels = {key: text for key, text in method_options(known).items() if not is_heading(key)}
     chosen = Session.evaluate_methods[on.kind]
     usual = [key for key in defaults(on).methods if key in labels]
-    begun = [key for key in Session.evaluate_brought.take() if key in labels]
+    preselected = [key for key in Session.evaluate_brought.take() if key in labels]
     here = [key for key in chosen.value if key in labels]  # a run may have been removed
-    if begun or len(here) < len(chosen.value):
-        chosen.value = list(dict.fromkeys([*(here or usual), *begun]))
+    if preselected or len(here) < len(chosen.value):
+        chosen.value = list(dict.fromkeys([*(here or usual), *preselected]))
     return st.multiselect(
         tr("Methods"),
         list(labels),
@@ -140,7 +143,7 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
     )
 
 
-def _settings(on: Source) -> dict[str, Any]:
+def _settings(on: AnswerSource) -> dict[str, Any]:
     """Draw and return the settings of language models and of timing."""
     with st.container(horizontal=True):
         model = st.toggle(
@@ -174,9 +177,9 @@ def _settings(on: Source) -> dict[str, Any]:
     if on.is_corpus and model:
         support = st.pills(
             tr("Is each sentence of an answer supported by what the prompt showed?"),
-            list(SUPPORT),
+            list(SUPPORT_JUDGES),
             selection_mode="multi",
-            format_func=SUPPORT.__getitem__,
+            format_func=SUPPORT_JUDGES.__getitem__,
             key="evaluate_support",
             persist_state="session",
             help=tr("Nearness by the encoder, or the opinion of a language model."),
@@ -216,10 +219,10 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
     if prompt == OWN_PROMPT:
         prompt = st.text_area(
             tr("Your prompt"),
-            OWN_BEGINNING,
+            OWN_PROMPT_TEMPLATE,
             key="evaluate_own_prompt",
             persist_state="session",
-            max_chars=LONGEST_TEMPLATE,
+            max_chars=MAX_TEMPLATE_CHARACTERS,
             help=tr(
                 "{question} is the question; {paths}, or on documents {tables} or {passages}, is "
                 "what was found. What comes before a line --- is the system message."
@@ -228,7 +231,7 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
     if not prompt or not chosen:
         return chosen, True
     with shown_errors():
-        instances, notes = prompted(chosen, prompt, engine().models.is_chat)
+        instances, notes = instances_with_prompt(chosen, prompt, engine().models.is_chat)
         if notes:
             st.caption(plain(" ".join(notes)))
         return list(instances), True
@@ -248,7 +251,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
             at_once = st.number_input(
                 tr("Requests at a time"),
                 0,
-                MOST_AT_ONCE,
+                MAX_SERVER_REQUESTS,
                 0,
                 width=190,
                 key="evaluate_at_once",
@@ -263,7 +266,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
     return int(at_once), cap, valid
 
 
-def begin(
+def begin_run(
     chosen: list[Instance],
     sets: list[str],
     size: int,

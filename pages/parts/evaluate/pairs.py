@@ -5,37 +5,43 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.evaluation.metrics.answering import MODEL
-from core.evaluation.pairwise.judging import ROLE, Pairwise, job_key, pairs, start
-from core.evaluation.pairwise.page import orders, page_html
-from core.evaluation.pairwise.plot import matrix
-from core.evaluation.pairwise.tally import Tally
+from core.evaluation.metrics.answer_scores import ANSWER_BY_MODEL
+from core.evaluation.pairwise.page import order_agreement, page_html
+from core.evaluation.pairwise.pair_judgements import (
+    JUDGE_ROLE,
+    PairwiseJudge,
+    answer_pairs,
+    judging_job_key,
+    start_judging,
+)
+from core.evaluation.pairwise.plot import win_rate_plot
+from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.naming import Called, called
-from core.evaluation.reports.summary import Summary
-from core.io.durations import roughly
+from core.evaluation.reports.method_names import MethodName, method_names
+from core.evaluation.reports.summary import RunSummary
+from core.io.durations import rough_range_text
 from core.models.chat.saved_replies import SavedReplies
-from core.runtime.jobs import CANCELLED
+from core.runtime.jobs import JOB_CANCELLED
 from pages.parts.shared.actions import button, shown_errors
+from pages.parts.shared.job_progress import draw_job, rerun_when_started
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import begun_elsewhere, working
 
-ICON = ":material/download:"
-CANCELLED_NOTE = tr("Cancelled. What was judged is kept, and judging goes on from there.")
-WIDE = 465  # width of a picture in pixels; two fit side by side on a wide screen
+DOWNLOAD_ICON = ":material/download:"
+JUDGING_CANCELLED_NOTE = tr("Cancelled. What was judged is kept, and judging goes on from there.")
+MATRIX_WIDTH = 465  # width of a picture in pixels; two fit side by side on a wide screen
 
 
-def can_be_judged(summary: Summary) -> bool:
+def can_be_judged(summary: RunSummary) -> bool:
     """Return whether a language model answered and there are several methods."""
     return len(summary.instances) > 1 and any(
-        MODEL in summary.answered_by(one) for one in summary.instances
+        ANSWER_BY_MODEL in summary.answered_by(one) for one in summary.instances
     )
 
 
-def judged_pairs(summary: Summary) -> None:
+def judged_pairs(summary: RunSummary) -> None:
     """Draw the tab."""
     write(
         "For questions that ask for an overview no answer is known. A language model says which "
@@ -43,27 +49,29 @@ def judged_pairs(summary: Summary) -> None:
         "place alone cancels out."
     )
     try:
-        work = Pairwise(summary.instances, pairs(summary), engine().models)
+        work = PairwiseJudge(summary.instances, answer_pairs(summary), engine().models)
         tally = work.known()
     except HopscopeError as error:
         st.info(plain(str(error)))
         return
-    job = engine().evaluations.get(job_key(summary))
+    job = engine().evaluations.get(judging_job_key(summary))
     if job is not None:
-        working(job, "pairs", CANCELLED_NOTE if job.status == CANCELLED else "")
+        draw_job(job, "pairs", JUDGING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "")
     if job is None or job.ended:
-        _begin(summary, tally, work.missing)
-        begun_elsewhere(job_key(summary))
+        _draw_start(summary, tally, work.missing)
+        rerun_when_started(judging_job_key(summary))
     if tally.matches:
-        _shown(tally, called(summary.run), {pair.question: pair.text for pair in work.pairs})
+        _draw_results(
+            tally, method_names(summary.run), {pair.question: pair.text for pair in work.pairs}
+        )
 
 
-def _begin(summary: Summary, tally: Tally, missing: int) -> None:
+def _draw_start(summary: RunSummary, tally: PairwiseTally, missing: int) -> None:
     """Draw the button that starts or continues the judgement."""
-    left = tally.of - len(tally.matches)
-    if not left:
+    n_left = tally.of - len(tally.matches)
+    if not n_left:
         return
-    model = engine().models.info(ROLE)
+    model = engine().models.info(JUDGE_ROLE)
     if not model.present:
         st.text(model.how_to_get)
         return
@@ -71,13 +79,13 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
         if button(label, key="judge-pairs", type="primary", icon="balance"):
             with shown_errors():
-                start(engine(), summary)
+                start_judging(engine(), summary)
                 st.rerun()
-        known = SavedReplies().measured(engine().models.weights(ROLE))
-        time = f", {roughly(missing * known[0])}" if known else ""
+        known = SavedReplies().measured(engine().models.weights(JUDGE_ROLE))
+        time = f", {rough_range_text(missing * known[0])}" if known else ""
         sentence = tr(
             "{pairs} of answers left, {replies} of {judge}{time}.",
-            pairs=many(left, "pair"),
+            pairs=many(n_left, "pair"),
             replies=many(missing, "reply", "replies"),
             judge=tally.judge,
             time=time,
@@ -89,7 +97,9 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         )
 
 
-def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
+def _draw_results(
+    tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]
+) -> None:
     for sentence in tally.doubts():
         st.warning(plain(sentence), icon=":material/rule:")
     share = tr(
@@ -122,19 +132,19 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
             "hopscope-judged-in-pairs.html",
             "text/html",
             on_click="ignore",
-            icon=ICON,
+            icon=DOWNLOAD_ICON,
         )
 
 
-def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> None:
+def _matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, MethodName]) -> None:
     with st.container(horizontal=True):
         for criterion in criteria:
-            with st.container(width=WIDE, gap=None):
-                st.plotly_chart(matrix(tally, criterion, names), key=f"wins-{criterion}")
-                st.caption(plain(orders(tally, criterion)))
+            with st.container(width=MATRIX_WIDTH, gap=None):
+                st.plotly_chart(win_rate_plot(tally, criterion, names), key=f"wins-{criterion}")
+                st.caption(plain(order_agreement(tally, criterion)))
 
 
-def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
+def _verdicts(tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]) -> None:
     """Draw all verdicts on request, with the judge's reasons."""
     with st.expander(tr("Every verdict")):
         rows = [

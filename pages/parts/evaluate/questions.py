@@ -7,18 +7,18 @@ from functools import partial
 
 import streamlit as st
 
-from core.comparison.run import graph_of
-from core.engine import Comparison
+from core.comparison.lane_run import open_lane_graph
+from core.engine import MethodComparison
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.reports.naming import titles
-from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.opening import opened
-from core.evaluation.runs.plan import Drawn
+from core.evaluation.reports.method_names import method_titles
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.plan import DrawnQuestion
+from core.evaluation.runs.saved_runs import reopen_comparison
 from core.evaluation.runs.store import Run
-from core.languages.spelling import holds_words
-from pages.parts.board.finished import downloads, finished_board
-from pages.parts.question.permalink import MOST_LANES
+from core.languages.spelling import contains_words
+from pages.parts.board.static_board import downloads, finished_board
+from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
@@ -26,20 +26,20 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-SHOWN = 200  # most questions of the table
+MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
-def question_table(summary: Summary) -> None:
+def question_table(summary: RunSummary) -> None:
     """Draw every question with one metric by method; a selected row can be opened."""
-    names = titles(summary.run)
+    names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             tr("Metric"),
             summary.reported,
-            summary.reported.index(first := summary.defaults.question),
+            summary.reported.index(sort_metric := summary.defaults.question),
             format_func=lambda n: tr(metric(n).described()["title"]),
             width=280,
-            key=f"questions_metric_{first}",
+            key=f"questions_metric_{sort_metric}",
             persist_state="session",
         )
         differ = st.toggle(
@@ -48,27 +48,27 @@ def question_table(summary: Summary) -> None:
         words = st.text_input(
             tr("Words of the question"), width=240, key="questions_words", persist_state="session"
         )
-    found: dict[str, dict] = {}
+    rows_by_question: dict[str, dict] = {}
     for row in summary.rows:
         if row.outcome is None or summary.lacks(row.instance, chosen):
             value = None
         else:
             value = metric(chosen)(row.outcome)
-        line = found.setdefault(row.question.id, {tr("Question"): row.question.text})
+        line = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.instance]] = value
     rows = {
         key: line
-        for key, line in found.items()
-        if holds_words(line[tr("Question")], words)
+        for key, line in rows_by_question.items()
+        if contains_words(line[tr("Question")], words)
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:
         caption("No question is like that.")
         return
-    shown = list(rows)[:SHOWN]
+    shown_ids = list(rows)[:MAX_TABLE_QUESTIONS]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
     picked = st.dataframe(
-        [rows[key] for key in shown],
+        [rows[key] for key in shown_ids],
         hide_index=True,
         column_config={tr("Question"): st.column_config.TextColumn(width="large"), **number},
         on_select="rerun",
@@ -77,14 +77,14 @@ def question_table(summary: Summary) -> None:
     )
     caption(
         "{shown:,} of {questions} shown. Choose a row to open it.",
-        shown=len(shown),
-        questions=many(len(found), "question"),
+        shown=len(shown_ids),
+        questions=many(len(rows_by_question), "question"),
     )
-    place = next(iter(picked["selection"]["rows"]), None)
-    if place is not None and place < len(shown):
+    picked_row = next(iter(picked["selection"]["rows"]), None)
+    if picked_row is not None and picked_row < len(shown_ids):
         button(
             tr("Open this question"),
-            partial(open_question, shown[place]),
+            partial(open_question, shown_ids[picked_row]),
             type="primary",
             icon="view_column",
         )
@@ -108,8 +108,10 @@ def one_question(number: int, question: str) -> None:
     """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
-    drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
-    if drawn is None:
+    drawn_question = next(
+        (one for one in store().drawn(number) if one.question.id == question), None
+    )
+    if drawn_question is None:
         raise BadInput(
             tr(
                 "Evaluation {number} holds no question “{question}”.",
@@ -117,36 +119,40 @@ def one_question(number: int, question: str) -> None:
                 question=question,
             )
         )
-    names = titles(run)
+    names = method_titles(run)
     chosen = tuple(names)
-    if len(names) > MOST_LANES:
+    if len(names) > MAX_COMPARE_LANES:
         chosen = tuple(
             st.multiselect(
                 tr("Lanes"),
                 list(names),
-                list(names)[:MOST_LANES],
+                list(names)[:MAX_COMPARE_LANES],
                 format_func=names.__getitem__,
-                max_selections=MOST_LANES,
+                max_selections=MAX_COMPARE_LANES,
                 key=f"lanes-{number}",
             )
         )
-    st.subheader(plain(drawn.question.text), anchor=False)
+    st.subheader(plain(drawn_question.question.text), anchor=False)
     facts = []
-    if not drawn.source.is_corpus:
-        start = ", ".join(drawn.question.entities) or tr("what is found in it")
+    if not drawn_question.source.is_corpus:
+        start = ", ".join(drawn_question.question.entities) or tr("what is found in it")
         facts.append(tr("Starts from {entities}", entities=start))
-    if drawn.question.answers:
-        facts.append(tr("Known answers: {answers}", answers=", ".join(drawn.question.answers)))
+    if drawn_question.question.answers:
+        facts.append(
+            tr("Known answers: {answers}", answers=", ".join(drawn_question.question.answers))
+        )
     st.caption(plain(" · ".join(facts)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
-    compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
+    compared = Session.evaluation_open.of(
+        key, lambda: _rows_as_comparison(run, drawn_question, chosen)
+    )
     drawing = finished_board(compared, key)
     with st.container(horizontal=True):
-        ask_again(run, drawn, chosen)
+        draw_ask_link(run, drawn_question, chosen)
         downloads(compared, drawing, f"hopscope-evaluation-{number}")
 
 
-def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
+def draw_ask_link(run: Run, drawn: DrawnQuestion, chosen: Sequence[str]) -> None:
     """Draw the link that asks a question of a run on Compare.
 
     Its lanes are these methods.
@@ -163,11 +169,13 @@ def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
     )
 
 
-def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
+def _rows_as_comparison(
+    run: Run, drawn: DrawnQuestion, chosen: tuple[str, ...]
+) -> MethodComparison:
     """Return the rows of a question as a comparison.
 
     It is on the question's graph, or on the documents that were asked and the graphs built of them.
     """
     source, environment = drawn.open(engine()), engine().environment
-    open_build = lambda line: graph_of(line, source, environment)
-    return opened(store(), run, drawn.question.id, source, chosen, open_build)
+    open_build = lambda line: open_lane_graph(line, source, environment)
+    return reopen_comparison(store(), run, drawn.question.id, source, chosen, open_build)

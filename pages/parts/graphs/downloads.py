@@ -10,15 +10,20 @@ from typing import Any
 
 import streamlit as st
 
-from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
-from core.io.temporary import temporary_folder
+from core.graph.writers.exports import (
+    EXPORT_FORMATS,
+    default_export_name,
+    export_graph,
+    unwritten_sentences,
+)
+from core.io.temporary_folders import temporary_folder
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-VERSION = re.compile(r" \d[\d.]{1,20}")
+VERSION_PATTERN = re.compile(r" \d[\d.]{1,20}")
 # Most triples that are written for a browser, which takes some 20 seconds. The command line has no
 # limit.
-MOST = 3_000_000
+MAX_DOWNLOAD_TRIPLES = 3_000_000
 
 
 def download(graph: Any) -> None:
@@ -26,7 +31,7 @@ def download(graph: Any) -> None:
 
     A note names what the format leaves out.
     """
-    if graph.n_edges > MOST:
+    if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
                 "{triples} are written by the command: `python -m core graph export {graph}`.",
@@ -38,33 +43,35 @@ def download(graph: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
             tr("Take it out as"),
-            list(WRITTEN),
-            format_func=lambda name: WRITTEN[name].title,
+            list(EXPORT_FORMATS),
+            format_func=lambda name: EXPORT_FORMATS[name].title,
             key="out_format",
             width=260,
         )
-        name = usual_name(graph.name.replace(":", "-"), format)
+        name = default_export_name(graph.name.replace(":", "-"), format)
         st.download_button(
             tr("Download"),
-            lambda: content(graph, format, name),
-            name if WRITTEN[format].suffix else f"{name}.zip",
+            lambda: graph_file(graph, format, name),
+            name if EXPORT_FORMATS[format].suffix else f"{name}.zip",
             on_click="ignore",
             icon=":material/download:",
             key="out_download",
         )
-    tools = VERSION.sub("", WRITTEN[format].read_by)
-    st.caption(plain(" ".join([tr("Read by {tools}.", tools=tools), *left_out(graph, format)])))
+    tools = VERSION_PATTERN.sub("", EXPORT_FORMATS[format].read_by)
+    st.caption(
+        plain(" ".join([tr("Read by {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
+    )
 
 
-def content(graph: Any, format: str, name: str) -> bytes:
+def graph_file(graph: Any, format: str, name: str) -> bytes:
     """Return the file of a graph in a format.
 
     It is a zip archive if the format has several tables.
     """
     folder = temporary_folder()
     try:
-        files = export(graph, format, folder / name)
-        if WRITTEN[format].suffix:
+        files = export_graph(graph, format, folder / name)
+        if EXPORT_FORMATS[format].suffix:
             return files[0].read_bytes()
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -15,20 +15,20 @@ import numpy as np
 import streamlit as st
 
 from core.datasets.relations import relation_words
-from core.datasets.wording import table_of
+from core.datasets.wording import relation_table
 from core.errors import shorten
-from core.graph.algorithms.layout import positions
+from core.graph.algorithms.layout import node_positions
 from core.graph.algorithms.overview import Overview, overview
 from pages.parts.graphs.walk_view import (
-    DARK,
-    HEIGHT,
-    LIGHT,
-    LONGEST,
-    WIDTH,
-    alone,
+    DARK_COLOURS,
+    LAYOUT_HEIGHT,
+    LAYOUT_WIDTH,
+    LIGHT_COLOURS,
+    MAX_PICTURE_NAME_CHARACTERS,
+    cut_name,
     network,
-    options,
-    shown,
+    self_contained_page,
+    vis_options,
 )
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -44,14 +44,14 @@ HUES_LIGHT = (
     "#3d7a8a",
 )
 HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
-EVEN = 0.55  # weight of the evenly spread positions against those of the layout, 0 to 1
-PUSHES = 300  # most rounds that push overlapping names apart
+EVEN_WEIGHT = 0.55  # weight of the evenly spread positions against those of the layout, 0 to 1
+MAX_PUSH_ROUNDS = 300  # most rounds that push overlapping names apart
 # Radius of the dot and font size of the name, in pixels, by role.
-SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
+ROLE_SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the graph …"))
-def part(digest: str, _graph: Any) -> Overview:
+def overview_part(digest: str, _graph: Any) -> Overview:
     """Return the part of a graph that is drawn, cached by the graph's digest."""
     return overview(_graph)
 
@@ -62,11 +62,13 @@ def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
     The page loads nothing, and every name in it is text. It is cached by the graph's digest and the
     words of its relations.
     """
-    return _drawn(graph.digest, graph.name, dict(table_of(graph.name)), dark, graph, chosen)
+    return _overview_page(
+        graph.digest, graph.name, dict(relation_table(graph.name)), dark, graph, chosen
+    )
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _drawn(
+def _overview_page(
     digest: str,
     name: str,
     table: dict[str, tuple[str, str]],
@@ -75,30 +77,33 @@ def _drawn(
     _chosen: Overview,
 ) -> str:
     graph, chosen = _graph, _chosen
-    colours, hues = (DARK, HUES_DARK) if dark else (LIGHT, HUES_LIGHT)
+    colours, hues = (DARK_COLOURS, HUES_DARK) if dark else (LIGHT_COLOURS, HUES_LIGHT)
     net = network(colours)
-    joined, nodes = _joined(graph, chosen), (*chosen.hubs, *chosen.joints, *chosen.further)
-    known = dict(
+    relations_by_pair, nodes = (
+        _drawn_relations(graph, chosen),
+        (*chosen.hubs, *chosen.joints, *chosen.further),
+    )
+    name_and_degree = dict(
         zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist()))
     )
     places = _places(
         nodes,
-        list(joined),
-        [SIZES[_role(chosen, node)] for node in nodes],
-        [known[node][0] for node in nodes],
+        list(relations_by_pair),
+        [ROLE_SIZES[_role(chosen, node)] for node in nodes],
+        [name_and_degree[node][0] for node in nodes],
     )
     for role, members in (
         ("hub", chosen.hubs),
         ("joint", chosen.joints),
         ("further", chosen.further),
     ):
-        size, letters = SIZES[role]
+        size, letters = ROLE_SIZES[role]
         for node in members:
-            name, degree = known[node]
+            name, degree = name_and_degree[node]
             net.add_node(
                 node,
-                label=shown(name, LONGEST),
-                title=shown(f"{name} · {many(degree, 'edge')}", 200),
+                label=cut_name(name, MAX_PICTURE_NAME_CHARACTERS),
+                title=cut_name(f"{name} · {many(degree, 'edge')}", 200),
                 shape="dot",
                 size=size,
                 color=colours["here" if role == "hub" else "near" if role == "joint" else "far"],
@@ -107,18 +112,20 @@ def _drawn(
                 y=places[node][1],
                 outer=role == "further",
             )
-    hue = {relation: hues[i] for i, relation in enumerate(_relations(joined)[: len(hues)])}
-    for (head, tail), relations in joined.items():
+    hue = {
+        relation: hues[i] for i, relation in enumerate(_relations(relations_by_pair)[: len(hues)])
+    }
+    for (head, tail), relations in relations_by_pair.items():
         text = ", ".join(_words(graph, relation, table) for relation in relations)
         net.add_edge(
             head,
             tail,
-            title=shown(text, 200),
+            title=cut_name(text, 200),
             color=hue.get(relations[0], colours["edge"]),
             width=1.4,
         )
-    net.set_options(json.dumps(options(colours)))
-    return alone(net.generate_html(notebook=False), colours)
+    net.set_options(json.dumps(vis_options(colours)))
+    return self_contained_page(net.generate_html(notebook=False), colours)
 
 
 def _role(chosen: Overview, node: int) -> str:
@@ -137,23 +144,26 @@ def _places(
     ----------
     sizes : radius of the dot and font size of the name of each node, in pixels.
     """
-    laid = positions(nodes, edges)
+    laid = node_positions(nodes, edges)
     xy = np.array([laid[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
-    plane = np.array([WIDTH, HEIGHT], float)
+    plane = np.array([LAYOUT_WIDTH, LAYOUT_HEIGHT], float)
     half = np.array(
         [
-            (max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters)
+            (
+                max(size, 0.27 * letters * min(len(name), MAX_PICTURE_NAME_CHARACTERS)),
+                size + 0.75 * letters,
+            )
             for (size, letters), name in zip(sizes, names)
         ]
     )
-    xy = ((1 - EVEN) * xy + EVEN * ranks) * (plane - 2 * half) + half
-    for _ in range(PUSHES):
+    xy = ((1 - EVEN_WEIGHT) * xy + EVEN_WEIGHT * ranks) * (plane - 2 * half) + half
+    for _ in range(MAX_PUSH_ROUNDS):
         away = xy[:, None] - xy[None]
         over = half[:, None] + half[None] - abs(away)
         over[np.arange(len(nodes)), np.arange(len(nodes))] = 0
-        both = (over > 0).all(2)
-        if not both.any():
+        overlapping = (over > 0).all(2)
+        if not overlapping.any():
             break
         axis = over.argmin(2)
         sign = np.where(
@@ -163,7 +173,7 @@ def _places(
         )
         for way in (0, 1):
             xy[:, way] += 0.3 * (
-                np.where(both & (axis == way), over[..., way], 0) * sign[..., way]
+                np.where(overlapping & (axis == way), over[..., way], 0) * sign[..., way]
             ).sum(1)
         xy = np.clip(xy, half, plane - half)
     return dict(zip(nodes, xy.round(1).tolist()))
@@ -171,12 +181,15 @@ def _places(
 
 def legend(graph: Any, chosen: Overview, dark: bool) -> str:
     """Return the colours of the relations as HTML with escaped names."""
-    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_joined(graph, chosen))
-    table = table_of(graph.name)
+    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_drawn_relations(graph, chosen))
+    table = relation_table(graph.name)
     rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
     if len(relations) > len(hues):
         rows.append(
-            ((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation"))
+            (
+                (DARK_COLOURS if dark else LIGHT_COLOURS)["edge"],
+                many(len(relations) - len(hues), "other relation"),
+            )
         )
     line = (
         "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;"
@@ -203,16 +216,18 @@ def sentence(graph: Any, chosen: Overview) -> str:
             entities=many(graph.n_nodes, "entity", "entities"),
         )
     else:
-        more = ""
+        others_text = ""
         if chosen.further:
-            more = tr(", and {further:,} more that these lead to", further=len(chosen.further))
+            others_text = tr(
+                ", and {further:,} more that these lead to", further=len(chosen.further)
+            )
         seen = tr(
             "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join "
             "them{more}",
             hubs=len(chosen.hubs),
             n_nodes=graph.n_nodes,
             joints=len(chosen.joints),
-            more=more,
+            more=others_text,
         )
     return plain(
         tr(
@@ -225,19 +240,19 @@ def sentence(graph: Any, chosen: Overview) -> str:
     )
 
 
-def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
+def _drawn_relations(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
     """Return the relations between two drawn entities, by pair and direction.
 
     Self-loops are left out.
     """
-    found: dict[tuple[int, int], list[int]] = {}
+    relations_by_pair: dict[tuple[int, int], list[int]] = {}
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64))
     )
     for head, relation, tail in zip(heads, relations, tails):
-        if head != tail and relation not in found.setdefault((head, tail), []):
-            found[head, tail].append(relation)
-    return found
+        if head != tail and relation not in relations_by_pair.setdefault((head, tail), []):
+            relations_by_pair[head, tail].append(relation)
+    return relations_by_pair
 
 
 def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:

@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import Dataset, datasets
-from core.graph.algorithms.overview import MANY
-from core.graph.columns import TYPES, Table
+from core.graph.algorithms.overview import MAX_COUNTED_TRIPLES
+from core.graph.columns import COLUMN_TYPES, Table
 from core.graph.names.language import choose_language, graph_language
-from pages.parts.graphs.walk_view import DARK, LIGHT
+from pages.parts.graphs.walk_view import DARK_COLOURS, LIGHT_COLOURS
 from pages.parts.shared.actions import button
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.sentences import caption, write
@@ -20,8 +20,8 @@ from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
-BARS = 20  # relations in the bar chart
-DIRECTIONS = {
+MAX_RELATION_BARS = 20  # relations in the bar chart
+DIRECTION_PHRASES = {
     "out": tr("along the triples"),
     "in": tr("against the triples"),
     "both": tr("both ways"),
@@ -29,7 +29,7 @@ DIRECTIONS = {
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
-def counts(digest: str, _graph: Any) -> dict[str, Any]:
+def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
     """Return the counts of a graph, cached by its digest.
 
     They are the degrees with their numbers of entities, the triples per relation, and more.
@@ -47,12 +47,12 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
     }
 
 
-def counted(graph: Any) -> bool:
+def may_count(graph: Any) -> bool:
     """Return whether the counts may be drawn.
 
     To count a very large graph, all of it is read, so the user is asked first.
     """
-    if graph.n_edges <= MANY or session.count_asked == graph.digest:
+    if graph.n_edges <= MAX_COUNTED_TRIPLES or session.count_asked == graph.digest:
         return True
     write(
         "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
@@ -62,7 +62,7 @@ def counted(graph: Any) -> bool:
     return False
 
 
-def figures(graph: Any) -> None:
+def draw_counts(graph: Any) -> None:
     """Draw the main counts in a row, and the language of the graph."""
     with st.container(horizontal=True, gap="large", key="figures"):
         for label, value in (
@@ -85,19 +85,20 @@ def figures(graph: Any) -> None:
 
 def details(graph: Any) -> None:
     """Draw further facts of the graph and its origin."""
-    found, known = counts(graph.digest, graph), datasets().get(graph_name())
+    graph_figures, dataset = graph_counts(graph.digest, graph), datasets().get(graph_name())
     facts = {
-        tr("Searches run"): DIRECTIONS[graph.direction] + tr(", unless a step says otherwise"),
-        tr("Most edges at one entity"): f"{found['largest']:,}",
-        tr("Isolated entities"): f"{found['isolated']:,}",
+        tr("Searches run"): DIRECTION_PHRASES[graph.direction]
+        + tr(", unless a step says otherwise"),
+        tr("Most edges at one entity"): f"{graph_figures['largest']:,}",
+        tr("Isolated entities"): f"{graph_figures['isolated']:,}",
         tr("Triples from an entity to itself"): tr("not counted in a graph of this size")
-        if found["loops"] is None
-        else f"{found['loops']:,}",
-        tr("Said of entities"): _said(graph.columns.nodes),
-        tr("Said of triples"): _said(graph.columns.edges),
+        if graph_figures["loops"] is None
+        else f"{graph_figures['loops']:,}",
+        tr("Said of entities"): _column_counts(graph.columns.nodes),
+        tr("Said of triples"): _column_counts(graph.columns.edges),
         tr("On disk"): _size(graph),
-        tr("From"): _origin(known),
-        tr("Licence"): "" if known is None else known.licence,
+        tr("From"): _origin(dataset),
+        tr("Licence"): "" if dataset is None else dataset.licence,
     }
     for label, value in facts.items():
         if value:
@@ -111,9 +112,9 @@ def charts(graph: Any) -> None:
     """Draw the distribution of degrees, and the number of triples per relation."""
     import plotly.graph_objects as go
 
-    found = counts(graph.digest, graph)
-    colour = (DARK if st.context.theme.type == "dark" else LIGHT)["near"]
-    degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
+    graph_figures = graph_counts(graph.digest, graph)
+    colour = (DARK_COLOURS if st.context.theme.type == "dark" else LIGHT_COLOURS)["near"]
+    degrees = [(d, n) for d, n in zip(graph_figures["degrees"], graph_figures["entities"]) if d]
     st.markdown(tr("**Edges at an entity**"))
     caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
     dots = go.Figure(
@@ -132,18 +133,20 @@ def charts(graph: Any) -> None:
         yaxis={"type": "log", "title": tr("entities"), "dtick": 1},
     )
     st.plotly_chart(dots, theme="streamlit", key="degrees", config={"displayModeBar": False})
-    order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
+    order = sorted(range(graph.n_relations), key=lambda i: (-graph_figures["relations"][i], i))[
+        :MAX_RELATION_BARS
+    ]
     st.markdown(tr("**Triples of a relation**"))
-    if graph.n_relations > BARS:
+    if graph.n_relations > MAX_RELATION_BARS:
         caption(
             "The {shown} most frequent of {n_relations:,}.",
-            shown=BARS,
+            shown=MAX_RELATION_BARS,
             n_relations=graph.n_relations,
         )
     names = [_label(graph.relation_names[i]) for i in order]
     bars = go.Figure(
         go.Bar(
-            x=[found["relations"][i] for i in order],
+            x=[graph_figures["relations"][i] for i in order],
             y=list(range(len(order))),
             orientation="h",
             marker={"color": colour},
@@ -176,16 +179,16 @@ def _label(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _said(table: Table | None) -> str:
+def _column_counts(table: Table | None) -> str:
     """Return the columns of a table with their numbers of filled rows."""
     if table is None:
         return ""
     counts = {
-        name: sum(map(bool, table.texts(name))) if TYPES[name] == "string" else len(table)
+        name: sum(map(bool, table.texts(name))) if COLUMN_TYPES[name] == "string" else len(table)
         for name in table.names
     }
     return ", ".join(
-        f"{name} ({count:,})" for name, count in counts.items() if TYPES[name] != "ids"
+        f"{name} ({count:,})" for name, count in counts.items() if COLUMN_TYPES[name] != "ids"
     )
 
 

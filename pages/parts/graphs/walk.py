@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from core.errors import shorten
-from core.graph.names.lookup import names
-from core.graph.texts import node_texts, relation_texts, weights
-from pages.parts.graphs.overview import legend, part, picture_of, sentence
-from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from core.graph.names.lookup import name_lookup
+from core.graph.texts import edge_weights, node_texts, relation_texts
+from pages.parts.graphs.overview import legend, overview_part, picture_of, sentence
+from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_picture
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
@@ -20,11 +20,11 @@ from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-PAGE = 50  # steps on one page of the table
-ROOM = 60  # most entities in a picture
-CRUMBS = 8  # entities of the way that are shown
-DESCRIBED = 300  # characters of a description that are shown without a click
-EVERY = -1  # filter value for all relations
+STEPS_PER_PAGE = 50  # steps on one page of the table
+MAX_PICTURE_ENTITIES = 60  # most entities in a picture
+MAX_TRAIL_ENTITIES = 8  # entities of the way that are shown
+MAX_OPEN_DESCRIPTION_CHARACTERS = 300  # characters of a description that are shown without a click
+ALL_RELATIONS = -1  # filter value for all relations
 
 
 def trail(graph: Any) -> list[int]:
@@ -32,7 +32,7 @@ def trail(graph: Any) -> list[int]:
     return session.trails.setdefault(graph.digest, [])
 
 
-def go(graph: Any, node: int) -> None:
+def go_to_node(graph: Any, node: int) -> None:
     """Walk to an entity, or back along the way if it was visited before."""
     been = trail(graph)
     if node in been:
@@ -40,31 +40,31 @@ def go(graph: Any, node: int) -> None:
     else:
         been.append(node)
     Session.walk_page[graph.digest].value = 0
-    Session.walk_filter[graph.digest].value = EVERY
+    Session.walk_filter[graph.digest].value = ALL_RELATIONS
     session.walk_search = ""
     st.query_params["entity"] = graph.node_name(node)
 
 
 def walk(graph: Any) -> None:
     """Draw the search, the way so far, and the present entity."""
-    _arrive(graph)
+    _follow_address(graph)
     _search(graph)
     been = trail(graph)
     if not been:
-        _begin(graph)
+        _draw_overview(graph)
         return
     if st.query_params.get("entity") != graph.node_name(been[-1]):
         st.query_params["entity"] = graph.node_name(been[-1])
     _crumbs(graph, been)
-    _here(graph, been[-1])
+    _draw_entity(graph, been[-1])
 
 
-def _begin(graph: Any) -> None:
+def _draw_overview(graph: Any) -> None:
     """Draw the overview of the graph before the first step: its best connected entities.
 
     They are drawn as buttons and in a picture.
     """
-    chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
+    chosen, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
@@ -74,29 +74,29 @@ def _begin(graph: Any) -> None:
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
     with st.container(border=True, key="picture"):
-        walked = lambda clicked: go(graph, clicked) if clicked in drawn else None
-        show(
+        walked = lambda clicked: go_to_node(graph, clicked) if clicked in drawn else None
+        show_picture(
             picture_of(graph, chosen, dark), walked, tr("The best connected entities as a picture")
         )
     st.html(legend(graph, chosen, dark))
     st.caption(sentence(graph, chosen))
 
 
-def _arrive(graph: Any) -> None:
+def _follow_address(graph: Any) -> None:
     """Walk to the entity of the address, if it is another one."""
-    wanted, been = st.query_params.get("entity"), trail(graph)
+    address_entity, been = st.query_params.get("entity"), trail(graph)
     if (
-        not wanted
-        or (been and graph.node_name(been[-1]) == wanted)
-        or session.walk_refused == (graph.digest, wanted)
+        not address_entity
+        or (been and graph.node_name(been[-1]) == address_entity)
+        or session.walk_refused == (graph.digest, address_entity)
     ):
         return
-    if names(graph).exact(wanted):
-        go(graph, names(graph).find(wanted))
+    if name_lookup(graph).exact(address_entity):
+        go_to_node(graph, name_lookup(graph).find(address_entity))
     else:
-        session.walk_refused = (graph.digest, wanted)
+        session.walk_refused = (graph.digest, address_entity)
         st.warning(
-            tr("“{wanted}” is not in this graph.", wanted=plain(wanted)),
+            tr("“{wanted}” is not in this graph.", wanted=plain(address_entity)),
             icon=":material/search_off:",
         )
 
@@ -115,7 +115,7 @@ def _search(graph: Any) -> None:
     )
     if not typed.strip():
         return
-    found = [int(node) for node, *_ in names(graph).search(typed, 8)]
+    found = [int(node) for node, *_ in name_lookup(graph).search(typed, 8)]
     if found:
         _choices(graph, found, "found")
     else:
@@ -126,22 +126,22 @@ def _choices(graph: Any, nodes: list[int], key: str) -> None:
     """Draw entities as buttons."""
     with st.container(horizontal=True, gap="small"):
         for node in nodes:
-            button(_short(graph, node), partial(go, graph, node), key=f"{key}-{node}")
+            button(_short(graph, node), partial(go_to_node, graph, node), key=f"{key}-{node}")
 
 
 def _crumbs(graph: Any, been: list[int]) -> None:
     """Draw the way so far; a click goes back."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
-        if len(been) > CRUMBS:
+        if len(been) > MAX_TRAIL_ENTITIES:
             st.caption("…", width="content")
-        places = [(_short(graph, node), node) for node in been[-CRUMBS:-1]]
-        way_back(places, "crumb", partial(go, graph))
+        places = [(_short(graph, node), node) for node in been[-MAX_TRAIL_ENTITIES:-1]]
+        way_back(places, "crumb", partial(go_to_node, graph))
         st.markdown(f"**{_short(graph, been[-1])}**", width="content")
 
 
-def _here(graph: Any, node: int) -> None:
+def _draw_entity(graph: Any, node: int) -> None:
     """Draw the present entity: its description, its picture and the table of its steps."""
-    _said(graph, node)
+    _draw_description(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
         st.info(
@@ -152,19 +152,24 @@ def _here(graph: Any, node: int) -> None:
     step_codes = graph.triples(edges)[1] * 2 + ~forward
     chosen = _filter(graph, step_codes)
     chosen_edges = (
-        np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
+        np.arange(len(edges)) if chosen == ALL_RELATIONS else np.flatnonzero(step_codes == chosen)
     )
     page = Session.walk_page[graph.digest]
-    listed = page_of(page, len(chosen_edges), PAGE)
-    rows = chosen_edges[listed.start : listed.stop]
-    around = neighbours[chosen_edges[listed.start :]]
-    _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
+    page_range = page_of(page, len(chosen_edges), STEPS_PER_PAGE)
+    rows = chosen_edges[page_range.start : page_range.stop]
+    around = neighbours[chosen_edges[page_range.start :]]
+    _picture(
+        graph,
+        node,
+        around[: MAX_PICTURE_ENTITIES * 4],
+        len(np.setdiff1d(neighbours[chosen_edges], [node])),
+    )
     _table(graph, neighbours[rows], edges[rows], forward[rows])
     hint = tr("Click one to walk there.")
-    pager(page, listed, len(chosen_edges), PAGE, tr("Steps"), hint)
+    pager(page, page_range, len(chosen_edges), STEPS_PER_PAGE, tr("Steps"), hint)
 
 
-def _said(graph: Any, node: int) -> None:
+def _draw_description(graph: Any, node: int) -> None:
     """Draw the type and the description of an entity, if the graph has them.
 
     A long description can be expanded.
@@ -173,25 +178,27 @@ def _said(graph: Any, node: int) -> None:
     text = node_texts(graph, [node])[0]
     if type:
         st.caption(plain(type))
-    if len(text) <= DESCRIBED:
+    if len(text) <= MAX_OPEN_DESCRIPTION_CHARACTERS:
         st.write(plain(text))
     else:
-        with st.expander(plain(shorten(text, DESCRIBED)), expanded=False):
+        with st.expander(plain(shorten(text, MAX_OPEN_DESCRIPTION_CHARACTERS)), expanded=False):
             st.write(plain(text))
 
 
-def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
+def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
     """Return the weights and descriptions of some edges.
 
     They are by column title, and only those that the graph has.
     """
-    table, heavy = graph.columns.edges, weights(graph)
-    found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
+    table, heavy = graph.columns.edges, edge_weights(graph)
+    values_by_title: dict[str, list] = (
+        {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
+    )
     if table is not None and table.has("description"):
-        found[tr("Description")] = [
-            shorten(text, DESCRIBED) for text in relation_texts(graph, edges)
+        values_by_title[tr("Description")] = [
+            shorten(text, MAX_OPEN_DESCRIPTION_CHARACTERS) for text in relation_texts(graph, edges)
         ]
-    return found
+    return values_by_title
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
@@ -199,21 +206,21 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
 
     Each has its number of steps.
     """
-    found, sizes = np.unique(step_codes, return_counts=True)
-    words = {EVERY: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
+    codes_found, sizes = np.unique(step_codes, return_counts=True)
+    words = {ALL_RELATIONS: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
     for step_code, size in sorted(
-        zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])
+        zip(codes_found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])
     ):
         words[step_code] = (
             f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
         )
-    here = Session.walk_filter[graph.digest]
-    if here.value not in words:
-        here.value = EVERY
+    chosen_filter = Session.walk_filter[graph.digest]
+    if chosen_filter.value not in words:
+        chosen_filter.value = ALL_RELATIONS
     return st.selectbox(
         tr("Relation"),
         list(words),
-        key=here.name,
+        key=chosen_filter.name,
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
@@ -224,12 +231,12 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
 
 
 def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
-    part = neighbourhood(graph, node, near.tolist(), ROOM)
-    drawn = {*part.near, *part.far}
+    part = neighbourhood(graph, node, near.tolist(), MAX_PICTURE_ENTITIES)
+    drawn_nodes = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
-        show(
-            picture(graph, part, st.context.theme.type == "dark"),
-            lambda clicked: go(graph, clicked) if clicked in drawn else None,
+        show_picture(
+            picture_html(graph, part, st.context.theme.type == "dark"),
+            lambda clicked: go_to_node(graph, clicked) if clicked in drawn_nodes else None,
         )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
     caption(
@@ -243,19 +250,19 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """Draw the steps of one page; a click on one walks there."""
-    here = trail(graph)[-1]
-    listed = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
+    present_node = trail(graph)[-1]
+    table_key = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(
         {
             tr("Way"): ["→" if f else "←" for f in forward],
             tr("Relation"): [graph.relation_names[r] for r in graph.triples(edges)[1]],
             tr("Neighbour"): graph.names(neighbours),
             tr("Its edges"): graph.degrees(neighbours).tolist(),
-            **_of_edges(graph, edges),
+            **_edge_values(graph, edges),
         },
         len(edges),
-        lambda row: go(graph, int(neighbours[row])),
-        f"steps-{graph.digest[:8]}-{here}-{listed}",
+        lambda row: go_to_node(graph, int(neighbours[row])),
+        f"steps-{graph.digest[:8]}-{present_node}-{table_key}",
         max_height=420,
         formats={
             tr("Way"): st.column_config.TextColumn(

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.graph.algorithms.layout import positions
-from core.graph.algorithms.neighbourhood import induced
+from core.graph.algorithms.layout import node_positions
+from core.graph.algorithms.neighbourhood import induced_edges
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
-WIDTH, HEIGHT = 1000, 480  # size of the layout area, in pixels
-FILLED = 36  # entities up to which neighbours of neighbours are added
-NARROW = 640  # width in pixels below which a frame has room for few names
-LABELLED = 14  # most pairs of entities for which edges are labelled
-LONGEST = 26  # most characters of a name in the picture
-LIGHT = {
+LAYOUT_WIDTH, LAYOUT_HEIGHT = 1000, 480  # size of the layout area, in pixels
+MAX_FILLED_ENTITIES = 36  # entities up to which neighbours of neighbours are added
+NARROW_WIDTH = 640  # width in pixels below which a frame has room for few names
+MAX_LABELLED_PAIRS = 14  # most pairs of entities for which edges are labelled
+MAX_PICTURE_NAME_CHARACTERS = 26  # most characters of a name in the picture
+LIGHT_COLOURS = {
     "text": "#1f2933",
     "paper": "#f6f7f9",
     "edge": "#b9c3cd",
@@ -31,7 +31,7 @@ LIGHT = {
     "far": "#b4bec8",
     "faint": "#66727e",
 }
-DARK = {
+DARK_COLOURS = {
     "text": "#e6ebf0",
     "paper": "#12181f",
     "edge": "#56626e",
@@ -40,18 +40,18 @@ DARK = {
     "far": "#6d7985",
     "faint": "#a3afba",
 }
-_CDN = re.compile(
+_CDN_TAGS = re.compile(
     r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S
 )
 # It spreads the nodes over the actual size of the frame, and tells the page which node was clicked.
 # A narrow frame leaves out the nodes two steps away, so that the other names stay readable.
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const \
-few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
+few=innerWidth<{NARROW_WIDTH},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
 const \
 seen=nodes.get().filter(n=>!(few&&n.outer)),\
 ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
 nodes.update(nodes.get().filter(n=>n.outer).map(n=>({{id:n.id,hidden:few}})));
-const [l,r]=few?ends('x'):[0,{WIDTH}],[t,b]=few?ends('y'):[0,{HEIGHT}];
+const [l,r]=few?ends('x'):[0,{LAYOUT_WIDTH}],[t,b]=few?ends('y'):[0,{LAYOUT_HEIGHT}];
 seen.forEach(n=>network.moveNode(n.id,(n.x-l)*w/(r-l||1),(n.y-t)*h/(b-t||1)));
 network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
 fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
@@ -78,7 +78,7 @@ _FRAME = """export default function({data, parentElement, setTriggerValue}) {
   addEventListener("message", hear);
   return () => removeEventListener("message", hear);
 }"""
-_HREF = re.compile("href", re.I)
+_HREF_PATTERN = re.compile("href", re.I)
 
 
 @cache
@@ -86,7 +86,7 @@ def _component():
     return st.components.v2.component("hopscope_walk", js=_FRAME)
 
 
-def show(
+def show_picture(
     html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")
 ) -> None:
     """Draw the picture in a sandboxed frame.
@@ -105,7 +105,7 @@ def show(
 
     _component()(
         key=Session.walk_picture.name,
-        data={"html": html, "height": HEIGHT, "title": title},
+        data={"html": html, "height": LAYOUT_HEIGHT, "title": title},
         on_walk_change=clicked,
     )
 
@@ -133,17 +133,17 @@ def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neig
     If there are few neighbours, their neighbours are added.
     """
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
-    taken, far = {here, *near}, []
-    if len(near) < FILLED // 2:
+    drawn_nodes, far_nodes = {here, *near}, []
+    if len(near) < MAX_FILLED_ENTITIES // 2:
         for node in near:
-            share = max(1, (min(room, FILLED) - 1 - len(near)) // max(1, len(near)))
-            steps = graph.steps(node)[0][: share + len(taken)]
-            fresh = [int(n) for n in dict.fromkeys(steps.tolist()) if n not in taken][:share]
-            taken.update(fresh)
-            far += fresh
-    nodes = np.array(sorted(taken), np.int64)
+            share = max(1, (min(room, MAX_FILLED_ENTITIES) - 1 - len(near)) // max(1, len(near)))
+            steps = graph.steps(node)[0][: share + len(drawn_nodes)]
+            fresh = [int(n) for n in dict.fromkeys(steps.tolist()) if n not in drawn_nodes][:share]
+            drawn_nodes.update(fresh)
+            far_nodes += fresh
+    nodes = np.array(sorted(drawn_nodes), np.int64)
     return Neighbourhood(
-        here, tuple(near), tuple(far), tuple(int(e) for e in induced(graph, nodes))
+        here, tuple(near), tuple(far_nodes), tuple(int(e) for e in induced_edges(graph, nodes))
     )
 
 
@@ -155,7 +155,7 @@ def network(colours: Mapping[str, str]) -> Any:
     from pyvis.network import Network
 
     net = Network(
-        height=f"{HEIGHT}px",
+        height=f"{LAYOUT_HEIGHT}px",
         width="100%",
         directed=True,
         bgcolor=colours["paper"],
@@ -173,15 +173,15 @@ def _templates(folder: str) -> Any:
     return Environment(loader=FileSystemLoader(folder))
 
 
-def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
+def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
     """Return the picture as an HTML page.
 
     The page loads nothing, and every name in it is text.
     """
-    colours = DARK if dark else LIGHT
+    colours = DARK_COLOURS if dark else LIGHT_COLOURS
     net = network(colours)
     pairs = _pairs(graph, part)
-    places = positions([part.here, *part.near, *part.far], list(pairs))
+    places = node_positions([part.here, *part.near, *part.far], list(pairs))
     for node in (part.here, *part.near, *part.far):
         _node(net, graph, part, node, places[node], colours)
     for (source, target), relations in pairs.items():
@@ -189,13 +189,17 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
         net.add_edge(
             source,
             target,
-            title=shown(text, 200),
+            title=cut_name(text, 200),
             color=colours["edge"],
             width=1.2,
-            **({"label": shown(text, LONGEST)} if len(pairs) <= LABELLED else {}),
+            **(
+                {"label": cut_name(text, MAX_PICTURE_NAME_CHARACTERS)}
+                if len(pairs) <= MAX_LABELLED_PAIRS
+                else {}
+            ),
         )
-    net.set_options(json.dumps(options(colours)))
-    return alone(net.generate_html(notebook=False), colours)
+    net.set_options(json.dumps(vis_options(colours)))
+    return self_contained_page(net.generate_html(notebook=False), colours)
 
 
 def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
@@ -203,7 +207,7 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
 
     Self-loops are left out; the table has them.
     """
-    found: dict[tuple[int, int], list[str]] = {}
+    names_by_pair: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64))
@@ -211,10 +215,10 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     for ends, relation in zip(zip(heads, tails), relations):
         if ends[0] == ends[1] or (ends[0] in outer and ends[1] in outer):
             continue
-        names = found.setdefault(ends, [])
+        names = names_by_pair.setdefault(ends, [])
         if graph.relation_names[relation] not in names:
             names.append(graph.relation_names[relation])
-    return found
+    return names_by_pair
 
 
 def _node(
@@ -230,8 +234,8 @@ def _node(
     size = {"here": 20, "near": 11, "far": 7}[role]
     net.add_node(
         node,
-        label=shown(name, LONGEST),
-        title=shown(tr("{name} · {degree:,} edges", name=name, degree=graph.degree(node)), 200),
+        label=cut_name(name, MAX_PICTURE_NAME_CHARACTERS),
+        title=cut_name(tr("{name} · {degree:,} edges", name=name, degree=graph.degree(node)), 200),
         shape="diamond" if role == "here" else "dot",
         size=size,
         color=colours[role],
@@ -239,23 +243,23 @@ def _node(
             "size": {"here": 17, "near": 13, "far": 11}[role],
             "color": colours["faint" if role == "far" else "text"],
         },
-        x=place[0] * WIDTH,
-        y=place[1] * HEIGHT,
+        x=place[0] * LAYOUT_WIDTH,
+        y=place[1] * LAYOUT_HEIGHT,
         outer=role == "far",
     )
 
 
-def shown(text: str, limit: int) -> str:
+def cut_name(text: str, limit: int) -> str:
     """Return `text` on one line, cut to `limit` characters.
 
     pyvis takes a title with "href" for HTML, so an invisible character splits that word.
     """
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
-    return _HREF.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
+    return _HREF_PATTERN.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
 
 
-def options(colours: dict[str, str]) -> dict[str, Any]:
+def vis_options(colours: dict[str, str]) -> dict[str, Any]:
     """Return the options of vis.js for a picture of those colours."""
     return {
         "physics": {"enabled": False},
@@ -283,7 +287,7 @@ def options(colours: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def alone(html: str, colours: dict[str, str]) -> str:
+def self_contained_page(html: str, colours: dict[str, str]) -> str:
     """Return a page without external resources and without pyvis's frame around the drawing."""
     style = (
         f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} "
@@ -295,5 +299,6 @@ def alone(html: str, colours: dict[str, str]) -> str:
         f"max-width:60vw;white-space:normal}}</style>"
     )
     return (
-        _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"
+        _CDN_TAGS.sub("", html).replace("</head>", style + "</head>", 1)
+        + f"<script>{_SCRIPT}</script>"
     )

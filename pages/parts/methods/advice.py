@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from core.cases import ratings
-from core.diagnosis.changes.adviser import SizeAdvice, advise
+from core.diagnosis.changes.size_advice import SizeAdvice, advise_subgraph_size
 from core.errors import HopscopeError, UnknownEntity
 from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.session import engine, source
+from pages.parts.shared.session import engine, page_source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 
 
-def asked() -> Question:
+def compare_question() -> Question:
     """Return the question in the bar of the page Compare."""
     text = session.question
     known = known_question(text)
@@ -29,19 +29,19 @@ def asked() -> Question:
     )
 
 
-def tried() -> Question:
+def trial_question() -> Question:
     """Return the question on the page Build, with the facts of its set."""
     text = session.try_question
     return known_question(text) or Question(text)
 
 
-def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
+def advise_size(operator: Operator, question: Question) -> SizeAdvice | str | None:
     """Return the suggested size for an operator that keeps the nodes of largest PageRank.
 
     It is a sentence if there is no suggestion. None for other operators, without a question, and
     while the graph is not open.
     """
-    job = engine().jobs.get(f"open-{source().graph_name}")
+    job = engine().jobs.get(f"open-{page_source().graph_name}")
     opened = job.result if job is not None else None
     if (
         not isinstance(operator, PersonalizedPageRank)
@@ -57,7 +57,7 @@ def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
         return str(error)
 
 
-def same_words(keep: int) -> str:
+def same_size_text(keep: int) -> str:
     """Return the sentence that the suggested size equals the present one."""
     return tr("{keep:,} nodes is also what this question suggests.", keep=keep)
 
@@ -68,7 +68,7 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
     It has a title, the reasons, and the value that a button sets if it differs from the present
     one.
     """
-    advice = advised(operator, question) if operator is not None else None
+    advice = advise_size(operator, question) if operator is not None else None
     if advice is None:
         return None
     if isinstance(advice, str):
@@ -79,7 +79,7 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
         "button": tr("Keep {keep:,} nodes", keep=advice.keep),
     }
     if advice.keep == getattr(operator, "keep", None):
-        return {**words, "title": same_words(advice.keep), "value": None}
+        return {**words, "title": same_size_text(advice.keep), "value": None}
     return {
         **words,
         "title": tr("Suggested for this question: {keep:,} nodes", keep=advice.keep),
@@ -94,12 +94,12 @@ def _advice(opened: Any, question: Question) -> SizeAdvice:
     """
     log = ratings(opened.digest)
     key = (opened.digest, question, len(log), log[-1].time if log else 0)
-    known = session.advice
-    if key not in known:
+    known_advice = session.advice
+    if key not in known_advice:
         seeds = seeds_of(opened, question.text, question.entities)
-        named = Question(
+        question_facts = Question(
             question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops
         )
-        known.clear()
-        known[key] = advise(opened, named, seeds, log)
-    return known[key]
+        known_advice.clear()
+        known_advice[key] = advise_subgraph_size(opened, question_facts, seeds, log)
+    return known_advice[key]

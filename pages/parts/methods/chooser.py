@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.diagnosis.wording import sentence
+from core.diagnosis.wording import capitalised
 from core.instances.catalogue import Instance
-from core.instances.needs import missing
+from core.instances.model_needs import missing_models
 from pages.parts.methods.groups import grouped
 from pages.parts.shared.scripts import component
 from pages.parts.shared.wording import tr
@@ -39,7 +39,7 @@ def chooser(
 
 
 def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
-    steps = [{"stage": step.stage, "title": sentence(tr(step.title))} for step in one.line]
+    steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in one.line]
     return {
         "steps": steps,
         "id": one.id,
@@ -47,6 +47,6 @@ def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
         "number": one.number,
         "sentence": tr(one.title) if one.title != one.label else "",
         "line": one.line.words(),
-        "needs": " ".join(missing(one.line, models, answering)),
+        "needs": " ".join(missing_models(one.line, models, answering)),
         "changes": bool(one.base),
     }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.instances.catalogue import OWN, Instance
+from core.instances.catalogue import OWN_GROUP, Instance
 from core.sharing import shared
 from pages.parts.shared.wording import tr
 
-HEADING = "# "  # prefix of the options that are headings; no id begins so
+HEADING_PREFIX = "# "  # prefix of the options that are headings; no id begins so
 
 
-def saved() -> str:
+def saved_heading() -> str:
     """Return the heading of the methods that users saved."""
     return tr("Saved here") if shared() else tr("Saved by you")
 
@@ -20,30 +20,30 @@ def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
     """Return the methods by the title of their group, in the catalogue's order."""
     groups: dict[str, list[Instance]] = {}
     for one in known.values():
-        groups.setdefault(saved() if one.group == OWN else one.group or tr("Others"), []).append(
-            one
-        )
+        groups.setdefault(
+            saved_heading() if one.group == OWN_GROUP else one.group or tr("Others"), []
+        ).append(one)
     return groups
 
 
-def options(known: Mapping[str, Instance]) -> dict[str, str]:
+def method_options(known: Mapping[str, Instance]) -> dict[str, str]:
     """Return the label of every option, in order.
 
     A heading comes before the methods of its group, and a variant after its base.
     """
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for title, rows in grouped(known).items():
-        found |= {HEADING + title: f"── {title} ──"} | {
-            one.id: ("↳ " if one.base else "") + label(one) for one in rows
+        labels |= {HEADING_PREFIX + title: f"── {title} ──"} | {
+            one.id: ("↳ " if one.base else "") + method_label(one) for one in rows
         }
-    return found
+    return labels
 
 
-def label(instance: Instance) -> str:
+def method_label(instance: Instance) -> str:
     """Return the label of a method, its number, and its line in words."""
     return " · ".join(filter(None, (tr(instance.label), instance.number, instance.line.words())))
 
 
 def is_heading(option: str | None) -> bool:
     """Return whether an option is a heading."""
-    return option is not None and option.startswith(HEADING)
+    return option is not None and option.startswith(HEADING_PREFIX)

@@ -13,14 +13,14 @@ from typing import Any
 import streamlit as st
 
 from core.errors import BadInput
+from core.models.api_keys import KEY_VARIABLE_EXAMPLE, KEY_VARIABLE_PATTERN, check_key, key_for
 from core.models.chat.openai import OpenAIChat
-from core.models.declared import ROLES, own_file
-from core.models.discovery import PORTS, FoundServer, find_servers, list_models, role_kind
+from core.models.declarations import ROLE_KINDS, own_file
+from core.models.discovery import SERVER_PORTS, FoundServer, find_servers, list_models, role_kind
 from core.models.hosts import check_host
-from core.models.keys import HOW, NAME, check_key, key_for
 from core.sharing import check_administrator
-from pages.parts.models.measuring import begin_measure
-from pages.parts.models.roles import ROLE_WORDS
+from pages.parts.models.roles import ROLE_TITLES
+from pages.parts.models.server_abilities import begin_measure
 from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
@@ -28,13 +28,17 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-TIMEOUT = 20.0  # most seconds for the answer to a test
-KINDS = {"chat": tr("Language model"), "encoder": tr("Encoder"), "reranker": tr("Re-ranker")}
-BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
+TEST_TIMEOUT_SECONDS = 20.0  # most seconds for the answer to a test
+SERVER_KIND_TITLES = {
+    "chat": tr("Language model"),
+    "encoder": tr("Encoder"),
+    "reranker": tr("Re-ranker"),
+}
+SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 @dataclass(frozen=True)
-class Given:
+class ServerForm:
     """Values of the form of a server.
 
     `key` is the typed key, and `variable` the environment variable with the key; empty if not
@@ -60,11 +64,11 @@ def add_model() -> None:
         "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a "
         "hosted service."
     )
-    _found()
+    _draw_found_servers()
     with st.container(border=True, key="server-box"):
-        given = _form()
+        server_form = _form()
         with st.container(horizontal=True):
-            listed = button(
+            is_list_asked = button(
                 tr("List its models"),
                 key="server-list",
                 icon="list",
@@ -73,26 +77,26 @@ def add_model() -> None:
             tested = button(tr("Test the connection"), key="server-go", icon="network_check")
             added = button(tr("Add"), key="server-add", type="primary", icon="add")
         with shown_errors():
-            if listed:
-                _list(given)
+            if is_list_asked:
+                _list(server_form)
             elif tested:
-                _test(checked(given))
+                _test(check_form(server_form))
             elif added:
-                _add(checked(given))
-        _listed()
+                _add(check_form(server_form))
+        _draw_listed_models()
     if title := Session.model_added.take():
         st.success(tr("Added {title}.", title=plain(title)), icon=":material/check_circle:")
     with st.expander(tr("A model on a graphics card (vLLM)")):
         _gpu()
 
 
-def _found() -> None:
+def _draw_found_servers() -> None:
     """Draw the button that searches for servers, and the servers that were found."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
-        caption("Ports {ports}", ports=", ".join(map(str, PORTS)))
+        caption("Ports {ports}", ports=", ".join(map(str, SERVER_PORTS)))
     if session.servers_found == ():
         st.info(
             tr(
@@ -101,32 +105,37 @@ def _found() -> None:
             ),
             icon=":material/search_off:",
         )
-    for one in session.servers_found or ():
+    for server in session.servers_found or ():
         with st.container(
             border=True,
             horizontal=True,
             vertical_alignment="center",
-            key=f"server-found-{one.url.split(':')[-1][:-3]}",
+            key=f"server-found-{server.url.split(':')[-1][:-3]}",
         ):
-            st.markdown(f"**{plain(one.program)}**", width="content")
-            st.text(one.url, width="content")
-            if one.locked:
+            st.markdown(f"**{plain(server.program)}**", width="content")
+            st.text(server.url, width="content")
+            if server.locked:
                 caption("asks for a key")
-            elif not one.models:
+            elif not server.models:
                 caption("has no model loaded")
             model = ""
-            if one.models:
+            if server.models:
                 model = st.selectbox(
                     tr("Model"),
-                    one.models,
-                    key=f"found-{one.url}",
+                    server.models,
+                    key=f"found-{server.url}",
                     label_visibility="collapsed",
                     width=280,
                 )
-            button(tr("Take it"), partial(_take, one, model), key=f"take-{one.url}", icon="south")
+            button(
+                tr("Take it"),
+                partial(_fill_form, server, model),
+                key=f"take-{server.url}",
+                icon="south",
+            )
 
 
-def _take(one: FoundServer, model: str) -> None:
+def _fill_form(one: FoundServer, model: str) -> None:
     """Fill the form with a server that was found."""
     Session.server_url.value, Session.server_model.value = one.url, model
     Session.server_kind.value, Session.server_roles.value = role_kind(model), []
@@ -148,17 +157,17 @@ def _free_name(model: str) -> str:
     )
 
 
-def _form() -> Given:
+def _form() -> ServerForm:
     """Draw the fields and return their values."""
     if Session.server_emptied.take():
-        for one in (
+        for field in (
             Session.server_name,
             Session.server_url,
             Session.server_model,
             Session.server_key,
             Session.server_variable,
         ):
-            one.value = ""
+            field.value = ""
         Session.server_roles.value = []
     with st.container(horizontal=True, gap="medium"):
         url = _field(
@@ -184,8 +193,8 @@ def _form() -> Given:
         )
         kind = st.selectbox(
             tr("What it is"),
-            list(KINDS),
-            format_func=KINDS.__getitem__,
+            list(SERVER_KIND_TITLES),
+            format_func=SERVER_KIND_TITLES.__getitem__,
             key=Session.server_kind.name,
             width=160,
             persist_state="session",
@@ -209,23 +218,25 @@ def _form() -> Given:
                 "space and the key."
             ),
         )
-        fit = [
+        role_names = [
             role
-            for role, wanted in ROLES.items()
+            for role, wanted in ROLE_KINDS.items()
             if wanted == kind or (wanted == "scorer" and kind != "chat")
         ]
-        Session.server_roles.value = [role for role in Session.server_roles.value if role in fit]
+        Session.server_roles.value = [
+            role for role in Session.server_roles.value if role in role_names
+        ]
         roles = st.multiselect(
             tr("Use it for"),
-            fit,
+            role_names,
             key=Session.server_roles.name,
-            format_func=lambda role: ROLE_WORDS[role][0],
+            format_func=lambda role: ROLE_TITLES[role][0],
             width=340,
             placeholder=tr("nothing yet"),
             help=tr("The roles that it takes over at once. They can be changed under “Models”."),
         )
     texts = (name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip(), key.strip())
-    return Given(*texts, kind=kind or "chat", roles=tuple(roles))
+    return ServerForm(*texts, kind=kind or "chat", roles=tuple(roles))
 
 
 def _field(label: str, key: str, example: str, width: int, help_text: str) -> str:
@@ -234,7 +245,7 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
     )
 
 
-def checked(given: Given) -> Given:
+def check_form(given: ServerForm) -> ServerForm:
     """Return the values after a check.
 
     Raises BadInput that names the unusable field, or what the key's variable lacks.
@@ -257,7 +268,7 @@ def checked(given: Given) -> Given:
     return given
 
 
-def _check_address(given: Given) -> None:
+def _check_address(given: ServerForm) -> None:
     """Raise BadInput if the address or the key cannot be used."""
     if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
         raise BadInput(
@@ -268,18 +279,18 @@ def _check_address(given: Given) -> None:
         raise BadInput(tr("Type the key, or name the variable that holds it, not both."))
     check_key(given.key)
     if given.variable:
-        if not NAME.fullmatch(given.variable):
+        if not KEY_VARIABLE_PATTERN.fullmatch(given.variable):
             raise BadInput(
                 tr(
                     "The key's environment variable is named HOPSCOPE_KEY_...; it holds the "
                     "address and the key, as in: {how}",
-                    how=HOW,
+                    how=KEY_VARIABLE_EXAMPLE,
                 )
             )
         key_for(given.variable, given.url, given.name or tr("The server"))
 
 
-def _list(given: Given) -> None:
+def _list(given: ServerForm) -> None:
     """Ask the server for the names of its models."""
     check_administrator(tr("add models"))
     _check_address(given)
@@ -290,7 +301,7 @@ def _list(given: Given) -> None:
         )
 
 
-def _listed() -> None:
+def _draw_listed_models() -> None:
     """Draw the models of the server that was asked, to choose from."""
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
@@ -309,7 +320,7 @@ def _choose() -> None:
             Session.server_name.value = _free_name(model)
 
 
-def _test(given: Given) -> None:
+def _test(given: ServerForm) -> None:
     """Test a server.
 
     A language model is asked for a short reply; of others only the list of models is read.
@@ -331,7 +342,7 @@ def _test(given: Given) -> None:
             given.model,
             given.name,
             given.variable,
-            timeout=TIMEOUT,
+            timeout=TEST_TIMEOUT_SECONDS,
             key=given.key or None,
         )
         reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
@@ -339,7 +350,7 @@ def _test(given: Given) -> None:
     st.text(reply.text if reply.text.strip() else reply.fault())
 
 
-def _add(given: Given) -> None:
+def _add(given: ServerForm) -> None:
     fields: dict[str, Any] = {
         "url": given.url,
         "model": given.model,
@@ -351,7 +362,7 @@ def _add(given: Given) -> None:
         .models.add(
             given.name,
             given.kind,
-            BACKENDS[given.kind],
+            SERVER_BACKENDS[given.kind],
             serves=given.roles,
             key=given.key,
             **fields,

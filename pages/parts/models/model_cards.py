@@ -7,16 +7,16 @@ from functools import partial
 import streamlit as st
 
 from core.models.registry import ModelInfo
-from core.runtime.jobs import DONE, Job
-from core.sharing import who
-from pages.parts.models.measuring import measure_button, measured
+from core.runtime.jobs import JOB_DONE, Job
+from core.sharing import current_person
+from pages.parts.models.server_abilities import draw_abilities, measure_button
 from pages.parts.shared.actions import button
+from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import working
 
-KINDS = {
+MODEL_KIND_HEADINGS = {
     "chat": tr("Language models"),
     "encoder": tr("Encoders"),
     "reranker": tr("Re-rankers"),
@@ -27,11 +27,11 @@ KINDS = {
 def cards() -> None:
     """Draw every declared model, by kind."""
     declared = engine().models.declared()
-    for model_kind, title in KINDS.items():
-        found = [info for info in declared if info.kind == model_kind]
-        if found:
+    for model_kind, title in MODEL_KIND_HEADINGS.items():
+        kind_models = [info for info in declared if info.kind == model_kind]
+        if kind_models:
             st.subheader(title)
-        for info in found:
+        for info in kind_models:
             _card(info)
 
 
@@ -46,10 +46,10 @@ def _card(info: ModelInfo) -> None:
         if not info.present:
             st.text(info.how_to_get)
         if info.kind == "chat" and info.backend == "openai":
-            measured(info)
+            draw_abilities(info)
         job = engine().jobs.get(f"fetch-{info.name}")
         if job is not None:
-            _fetching(info, job)
+            _draw_download(info, job)
 
 
 def _state(info: ModelInfo) -> None:
@@ -87,7 +87,7 @@ def _facts(info: ModelInfo) -> list[str]:
 
 
 def _buttons(info: ModelInfo) -> None:
-    if not who().administrator:
+    if not current_person().administrator:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
@@ -119,7 +119,7 @@ def _fetch(name: str) -> None:
     engine().jobs.run(f"fetch-{name}", lambda job: registry.fetch(name, job), again=True)
 
 
-def _fetching(info: ModelInfo, job: Job) -> None:
+def _draw_download(info: ModelInfo, job: Job) -> None:
     """Draw the progress of a download, and how it ended."""
     note = tr("Cancelled. What was fetched so far is kept; “Fetch” goes on from there.")
-    working(job, info.name, note if job.status != DONE and not info.present else "")
+    draw_job(job, info.name, note if job.status != JOB_DONE and not info.present else "")

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.models.declared import ROLES
+from core.models.declarations import ROLE_KINDS
 from core.models.registry import ModelInfo
-from core.sharing import who
+from core.sharing import current_person
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
-ROLE_WORDS = {
+ROLE_TITLES = {
     "answer": (tr("Answers"), tr("Writes the answer from the prompt.")),
     "choose": (tr("Chooses"), tr("Picks from a list where an operator names “choose”.")),
     "judge": (tr("Judges"), tr("Compares an answer with the known ones.")),
@@ -33,30 +33,30 @@ def choose_roles() -> None:
 
     A choice is saved for the next start.
     """
-    registry, mine = engine().models, who().administrator
+    registry, mine = engine().models, current_person().administrator
     declared = registry.declared()
     with st.container(border=True):
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
-            for role, model_kind in ROLES.items():
-                fit = {
+            for role, model_kind in ROLE_KINDS.items():
+                models_by_name = {
                     i.name: i
                     for i in declared
                     if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")
                 }
-                label, help_text = ROLE_WORDS[role]
+                label, help_text = ROLE_TITLES[role]
                 Session.role[role].value = registry.roles[role]
 
                 def chosen(role: str = role) -> None:
                     result_of(lambda: registry.set_role(role, Session.role[role].value, save=True))
 
-                def words(name: str, fit: Mapping[str, ModelInfo] = fit) -> str:
+                def words(name: str, fit: Mapping[str, ModelInfo] = models_by_name) -> str:
                     title = fit[name].title.split(",")[0].split(" (")[0]
                     return title if fit[name].present else title + tr(" · not installed")
 
                 st.selectbox(
                     label,
-                    list(fit),
+                    list(models_by_name),
                     key=Session.role[role].name,
                     help=help_text,
                     on_change=chosen,
@@ -70,7 +70,7 @@ def choose_roles() -> None:
                 "models. All may try them."
             )
         absent = [
-            ROLE_WORDS[role][0]
+            ROLE_TITLES[role][0]
             for role, name in registry.roles.items()
             if not registry.info(name).present
         ]

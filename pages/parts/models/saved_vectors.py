@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.io.files import size_text
-from core.models.encoders.saved_vectors import SavedTexts, vector_file
-from core.sharing import who
+from core.models.encoders.saved_vectors import VectorFileUse, vector_file
+from core.sharing import current_person
 from pages.parts.shared.actions import button
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -23,8 +23,8 @@ def saved_vectors() -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="saved-vectors"
     ):
-        st.caption(plain(sentence(facts)), width="stretch")
-        if facts.texts and who().administrator:
+        st.caption(plain(vectors_sentence(facts)), width="stretch")
+        if facts.texts and current_person().administrator:
             button(
                 tr("Clear"),
                 vector_file().clear,
@@ -37,24 +37,24 @@ def saved_vectors() -> None:
         st.caption(f":material/warning: {plain(facts.note)}")
 
 
-def sentence(facts: SavedTexts) -> str:
+def vectors_sentence(facts: VectorFileUse) -> str:
     """Return a sentence on the saved vectors.
 
     It has their size, and the share of texts that were found.
     """
     if not facts.limit:
         return tr("Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0.")
-    begun = tr(
+    counts_text = tr(
         "Saved vectors of texts: {texts:,}, {size} of at most {limit} on disk",
         texts=facts.texts,
         size=size_text(facts.size),
         limit=size_text(facts.limit),
     )
     if not facts.asked:
-        return f"{begun}."
+        return f"{counts_text}."
     return tr(
         "{begun}. Since the start {found:,} of {asked:,} texts ({share:.0%}) were found there.",
-        begun=begun,
+        begun=counts_text,
         found=facts.found,
         asked=facts.asked,
         share=facts.found / facts.asked,

@@ -15,8 +15,8 @@ from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.question.question_bar import known_question
 from pages.parts.shared.actions import result_of
-from pages.parts.shared.session import engine, follow, source
-from pages.parts.shared.session_state import Key, Session, session
+from pages.parts.shared.session import engine, page_source, show_job
+from pages.parts.shared.session_state import Session, SessionKey, session
 from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.wording import tr
 
@@ -27,7 +27,7 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     It has the given edits and is ready to be run. A question of a set brings its gold passages with
     it. Raises what `Engine.ask` raises.
     """
-    name, text = source().name, " ".join(session.question.split())
+    name, text = page_source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(session.answers))
     asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
@@ -51,7 +51,7 @@ def prepared_corpus(name: str) -> Corpus:
 
     job = engine().jobs.run(key, cut)
     if not job.wait(0.2):
-        follow(job, tr("Cutting the documents into chunks"))
+        show_job(job, tr("Cutting the documents into chunks"))
     return corpus
 
 
@@ -60,15 +60,19 @@ def facts() -> None:
 
     The answers can be edited. Of the gold passages the number is shown.
     """
-    corpus = result_of(lambda: open_corpus(source().name))
+    corpus = result_of(lambda: open_corpus(page_source().name))
     if corpus is None:
         return
-    known = known_question(session.question)
+    set_question = known_question(session.question)
     parts = [
         f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"
     ]
     parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
-    parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
+    parts += (
+        [many(len(set_question.gold), "gold passage")]
+        if set_question is not None and set_question.gold
+        else []
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
         with st.popover(tr("Known answers"), type="tertiary"):
@@ -86,6 +90,6 @@ def _answers_changed() -> None:
     session.submit()
 
 
-def _box() -> Key[str]:
+def _box() -> SessionKey[str]:
     """Return the key of the text box of the question's known answers."""
     return Session.known_answers[hash(session.question)]

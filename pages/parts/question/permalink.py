@@ -14,23 +14,23 @@ import streamlit as st
 from core.cases import Case
 from core.errors import BadInput
 from core.graph.edits import Edit
-from core.io.outside import whole_text
-from core.sources import GraphSource, Source, source_in
-from pages.parts.shared.session import USUAL
+from core.io.input_checks import encodable_text
+from core.sources import AnswerSource, GraphSource, source_in
+from pages.parts.shared.session import DEFAULT_SOURCE
 
 DEFAULT_LANES = GraphSource.usual_lanes
-MOST_LANES = 4  # lanes of a comparison on the page Compare
+MAX_COMPARE_LANES = 4  # lanes of a comparison on the page Compare
 
 
 @dataclass(frozen=True)
-class Link:
+class Permalink:
     """Contents of a permalink. `lanes` are ids of methods or the canonical text of lines."""
 
     question: str = ""
     entities: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     lanes: tuple[str, ...] = DEFAULT_LANES
-    source: Source = USUAL
+    source: AnswerSource = DEFAULT_SOURCE
     seed: int = 0
     model: bool = True
     reader: bool = True
@@ -61,7 +61,7 @@ class Link:
             {"q": self.question} if self.typed or self.question else {}
         )
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
-        if self.source != USUAL:
+        if self.source != DEFAULT_SOURCE:
             query |= self.source.parameters
         if self.edits:
             query["edit"] = [edit.written() for edit in self.edits]
@@ -78,14 +78,14 @@ class Link:
         return f"{page.split('?')[0]}?{urlencode(self.parameters(), doseq=True)}"
 
 
-def read_link() -> Link:
+def read_link() -> Permalink:
     """Return the link in the address bar; unreadable parts get their defaults."""
     query = st.query_params
     return parse_link({key: query.get_all(key) for key in query})
 
 
-def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
-    """Return the link of query parameters, as `Link.parameters` returns them.
+def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
+    """Return the link of query parameters, as `Permalink.parameters` returns them.
 
     Unreadable parts get their defaults.
     """
@@ -93,18 +93,18 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     def many(key: str) -> tuple[str, ...]:
         value = query.get(key, ())
         texts = (value,) if isinstance(value, str) else value
-        return tuple(whole_text(text) for text in texts)
+        return tuple(encodable_text(text) for text in texts)
 
     def one(key: str, usual: str) -> str:
         return (many(key) or (usual,))[-1]
 
     seed = one("seed", "0")
-    source = source_in({key: one(key, "") for key in query}) or USUAL
-    return Link(
+    source = source_in({key: one(key, "") for key in query}) or DEFAULT_SOURCE
+    return Permalink(
         question=one("q", ""),
         entities=many("e"),
         answers=many("a"),
-        lanes=many("lane")[:MOST_LANES] or source.usual_lanes,
+        lanes=many("lane")[:MAX_COMPARE_LANES] or source.usual_lanes,
         source=source,
         edits=tuple(_edits(many("edit"))),
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
@@ -123,12 +123,12 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
             yield Edit("node", (text or "?",))
 
 
-def case_link(case: Case) -> Link:
+def case_link(case: Case) -> Permalink:
     """Return the link of a case, with what is needed to ask it again."""
-    usual = Link(case.question, case.entities, case.answers, source=GraphSource(case.graph))
+    usual = Permalink(case.question, case.entities, case.answers, source=GraphSource(case.graph))
     return replace(parse_link(case.link) if case.link else usual, case=case.id)
 
 
-def write_link(link: Link) -> None:
+def write_link(link: Permalink) -> None:
     """Write the link into the address bar."""
     st.query_params.from_dict(link.parameters())

@@ -8,17 +8,17 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.graph.names.seeds import seeds_of
-from core.languages.spelling import holds_words
-from core.sources import Source
+from core.languages.spelling import contains_words
+from core.sources import AnswerSource
 from core.types import Question
 from pages.parts.shared.actions import button, result_of
-from pages.parts.shared.session import source
+from pages.parts.shared.session import page_source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-SUGGESTED = 8  # questions or names that are suggested
+MAX_SUGGESTIONS = 8  # questions or names that are suggested
 
 
 def known_question(text: str) -> Question | None:
@@ -27,10 +27,10 @@ def known_question(text: str) -> Question | None:
     A set that cannot be read is skipped; choosing it shows the error.
     """
     text = " ".join(text.split())
-    return source().named(text) if text else None
+    return page_source().named(text) if text else None
 
 
-def take(question: Question, asked_on: Source) -> None:
+def take_question(question: Question, asked_on: AnswerSource) -> None:
     """Put a question of a set into the bar, with its entities and answers.
 
     Its graph or corpus is chosen too.
@@ -47,7 +47,7 @@ def bar_state() -> tuple[str, bool, bool]:
     return session.question, session.model, session.reader
 
 
-def settle() -> None:
+def ask_if_changed() -> None:
     """Ask if the state of the bar has changed.
 
     A question of a set brings its entities and answers with it; any other question starts without.
@@ -57,22 +57,26 @@ def settle() -> None:
     `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
     something else. What was not finished is then done in the next run.
     """
-    before, now = session.settled, bar_state()
-    if before == now:
+    state_before, state_now = session.settled, bar_state()
+    if state_before == state_now:
         return
-    if before is None or before[0] != session.question:
-        known = known_question(session.question)
+    if state_before is None or state_before[0] != session.question:
+        set_question = known_question(session.question)
         session.entities, session.answers = (
-            (list(known.entities), list(known.answers)) if known is not None else ([], [])
+            (list(set_question.entities), list(set_question.answers))
+            if set_question is not None
+            else ([], [])
         )
-        session.hops = known.hops if known is not None else None
-    emptied = before is not None and bool(before[0].strip()) and not session.question.strip()
+        session.hops = set_question.hops if set_question is not None else None
+    emptied = (
+        state_before is not None and bool(state_before[0].strip()) and not session.question.strip()
+    )
     session.submitted = emptied or bool(session.question.strip())
     session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
-    session.settled = now
+    session.settled = state_now
 
 
-def begin(text: str) -> None:
+def ask_example(text: str) -> None:
     """Ask one of the example questions."""
     session.examples_open, session.question = False, text
 
@@ -82,13 +86,13 @@ def question_bar() -> bool:
 
     It has the question box, the button Ask and the example questions.
     """
-    first = source().examples
+    example_questions = page_source().examples
     st.text_input(
         tr("Question"),
         key=Session.question.name,
-        placeholder=tr("Ask a question: {first}", first=first[0])
-        if first
-        else tr("Ask a question of {noun}", noun=source().noun),
+        placeholder=tr("Ask a question: {first}", first=example_questions[0])
+        if example_questions
+        else tr("Ask a question of {noun}", noun=page_source().noun),
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
@@ -100,15 +104,15 @@ def question_bar() -> bool:
 
 
 def _sets() -> None:
-    known = source()
-    titles = known.sets
+    asked_source = page_source()
+    titles = asked_source.sets
     if not titles:
-        st.caption(words_of(known).without_questions)
+        st.caption(words_of(asked_source).without_questions)
         return
-    for i, text in enumerate(known.examples):
+    for i, text in enumerate(asked_source.examples):
         button(
             plain(text),
-            partial(begin, text),
+            partial(ask_example, text),
             key=f"example-{i}",
             type="tertiary",
             icon="arrow_forward",
@@ -120,10 +124,15 @@ def _sets() -> None:
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    questions = result_of(lambda: known.questions(chosen))
+    questions = result_of(lambda: asked_source.questions(chosen))
     if questions is None:
         return
-    button(tr("Any question of it"), partial(_draw, known, chosen), icon="casino", key="draw")
+    button(
+        tr("Any question of it"),
+        partial(_draw_random, asked_source, chosen),
+        icon="casino",
+        key="draw",
+    )
     words = st.text_input(
         tr("Search the set"),
         key="set_search",
@@ -131,23 +140,25 @@ def _sets() -> None:
         placeholder=tr("some words of it, a name …"),
         live=True,
     ).strip()
-    found = [q for q in questions if holds_words(q.text, words)] if words else []
+    matches = [q for q in questions if contains_words(q.text, words)] if words else []
     if words:
         st.caption(
-            many(len(found), "question") if found else tr("No question holds all these words.")
+            many(len(matches), "question") if matches else tr("No question holds all these words.")
         )
-    for i, question in enumerate(found[:SUGGESTED]):
-        asked = (question, known.asked_on(chosen, question))
-        button(plain(question.text), partial(take, *asked), key=f"found-{i}", type="tertiary")
+    for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
+        asked = (question, asked_source.asked_on(chosen, question))
+        button(
+            plain(question.text), partial(take_question, *asked), key=f"found-{i}", type="tertiary"
+        )
 
 
-def _draw(known: Source, chosen: str) -> None:
+def _draw_random(known: AnswerSource, chosen: str) -> None:
     session.draws += 1
     question = known.draw(chosen, session.draws)
-    take(question, known.asked_on(chosen, question))
+    take_question(question, known.asked_on(chosen, question))
 
 
-def suggest(error: HopscopeError) -> None:
+def draw_question_error(error: HopscopeError) -> None:
     """Draw an error about the question.
 
     For an unknown entity, the nearest names are drawn as buttons.
@@ -156,15 +167,15 @@ def suggest(error: HopscopeError) -> None:
     alternatives = getattr(error, "alternatives", ())
     if alternatives:
         with st.container(horizontal=True):
-            for name in alternatives[:SUGGESTED]:
+            for name in alternatives[:MAX_SUGGESTIONS]:
                 button(
                     plain(name),
-                    partial(_start_from, name, getattr(error, "name", "")),
+                    partial(_replace_entity, name, getattr(error, "name", "")),
                     key=f"suggest-{name}",
                 )
 
 
-def _start_from(name: str, instead_of: str) -> None:
+def _replace_entity(name: str, instead_of: str) -> None:
     session.entities = [name, *(e for e in session.entities if e not in (instead_of, name))]
     session.submitted = True
 

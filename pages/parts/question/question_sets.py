@@ -6,26 +6,26 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from core.sources import GraphSource, Source
+from core.sources import AnswerSource, GraphSource
 from pages.parts.shared.sentences import write
-from pages.parts.shared.session import chosen, graph_name, last_graph
+from pages.parts.shared.session import chosen_source, graph_name, last_graph
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def asked() -> Source:
+def asked_source() -> AnswerSource:
     """Return the graph or corpus whose sets are offered.
 
     It is the one chosen in the sidebar. In place of the graph of a single question, or of a missing
     corpus, it is a graph with sets.
     """
-    on = chosen()
-    if on.is_corpus:
-        if on.here:
-            return on
-        on = last_graph()
-    whole = GraphSource(on.name.partition(":")[0])
-    return whole if whole.here else on
+    chosen_one = chosen_source()
+    if chosen_one.is_corpus:
+        if chosen_one.here:
+            return chosen_one
+        chosen_one = last_graph()
+    whole = GraphSource(chosen_one.name.partition(":")[0])
+    return whole if whole.here else chosen_one
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:
@@ -37,7 +37,7 @@ def usual_sets(sets: Iterable[str]) -> list[str]:
     return ([name for name in names if name.endswith("-dev")] or names)[:1]
 
 
-def no_questions(on: Source) -> None:
+def no_questions(on: AnswerSource) -> None:
     """Draw a note that a graph or corpus has no questions.
 
     A link leads to where they are added.

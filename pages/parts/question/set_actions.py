@@ -11,15 +11,15 @@ from core.datasets import QuestionSet
 from core.errors import HopscopeError
 from core.sources import GraphSource
 from core.types import Question
-from pages.parts.question.permalink import DEFAULT_LANES, Link
-from pages.parts.question.question_bar import take
+from pages.parts.question.permalink import DEFAULT_LANES, Permalink
+from pages.parts.question.question_bar import take_question
 from pages.parts.shared.actions import button
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def ways_on(
+def draw_set_buttons(
     known: QuestionSet,
     graph: str,
     key: str,
@@ -27,7 +27,7 @@ def ways_on(
 ) -> None:
     """Draw two buttons: ask a question of the set, and evaluate the set.
 
-    The page must call `go_on` as well.
+    The page must call `follow_set_button` as well.
     """
     with st.container(horizontal=True, width="content"):
         button(
@@ -46,7 +46,7 @@ def ways_on(
         )
 
 
-def go_on() -> None:
+def follow_set_button() -> None:
     """Go to the page whose button was clicked, or show the error."""
     led = Session.led_on.take()
     if isinstance(led, str):
@@ -55,7 +55,7 @@ def go_on() -> None:
         st.switch_page(led[0], query_params=led[1])
 
 
-def lead_to(page: str, query: dict[str, Any]) -> None:
+def go_to_page(page: str, query: dict[str, Any]) -> None:
     """Go to a page, as a callback.
 
     If the page is on the screen, its address is cleared.
@@ -66,23 +66,23 @@ def lead_to(page: str, query: dict[str, Any]) -> None:
         session.led_on = (f"pages/{page}.py", query)
 
 
-def one_of(questions) -> Question:
+def first_answerable(questions) -> Question:
     """Return the first question with known answers, else the first."""
     return next((question for question in questions if question.answers), questions[0])
 
 
 def _ask(known: QuestionSet, graph: str) -> None:
     try:
-        question = one_of(known.questions())
+        question = first_answerable(known.questions())
         asked_on = GraphSource(graph).asked_on(known.name, question)
     except HopscopeError as error:
         session.led_on = str(error)
         return
-    take(question, asked_on)
+    take_question(question, asked_on)
     lanes = tuple(session.lanes or DEFAULT_LANES)
     session.led_on = (
         "pages/compare.py",
-        Link(question.text, question.entities, question.answers, lanes, asked_on).parameters(),
+        Permalink(question.text, question.entities, question.answers, lanes, asked_on).parameters(),
     )
 
 

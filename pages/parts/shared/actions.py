@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from core.errors import HopscopeError
-from pages.parts.shared.people import held
+from pages.parts.shared.people import disabled_arguments
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
-T = TypeVar("T")
+ResultT = TypeVar("T")
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def shown_errors() -> Iterator[None]:
         st.error(plain(str(error)))
 
 
-def result_of(action: Callable[[], T]) -> T | None:
+def result_of(action: Callable[[], ResultT]) -> ResultT | None:
     """Return the result of an action.
 
     If it fails, the error is shown here and None is returned.
@@ -36,7 +36,7 @@ def result_of(action: Callable[[], T]) -> T | None:
     return None
 
 
-def attempt(action: Callable[[], Any]) -> None:
+def run_action(action: Callable[[], Any]) -> None:
     """Run an action as the callback of a widget.
 
     Its error is shown at the next drawing of the page.
@@ -68,12 +68,12 @@ def button(
     return st.button(
         label,
         icon=f":material/{icon}:" if icon else None,
-        on_click=partial(attempt, action) if action is not None else None,
-        **(held(why_not, help) | look),
+        on_click=partial(run_action, action) if action is not None else None,
+        **(disabled_arguments(why_not, help) | look),
     )
 
 
-def ask_first(
+def confirm_button(
     label: str,
     question: str,
     yes: str,
@@ -93,6 +93,6 @@ def ask_first(
     why_not : the reason that the button is disabled; empty if it is not.
     box : key of the box with the question.
     """
-    with st.popover(label, icon=icon, type=type, key=box, **held(why_not)):
+    with st.popover(label, icon=icon, type=type, key=box, **disabled_arguments(why_not)):
         st.write(plain(question))
         button(yes, action, key=key, type="primary")

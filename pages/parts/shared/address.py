@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.parts.shared.scripts import ASSETS
+from pages.parts.shared.scripts import ASSETS_FOLDER
 
-COMPARE = (
+COMPARE_PARAMETERS = (
     "q",
     "e",
     "a",
@@ -28,17 +28,17 @@ COMPARE = (
     "show",
 )
 # The query parameters of the page Compare above, and of all pages here.
-PARAMETERS = (*COMPARE, "line", "from", "entity", "add", "run", "question")
+ADDRESS_PARAMETERS = (*COMPARE_PARAMETERS, "line", "from", "entity", "add", "run", "question")
 
 
 @cache
 def _component(name: str):
     return st.components.v2.component(
-        f"hopscope_{name}", js=(ASSETS / "address" / f"{name}.js").read_text("utf-8")
+        f"hopscope_{name}", js=(ASSETS_FOLDER / "address" / f"{name}.js").read_text("utf-8")
     )
 
 
-def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
+def write_address(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
     """Write query parameters into the browser's address.
 
     This is done only if the address has none and is still at `page`. The present entry of the
@@ -61,22 +61,22 @@ def ask_on_enter(label: str) -> None:
         _component("enter")(key="on_enter", data={"label": label})
 
 
-def keep_wished() -> None:
+def keep_wanted_address() -> None:
     """Keep the address with which a user came until the sign-in.
 
     It is kept in this browser tab.
     """
-    _wished({"keep": True})
+    _wanted_address({"keep": True})
 
 
-def go_to_wished(pages: Sequence[str]) -> None:
+def go_to_wanted_address(pages: Sequence[str]) -> None:
     """Go once to the address that was kept.
 
     Only these pages and known query parameters are accepted.
     """
-    _wished({"pages": list(pages), "parameters": list(PARAMETERS)})
+    _wanted_address({"pages": list(pages), "parameters": list(ADDRESS_PARAMETERS)})
 
 
-def _wished(data: Mapping[str, object]) -> None:
+def _wanted_address(data: Mapping[str, object]) -> None:
     with st.container(key="wished"):  # without room, as above
         _component("wished")(key="wished_address", data=data)

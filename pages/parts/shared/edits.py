@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-LONGEST = 40  # most characters of a sender's name
+MAX_SENDER_CHARACTERS = 40  # most characters of a sender's name
 
 
-class Received(NamedTuple):
+class LastEdit(NamedTuple):
     """Name of the browser component that sent edits last, and its last received number."""
 
     who: str = ""
@@ -19,8 +19,8 @@ class Received(NamedTuple):
 
 
 def new_edits(
-    message: Mapping[str, Any] | None, before: Received
-) -> tuple[list[Mapping[str, Any]], Received]:
+    message: Mapping[str, Any] | None, before: LastEdit
+) -> tuple[list[Mapping[str, Any]], LastEdit]:
     """Return the edits of a message that were not received before, in order.
 
     Parameters
@@ -32,21 +32,21 @@ def new_edits(
     -------
     The new edits, and the sender and number received with them.
 
-    >>> from pages.parts.shared.edits import Received, new_edits
+    >>> from pages.parts.shared.edits import LastEdit, new_edits
     >>> sent = {"who": "a", "edits": [{"n": 2, "do": "undo"}, {"n": 1, "do": "set"}]}
-    >>> new_edits(sent, Received("a", 1))
-    ([{'n': 2, 'do': 'undo'}], Received(who='a', done=2))
+    >>> new_edits(sent, LastEdit("a", 1))
+    ([{'n': 2, 'do': 'undo'}], LastEdit(who='a', done=2))
     """
     if not message:
         return [], before
-    who, edits = str(message.get("who", ""))[:LONGEST], message.get("edits") or ()
-    done = before.done if before.who == who else 0
-    new = sorted(
+    sender, edits = str(message.get("who", ""))[:MAX_SENDER_CHARACTERS], message.get("edits") or ()
+    n_done = before.done if before.who == sender else 0
+    unseen_edits = sorted(
         (
             one
             for one in edits
-            if isinstance(one, Mapping) and type(one.get("n")) is int and one["n"] > done
+            if isinstance(one, Mapping) and type(one.get("n")) is int and one["n"] > n_done
         ),
         key=lambda one: one["n"],
     )
-    return new, Received(who, new[-1]["n"] if new else done)
+    return unseen_edits, LastEdit(sender, unseen_edits[-1]["n"] if unseen_edits else n_done)

@@ -7,16 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from core.languages import Found, languages
-from pages.parts.shared.actions import attempt
+from core.languages import Detection, languages
+from pages.parts.shared.actions import run_action
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-FOUND = tr("As found")
+AS_DETECTED = tr("As found")
 
 
-def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
+def language_choice(found: Detection, choose: Callable[[str], Any], key: str, effect: str) -> None:
     """Draw a language with a choice of another one.
 
     Parameters
@@ -34,8 +34,8 @@ def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect
                 tr("Language"),
                 codes,
                 index=codes.index(found.code) if found.chosen and found.code in codes else 0,
-                format_func=lambda code: languages()[code].name if code else FOUND,
+                format_func=lambda code: languages()[code].name if code else AS_DETECTED,
                 key=Session.language[key].name,
-                on_change=lambda: attempt(lambda: choose(Session.language[key].value)),
+                on_change=lambda: run_action(lambda: choose(Session.language[key].value)),
             )
             st.caption(effect)

@@ -11,20 +11,20 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import HopscopeError
 from core.sharing import (
-    NOBODY,
-    VISIT,
+    NO_PERSON,
+    VISIT_PREFIX,
     Person,
-    asked_of,
-    called,
-    owner,
+    change_refusal,
+    current_person,
+    owner_of,
+    owner_words,
+    person_of_email,
+    person_of_visit,
+    set_person_source,
     shared,
-    signed_in,
-    visiting,
-    who,
-    why_not,
 )
-from pages.parts.shared.address import keep_wished
-from pages.parts.shared.door import admit_session
+from pages.parts.shared.access_control import admit_session
+from pages.parts.shared.address import keep_wanted_address
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -37,18 +37,18 @@ def visitor() -> Person:
     else this visit alone. Outside the run of a page it is nobody.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
-        return NOBODY
+        return NO_PERSON
     if str(st.user.get("email_verified")).lower() == "false":
-        person = NOBODY
+        person = NO_PERSON
     else:
-        person = signed_in(str(st.user.get("email") or ""))
-    if person != NOBODY:
+        person = person_of_email(str(st.user.get("email") or ""))
+    if person != NO_PERSON:
         return person
     session.visit = session.visit or uuid4().hex
-    return visiting(session.visit)
+    return person_of_visit(session.visit)
 
 
-def entered() -> bool:
+def may_enter() -> bool:
     """Return whether the visitor may see the pages.
 
     Only visitors without a sign-in are refused, and only if sharing and sign-in are set up.
@@ -73,13 +73,13 @@ def let_in() -> None:
 
     A visitor who may not see the page gets the sign-in, and the run ends.
     """
-    asked_of(visitor)
+    set_person_source(visitor)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
-        admit_session(context.session_id, entered())
-    if entered():
+        admit_session(context.session_id, may_enter())
+    if may_enter():
         return
-    keep_wished()
+    keep_wanted_address()
     st.header("Hopscope", anchor=False)
     st.write(tr("Sign in to ask questions, compare methods and see what others shared."))
     for provider, title in _providers().items():
@@ -97,12 +97,12 @@ def let_in() -> None:
 def _providers() -> dict[str, str]:
     """Return the ways to sign in that `[auth]` of secrets.toml defines, with button labels."""
     auth = st.secrets["auth"]
-    named = {
+    named_providers = {
         name: tr("Sign in with {name}", name=name)
         for name, value in auth.items()
         if isinstance(value, Mapping) and "client_id" in value
     }
-    return ({"": tr("Sign in")} if "client_id" in auth else {}) | named
+    return ({"": tr("Sign in")} if "client_id" in auth else {}) | named_providers
 
 
 def signed() -> None:
@@ -112,9 +112,9 @@ def signed() -> None:
     """
     if not shared():
         return
-    person = who()
+    person = current_person()
     st.markdown(tr("**Shared with others**"))
-    if person.id.startswith(VISIT):
+    if person.id.startswith(VISIT_PREFIX):
         until = tr(
             "You can change or delete it until you close or reload this page; after that only the "
             "administrator can."
@@ -139,18 +139,18 @@ def signed() -> None:
         )
 
 
-def barred(kind: str, name: str) -> str:
+def visitor_refusal(kind: str, name: str) -> str:
     """Return a sentence why the visitor may not change or delete a thing.
 
     Empty if they may.
     """
     try:
-        return why_not(kind, name)
+        return change_refusal(kind, name)
     except HopscopeError as error:
         return str(error)
 
 
-def held(why: str, help: str | None = None) -> dict[str, Any]:
+def disabled_arguments(why: str, help: str | None = None) -> dict[str, Any]:
     """Return widget arguments that disable a control and show the reason as its help.
 
     An empty reason keeps the control enabled.
@@ -158,12 +158,16 @@ def held(why: str, help: str | None = None) -> dict[str, Any]:
     return {"disabled": bool(why), "help": plain(why) or help}
 
 
-def whose(kind: str, name: str) -> str:
+def owner_text(kind: str, name: str) -> str:
     """Return the owner of a thing in a few words; empty without sharing."""
     if not shared():
         return ""
     try:
-        of = owner(kind, name)
+        owner_id = owner_of(kind, name)
     except HopscopeError as error:
         return str(error)
-    return tr("yours") if of and of == who().id else tr("by {called}", called=called(of))
+    return (
+        tr("yours")
+        if owner_id and owner_id == current_person().id
+        else tr("by {called}", called=owner_words(owner_id))
+    )

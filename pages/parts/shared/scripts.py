@@ -19,16 +19,16 @@ import streamlit as st
 from streamlit import runtime
 
 from core.io.home import ROOT
-from pages.parts.shared.wording import as_script, tr
+from pages.parts.shared.wording import tr, translations_script
 
 # Files are given to the server by a thread without a session. Streamlit warns of that each time.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
-ASSETS = ROOT / "assets"
-IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILINE)
+ASSETS_FOLDER = ROOT / "assets"
+IMPORT_STATEMENT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILINE)
 
 
-def joined(entry: Path) -> str:
+def join_modules(entry: Path) -> str:
     """Return a module and all its imports as one text.
 
     Each module occurs once, after its imports. Only the exports of `entry` remain. No two modules
@@ -38,14 +38,14 @@ def joined(entry: Path) -> str:
 
     def add(file: Path) -> None:
         text = file.read_text(encoding="utf-8")
-        for needed in IMPORT.findall(text):
+        for needed in IMPORT_STATEMENT.findall(text):
             if (other := (file.parent / needed).resolve()) not in texts:
                 add(other)
-        text = IMPORT.sub("", text)
+        text = IMPORT_STATEMENT.sub("", text)
         texts[file] = text if file == entry else re.sub(r"^export ", "", text, flags=re.MULTILINE)
 
     add(entry)
-    return "\n".join([as_script(), *texts.values()])
+    return "\n".join([translations_script(), *texts.values()])
 
 
 @cache
@@ -57,15 +57,15 @@ def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
     name : the folder, and its module and style sheet.
     styles : names of the style sheets, if there are others than the one of the same name.
     """
-    folder = ASSETS / name
+    folder = ASSETS_FOLDER / name
     style = joined_styles(folder / f"{one}.css" for one in styles or (name,))
-    code = f"{joined(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
+    code = f"{join_modules(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
     failed = tr("This part of the page could not be loaded. Reload the page.")
     constants = (
         f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = "
         f"{json.dumps(failed)};\n"
     )
-    mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
+    mount = (ASSETS_FOLDER / "mount.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"hopscope_{name}", js=f"{constants}{mount}")
 
 
@@ -79,10 +79,10 @@ def _served(name: str, code: str) -> str:
 
     The path has a hash of the code, so that changed code has a new path.
     """
-    found: list[str] = []
+    served_paths: list[str] = []
 
     def serve() -> None:
-        found.append(
+        served_paths.append(
             runtime.get_instance().media_file_mgr.add(
                 code.encode(), "text/javascript", f"hopscope-{name}"
             )
@@ -92,4 +92,4 @@ def _served(name: str, code: str) -> str:
     thread = threading.Thread(target=serve)
     thread.start()
     thread.join()
-    return found[0].removeprefix("/")
+    return served_paths[0].removeprefix("/")

@@ -19,10 +19,10 @@ def write(text: str, /, **values: object) -> None:
 
 
 def _with_values(text: str, values: dict[str, object]) -> str:
-    return tr(text, **{name: _as_shown(value) for name, value in values.items()})
+    return tr(text, **{name: _shown_value(value) for name, value in values.items()})
 
 
-def _as_shown(value: object) -> object:
+def _shown_value(value: object) -> object:
     """Return a value as it is inserted.
 
     A text is escaped, except for a space at its beginning.

@@ -17,17 +17,17 @@ from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
-from core.io.home import cannot_save
+from core.io.home import save_fault
 from core.runtime.jobs import Job
-from core.sources import Source, source_in, sources
+from core.sources import AnswerSource, available_sources, source_in
 from pages.parts.shared.actions import button
-from pages.parts.shared.ending import end_soon
-from pages.parts.shared.session_state import USUAL, session
+from pages.parts.shared.session_state import DEFAULT_SOURCE, session
+from pages.parts.shared.shutdown import register_shutdown
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-ASKING = ("compare", "build")  # pages that ask questions
-USES_ADDRESS = "compare"  # page whose address names the graph or corpus
+ASKING_PAGES = ("compare", "build")  # pages that ask questions
+ADDRESS_PAGE = "compare"  # page whose address names the graph or corpus
 
 
 def engine() -> Engine:
@@ -39,7 +39,7 @@ def engine() -> Engine:
 def store() -> Store:
     """The store of evaluations in the user's folder."""
     with _making:
-        return _store(evaluations_file(), not cannot_save())
+        return _store(evaluations_file(), not save_fault())
 
 
 _making = threading.Lock()  # The first two visitors may come at the same moment.
@@ -54,7 +54,7 @@ def _store(file: Path, writable: bool) -> Store:
 @cache
 def _engine() -> Engine:
     made = Engine()
-    end_soon(made)
+    register_shutdown(made)
     return made
 
 
@@ -72,12 +72,12 @@ def waiter(page: str) -> Waiter:
     return Waiter(f"{visit}/{page}", alive)
 
 
-def leave_all_but(page: str) -> None:
+def record_page(page: str) -> None:
     """Record that this browser session shows `page`.
 
     What it asked on other pages is no longer waited for.
     """
-    for other in ASKING:
+    for other in ASKING_PAGES:
         if other != page:
             engine().leave(waiter(other).id)
     if session.page != page:
@@ -85,7 +85,7 @@ def leave_all_but(page: str) -> None:
         session.page = page
 
 
-def went_here() -> bool:
+def was_address_entered() -> bool:
     """Return whether the user went to the address of this run.
 
     That is by a click from another page (as long as `came` is set), or by the browser's Back and
@@ -107,22 +107,22 @@ def instances() -> dict[str, Instance]:
         st.stop()
 
 
-def chosen() -> Source:
+def chosen_source() -> AnswerSource:
     """The graph or corpus that is chosen in the sidebar."""
-    return session.source or source_in(st.query_params) or USUAL
+    return session.source or source_in(st.query_params) or DEFAULT_SOURCE
 
 
-def source() -> Source:
+def page_source() -> AnswerSource:
     """The graph or corpus that the page uses.
 
     A page that asks no questions uses the last chosen graph if a corpus is chosen.
     """
-    return chosen() if session.page in ("", *ASKING) else last_graph()
+    return chosen_source() if session.page in ("", *ASKING_PAGES) else last_graph()
 
 
-def last_graph() -> Source:
+def last_graph() -> AnswerSource:
     """The chosen graph; if a corpus is chosen, the graph chosen before it."""
-    return session.last_graph if chosen().is_corpus else chosen()
+    return session.last_graph if chosen_source().is_corpus else chosen_source()
 
 
 def graph_name() -> str:
@@ -130,39 +130,39 @@ def graph_name() -> str:
     return last_graph().name
 
 
-def stop_where_missing(source: Source) -> None:
+def stop_if_missing(source: AnswerSource) -> None:
     """End the run if the graph or corpus does not exist. The sidebar has shown the reason."""
     if is_missing(source):
         st.info(tr("Choose a graph or documents in the sidebar."))
         st.stop()
 
 
-def is_missing(source: Source) -> bool:
+def is_missing(source: AnswerSource) -> bool:
     """Return whether a graph or corpus does not exist.
 
     A damaged one exists; opening it gives the error.
     """
-    return not source.here and source not in sources()
+    return not source.here and source not in available_sources()
 
 
-def graph() -> Any:
+def chosen_graph() -> Any:
     """Return the chosen graph, and show the progress while it is opened or built.
 
     If that fails, the error is shown and the run ends.
     """
     name = graph_name()
-    stop_where_missing(last_graph())
+    stop_if_missing(last_graph())
     is_closed = not engine().is_open(name)  # It may be removed or built again since it was opened.
     job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=is_closed)
     if not job.wait(0.2):
-        follow(job, tr("Opening the graph"))
+        show_job(job, tr("Opening the graph"))
     if job.error:
         st.error(plain(job.error))
         st.stop()
     return job.result
 
 
-def opened_graph() -> Any | None:
+def graph_if_open() -> Any | None:
     """Return the chosen graph if it is open, without waiting; else None."""
     job = engine().jobs.get(f"open-{graph_name()}")
     if job is None or not job.ended or not engine().is_open(graph_name()):
@@ -170,24 +170,24 @@ def opened_graph() -> Any | None:
     return job.result
 
 
-def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
+def show_job(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
     """Show a job's progress until it ends, with a button that cancels it."""
-    place = st.empty()
-    with place.container(), st.status(title, expanded=True):
+    placeholder = st.empty()
+    with placeholder.container(), st.status(title, expanded=True):
         bar = st.progress(0.0)
-        cancel(job, f"cancel-{job.key}", on_cancel=on_cancel)
+        draw_cancel_button(job, f"cancel-{job.key}", on_cancel=on_cancel)
         while not job.wait(0.2):
             bar.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-    place.empty()
+    placeholder.empty()
 
 
-def cancel(
+def draw_cancel_button(
     job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
     """Draw the button that cancels a job. Only the person who started the job can use it."""
     button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.needed_by)
 
 
-def give_up(job: Job, page: str) -> None:
+def cancel_or_leave(job: Job, page: str) -> None:
     """Cancel a comparison, or stop waiting for it if another person started it."""
     engine().leave(waiter(page).id) if job.needed_by else job.cancel()

@@ -1,7 +1,7 @@
 """State of a browser session between two runs of a page.
 
 Each key of `st.session_state` is declared once, as an attribute. On the class an attribute is its
-`Key`; on `session` it is the value of that key. A name that is not declared is an error.
+`SessionKey`; on `session` it is the value of that key. A name that is not declared is an error.
 
     session.question                                    # the value, or the default
     session.question = "who directed Inception"         # set
@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 import streamlit as st
 
 from core.graph.edits import Edit
-from core.sources import GraphSource, Source
-from pages.parts.shared.edits import Received
+from core.sources import AnswerSource, GraphSource
+from pages.parts.shared.edits import LastEdit
 
 if TYPE_CHECKING:
     from core.cases import Case
-    from core.diagnosis.changes.adviser import SizeAdvice
+    from core.diagnosis.changes.size_advice import SizeAdvice
     from core.diagnosis.curves import Curve
     from core.diagnosis.step_outcomes import StepOutcome
-    from core.engine import Comparison
+    from core.engine import MethodComparison
     from core.errors import HopscopeError
     from core.models.discovery import FoundServer
     from core.runtime.jobs import Job
@@ -36,64 +36,64 @@ if TYPE_CHECKING:
     from pages.parts.bringing.database_copy import DatabaseForm
     from pages.parts.build.bench import Bench
     from pages.parts.build.trials import Trials
-    from pages.parts.question.permalink import Link
+    from pages.parts.question.permalink import Permalink
 
-USUAL = GraphSource("metaqa")  # the graph that is chosen at first
-T = TypeVar("T")
+DEFAULT_SOURCE = GraphSource("metaqa")  # the graph that is chosen at first
+StateT = TypeVar("T")
 
 
-class Key(Generic[T]):
+class SessionKey(Generic[StateT]):
     """A key of the session state and its default.
 
     A default that is made by a call (`list`, `dict`) is stored when it is first read.
     """
 
-    def __init__(self, default: T | Callable[[], T], name: str = ""):
+    def __init__(self, default: StateT | Callable[[], StateT], name: str = ""):
         self.default, self.name = default, name
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
 
     @property
-    def value(self) -> T:
+    def value(self) -> StateT:
         """The value that was set, or the default."""
         if callable(self.default) and self.name not in st.session_state:
             st.session_state[self.name] = self.default()
         return st.session_state.get(self.name, self.default)
 
     @value.setter
-    def value(self, value: T) -> None:
+    def value(self, value: StateT) -> None:
         st.session_state[self.name] = value
 
     def drop(self) -> None:
         """Remove the value, if one was set."""
         st.session_state.pop(self.name, None)
 
-    def take(self) -> T:
+    def take(self) -> StateT:
         """Return the value and remove it, such as a message that is shown once."""
         value = self.value
         self.drop()
         return value
 
-    def put(self, value: T) -> None:
+    def put(self, value: StateT) -> None:
         """Set the value, as the callback of a button."""
         self.value = value
 
     @overload
     def __get__(self, session: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, session: object, owner: type) -> T: ...
-    def __get__(self, session: object, owner: type) -> Self | T:
+    def __get__(self, session: object, owner: type) -> StateT: ...
+    def __get__(self, session: object, owner: type) -> Self | StateT:
         return self if session is None else self.value
 
-    def __set__(self, session: object, value: T) -> None:
+    def __set__(self, session: object, value: StateT) -> None:
         self.value = value
 
     def __delete__(self, session: object) -> None:
         self.drop()
 
 
-class Widget(Key[T]):
+class WidgetKey(SessionKey[StateT]):
     """Key of a widget that other code reads or sets too.
 
     Streamlit's rules hold: the value is set before the widget is drawn in a run. It is lost when a
@@ -102,7 +102,7 @@ class Widget(Key[T]):
     """
 
 
-class Made(Key[tuple[Hashable, T] | None]):
+class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
     """Key of a value that is computed from something.
 
     It is computed again when that changes.
@@ -111,34 +111,34 @@ class Made(Key[tuple[Hashable, T] | None]):
     def __init__(self) -> None:
         super().__init__(None)
 
-    def of(self, what: Hashable, make: Callable[[], T]) -> T:
+    def of(self, what: Hashable, make: Callable[[], StateT]) -> StateT:
         """Return the value for `what`.
 
         It is computed by `make` if `what` has changed.
         """
-        known = self.value
-        if known is None or known[0] != what:
-            known = self.value = (what, make())
-        return known[1]
+        stored = self.value
+        if stored is None or stored[0] != what:
+            stored = self.value = (what, make())
+        return stored[1]
 
 
-class Keys(Generic[T]):
+class SessionKeyFamily(Generic[StateT]):
     """Keys of one kind, one for each id.
 
     The key of `texts_build` and "rkg" is `texts_build-rkg`, unless `name` gives another pattern.
     """
 
-    def __init__(self, default: T | Callable[[], T], name: str = ""):
+    def __init__(self, default: StateT | Callable[[], StateT], name: str = ""):
         self.default, self.name = default, name
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name + "-{}"
 
-    def __getitem__(self, id: object) -> Key[T]:
-        return Key(self.default, self.name.format(id))
+    def __getitem__(self, id: object) -> SessionKey[StateT]:
+        return SessionKey(self.default, self.name.format(id))
 
 
-class Cells(Keys[Any]):
+class CellKeys(SessionKeyFamily[Any]):
     """Keys of tables with clickable cells."""
 
     def __init__(self) -> None:
@@ -163,319 +163,319 @@ class Session:
 
     # Every page
     # The secret token of a visit without a sign-in; set when it is first needed.
-    visit: Key[str] = Key("")
+    visit: SessionKey[str] = SessionKey("")
     # The page on the screen; set by main.py before each run.
-    page: Key[str] = Key("")
+    page: SessionKey[str] = SessionKey("")
     # Whether the person came from another page; set with `page`, cleared by the page that read its
     # address.
-    came: Key[bool] = Key(False)
+    came: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
-    problem: Key[str] = Key("")
+    problem: SessionKey[str] = SessionKey("")
     # The graph or corpus chosen in the sidebar; set there, and by `choose`.
-    source: Widget[Source | None] = Widget(None)
+    source: WidgetKey[AnswerSource | None] = WidgetKey(None)
     # The graph or corpus that an address names; the sidebar takes it before it is drawn.
-    source_wanted: Key[Source | None] = Key(None)
+    source_wanted: SessionKey[AnswerSource | None] = SessionKey(None)
     # The graph chosen last, for pages that show no documents; set by the sidebar.
-    last_graph: Key[Source] = Key(USUAL)
+    last_graph: SessionKey[AnswerSource] = SessionKey(DEFAULT_SOURCE)
 
     # The chosen language, by the corpus or graph that is in it.
-    language: Keys[str] = Keys("")
+    language: SessionKeyFamily[str] = SessionKeyFamily("")
 
     # Compare: the question
     # The question in the bar; set by an address, a case, an example or a set.
-    question: Widget[str] = Widget("")
+    question: WidgetKey[str] = WidgetKey("")
     # Whether a language model answers; set by the options, an address or a case.
-    model: Widget[bool] = Widget(True)
+    model: WidgetKey[bool] = WidgetKey(True)
     # Whether the graph reader answers too; set by the options, an address or a case.
-    reader: Widget[bool] = Widget(True)
+    reader: WidgetKey[bool] = WidgetKey(True)
     # Whether a question waits until all passages are encoded; set by the options.
-    whole: Widget[bool] = Widget(False)
+    whole: WidgetKey[bool] = WidgetKey(False)
     # The seed of all random choices; set by an address or a case.
-    seed: Key[int] = Key(0)
+    seed: SessionKey[int] = SessionKey(0)
     # The question entities; set by a set, a case, an address or a person, or found in the question.
-    entities: Key[list[str]] = Key(list)
+    entities: SessionKey[list[str]] = SessionKey(list)
     # The known answers; set by a set, a case, an address or a person.
-    answers: Key[list[str]] = Key(list)
+    answers: SessionKey[list[str]] = SessionKey(list)
     # The number of hops to the answers, if the question set gives it; set with the question.
-    hops: Key[int | None] = Key(None)
+    hops: SessionKey[int | None] = SessionKey(None)
     # The edits of the graph (removed, merged or renamed items); set on the board, by an address or
     # a case.
-    edits: Key[list[Edit]] = Key(list)
+    edits: SessionKey[list[Edit]] = SessionKey(list)
     # The job of the same question and lanes without `edits`; set when it is asked with some.
-    before: Key[str] = Key("")
+    before: SessionKey[str] = SessionKey("")
     # Question, model and reader when they were last applied; `settle` compares them.
-    settled: Key[tuple[str, bool, bool] | None] = Key(None)
+    settled: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
     # Whether this run asks the question; set by `submit`, cleared once it is asked.
-    submitted: Key[bool] = Key(False)
+    submitted: SessionKey[bool] = SessionKey(False)
     # Whether only lanes were changed, so that the finished ones are reused; set and cleared with
     # `submitted`.
-    edited: Key[bool] = Key(False)
+    edited: SessionKey[bool] = SessionKey(False)
     # Whether Cancel was clicked: this run asks nothing.
-    stopped: Key[bool] = Key(False)
+    stopped: SessionKey[bool] = SessionKey(False)
     # The error of asking the question, or of opening the case of the address.
-    trouble: Key[HopscopeError | None] = Key(None)
+    trouble: SessionKey[HopscopeError | None] = SessionKey(None)
     # Whether the example questions are expanded; choosing one collapses them.
-    examples_open: Widget[bool] = Widget(False)
+    examples_open: WidgetKey[bool] = WidgetKey(False)
     # The number of questions drawn from sets; each draw gives another one.
-    draws: Key[int] = Key(0)
+    draws: SessionKey[int] = SessionKey(0)
     # The text box of known answers, by question; its lines become `answers`.
-    known_answers: Keys[str] = Keys("")
+    known_answers: SessionKeyFamily[str] = SessionKeyFamily("")
     # The message of the entity and answer chips: edits, and the text being typed.
-    entitychips: Widget[Any] = Widget(None)
+    entitychips: WidgetKey[Any] = WidgetKey(None)
     # The sender of the chips and the number of its last edit that was applied.
-    chips_done: Key[Received] = Key(Received())
+    chips_done: SessionKey[LastEdit] = SessionKey(LastEdit())
     # Whether an edit was applied, so that the page is drawn again.
-    chips_changed: Key[bool] = Key(False)
+    chips_changed: SessionKey[bool] = SessionKey(False)
     # The list of chips that is typed into, and the text.
-    chips_query: Key[tuple[str, str] | None] = Key(None)
+    chips_query: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # Candidate entities for the names in the question, by graph and question.
-    chips_links: Made[list[Any]] = Made()
+    chips_links: DerivedKey[list[Any]] = DerivedKey()
 
     # Compare: the lanes
     # The instances of the lanes, by id or as text; set by an address, a case or the dialog.
-    lanes: Key[list[str]] = Key(list)
+    lanes: SessionKey[list[str]] = SessionKey(list)
     # The kind of source that `lanes` are for.
-    lanes_for: Key[str] = Key(GraphSource.kind)
+    lanes_for: SessionKey[str] = SessionKey(GraphSource.kind)
     # The lanes chosen last for each kind of source.
-    lanes_of_kind: Key[dict[str, list[str]]] = Key(dict)
+    lanes_of_kind: SessionKey[dict[str, list[str]]] = SessionKey(dict)
     # The lane that the dialog changes, and the kind of change; set by a lane's buttons.
-    choosing: Key[tuple[int, str] | None] = Key(None)
+    choosing: SessionKey[tuple[int, str] | None] = SessionKey(None)
     # The edited line of the lane in the dialog, by lane and original line.
-    lane_bench: Made[Bench] = Made()
+    lane_bench: DerivedKey[Bench] = DerivedKey()
     # The message of the component that draws that line: edits, and the selected operator.
-    lane_bricks: Widget[Any] = Widget(None)
+    lane_bricks: WidgetKey[Any] = WidgetKey(None)
     # The suggested size of the subgraph, by question and feedback.
-    advice: Key[dict[Any, SizeAdvice]] = Key(dict)
+    advice: SessionKey[dict[Any, SizeAdvice]] = SessionKey(dict)
 
     # The board, wherever it is drawn
     # The edits received from each board, by its key.
-    board_received: Keys[Received] = Keys(Received())
+    board_received: SessionKeyFamily[LastEdit] = SessionKeyFamily(LastEdit())
 
     # Compare: what is on the screen
     # The job of the comparison on the screen; set when a question is asked.
-    job: Key[str] = Key("")
+    job: SessionKey[str] = SessionKey("")
     # The case on the screen; set when one is opened, dropped when a question is asked.
-    case: Key[Case | None] = Key(None)
+    case: SessionKey[Case | None] = SessionKey(None)
     # The comparison of `case`, by its id.
-    case_shown: Made[Comparison] = Made()
+    case_shown: DerivedKey[MethodComparison] = DerivedKey()
     # The address that the session shows; set last, when it is shown.
-    address: Key[Link | None] = Key(None)
+    address: SessionKey[Permalink | None] = SessionKey(None)
     # The address that the next run shows, such as that of a clicked case.
-    wanted: Key[Link | None] = Key(None)
+    wanted: SessionKey[Permalink | None] = SessionKey(None)
     # The comparison on the screen, and the jobs for whose vectors it waits.
-    encoded_for: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()))
+    encoded_for: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # A comparison, and the board that draws it.
-    drawing: Key[tuple[Comparison, Board] | None] = Key(None)
+    drawing: SessionKey[tuple[MethodComparison, Board] | None] = SessionKey(None)
     # The data sent to the board last: its comparison, the version, and the data.
-    sent: Key[tuple[str, int, dict[str, Any]]] = Key(("", -1, {}))
+    sent: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
     # The comparison on the screen, and the builds that were missing for it.
-    lacked: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()))
+    lacked: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # The edits received from the head of the presentation.
-    presenter_received: Key[Received] = Key(Received())
+    presenter_received: SessionKey[LastEdit] = SessionKey(LastEdit())
     # The cases that are presented one after the other; set by Cases.
-    present_cases: Key[list[str]] = Key(list)
+    present_cases: SessionKey[list[str]] = SessionKey(list)
 
     # Cases
     # The notes of the case to be saved; emptied once it is.
-    case_notes: Widget[str] = Widget("")
+    case_notes: WidgetKey[str] = WidgetKey("")
     # The tags of the case to be saved; emptied once it is.
-    case_tags: Widget[list[str]] = Widget(list)
+    case_tags: WidgetKey[list[str]] = WidgetKey(list)
     # The comparison that was saved last, and the id of its case.
-    saved_case: Key[tuple[str, str]] = Key(("", ""))
+    saved_case: SessionKey[tuple[str, str]] = SessionKey(("", ""))
     # A message on Cases, shown once.
-    cases_message: Key[str] = Key("")
+    cases_message: SessionKey[str] = SessionKey("")
     # The number of listed cases, 0 for the first few; a button adds more.
-    cases_shown: Key[int] = Key(0)
+    cases_shown: SessionKey[int] = SessionKey(0)
     # The comparison of the case on Cases, by its id.
-    case_open: Made[Comparison] = Made()
+    case_open: DerivedKey[MethodComparison] = DerivedKey()
     # The board of a finished comparison, on Cases and Evaluate, by its key.
-    finished: Made[Board] = Made()
+    finished: DerivedKey[Board] = DerivedKey()
 
     # The question sets selected once when the form opens; set by links to Evaluate.
-    evaluate_sets: Key[list[str]] = Key(list)
+    evaluate_sets: SessionKey[list[str]] = SessionKey(list)
     # The question sets chosen in the form, by source.
-    evaluate_chosen: Keys[list[str]] = Keys(list)
+    evaluate_chosen: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
     # The methods chosen in the form, by the kind of source.
-    evaluate_methods: Keys[Sequence[str]] = Keys(())
+    evaluate_methods: SessionKeyFamily[Sequence[str]] = SessionKeyFamily(())
     # The methods that the form selects once in addition, such as a run just imported.
-    evaluate_brought: Key[list[str]] = Key(list)
+    evaluate_brought: SessionKey[list[str]] = SessionKey(list)
     # Whether a language model answers; set if the sets can be scored by its answers only.
-    evaluate_model: Widget[bool] = Widget(False)
+    evaluate_model: WidgetKey[bool] = WidgetKey(False)
     # The number of answers in the drawn figures of a running evaluation, and the time.
-    evaluate_drawn: Key[tuple[int, float]] = Key((0, 0.0))
+    evaluate_drawn: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
     # The comparison of a question of a run, by run, question and lanes.
-    evaluation_open: Made[Comparison] = Made()
+    evaluation_open: DerivedKey[MethodComparison] = DerivedKey()
     # The open tab of a run, also in its address; set when a new run is started from it.
-    evaluate_part: Widget[str] = Widget("", name="part")
+    evaluate_part: WidgetKey[str] = WidgetKey("", name="part")
     # The click in the picture of questions that flow from one method to another.
-    evaluate_flow: Widget[Any] = Widget(None)
+    evaluate_flow: WidgetKey[Any] = WidgetKey(None)
     # The open band of that picture, after its run and two methods.
-    evaluate_band: Key[tuple[Hashable, tuple[str, str]]] = Key(((), ("", "")))
+    evaluate_band: SessionKey[tuple[Hashable, tuple[str, str]]] = SessionKey(((), ("", "")))
     # The search for a method that was sent last in this session.
-    search_last: Key[str] = Key("")
+    search_last: SessionKey[str] = SessionKey("")
     # The line of a search that was saved last, and its title.
-    search_saved: Key[tuple[str, str]] = Key(("", ""))
+    search_saved: SessionKey[tuple[str, str]] = SessionKey(("", ""))
 
     # Texts
     # The corpus on the page; set by an address, the sidebar, or files that were read.
-    texts_corpus: Widget[str] = Widget("")
+    texts_corpus: WidgetKey[str] = WidgetKey("")
     # The corpus that the next run shows; set when files were read.
-    texts_wanted: Key[str] = Key("")
+    texts_wanted: SessionKey[str] = SessionKey("")
     # The choice in the sidebar when the page was drawn last.
-    texts_beside: Key[Source | None] = Key(None)
+    texts_beside: SessionKey[AnswerSource | None] = SessionKey(None)
     # A corpus named by an address that does not exist; shown once.
-    texts_missed: Key[str] = Key("")
+    texts_missed: SessionKey[str] = SessionKey("")
     # The open tab.
-    texts_tabs: Widget[str] = Widget("")
+    texts_tabs: WidgetKey[str] = WidgetKey("")
     # The tab that was open when the page was drawn last, for the next visit.
-    texts_open: Key[str] = Key("")
+    texts_open: SessionKey[str] = SessionKey("")
     # The corpus for which a first kind of graph was chosen.
-    texts_begun: Key[str] = Key("")
+    texts_begun: SessionKey[str] = SessionKey("")
     # The kind of graph on the page.
-    texts_kind: Widget[str] = Widget("")
+    texts_kind: WidgetKey[str] = WidgetKey("")
     # The build on the page, by kind of graph.
-    texts_build: Keys[str] = Keys("")
+    texts_build: SessionKeyFamily[str] = SessionKeyFamily("")
     # The edited steps of the chosen build, by corpus and build.
-    texts_bench: Made[Bench] = Made()
+    texts_bench: DerivedKey[Bench] = DerivedKey()
     # The message of the component that draws these steps: edits, and the selected step.
-    texts_bricks: Widget[Any] = Widget(None)
+    texts_bricks: WidgetKey[Any] = WidgetKey(None)
     # The open view: entities, communities, one passage, or another graph.
-    texts_view: Widget[str] = Widget("")
+    texts_view: WidgetKey[str] = WidgetKey("")
     # The number of the shown passage, by graph.
-    texts_chunk: Keys[int] = Keys(1)
+    texts_chunk: SessionKeyFamily[int] = SessionKeyFamily(1)
     # The build that is compared with the one on the page, by corpus.
-    texts_other: Keys[str] = Keys("")
+    texts_other: SessionKeyFamily[str] = SessionKeyFamily("")
     # The type of entities that are listed.
-    texts_type: Widget[str] = Widget("every type")
+    texts_type: WidgetKey[str] = WidgetKey("every type")
     # What is listed: documents or passages.
-    texts_what: Widget[str] = Widget("")
+    texts_what: WidgetKey[str] = WidgetKey("")
     # The opened document, after its corpus.
-    texts_document: Key[tuple[str, str] | None] = Key(None)
+    texts_document: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # The page of the list of documents, by corpus.
-    texts_document_page: Keys[int] = Keys(0)
+    texts_document_page: SessionKeyFamily[int] = SessionKeyFamily(0)
     # The page of the list of passages, by corpus.
-    texts_chunk_page: Keys[int] = Keys(0)
+    texts_chunk_page: SessionKeyFamily[int] = SessionKeyFamily(0)
     # The page of the table of entities, by graph.
-    texts_entity_page: Keys[int] = Keys(0)
+    texts_entity_page: SessionKeyFamily[int] = SessionKeyFamily(0)
     # The page of an entity's relations.
-    texts_near_page: Key[int] = Key(0)
+    texts_near_page: SessionKey[int] = SessionKey(0)
     # The page of an entity's passages.
-    texts_passage_page: Key[int] = Key(0)
+    texts_passage_page: SessionKey[int] = SessionKey(0)
     # The page of a community's entities.
-    texts_member_page: Key[int] = Key(0)
+    texts_member_page: SessionKey[int] = SessionKey(0)
     # The entities that were visited, in order, by digest of the graph.
-    texts_trails: Key[dict[str, list[int]]] = Key(dict)
+    texts_trails: SessionKey[dict[str, list[int]]] = SessionKey(dict)
     # The communities that were opened, outer first, by digest of the graph.
-    texts_communities: Key[dict[str, list[int]]] = Key(dict)
+    texts_communities: SessionKey[dict[str, list[int]]] = SessionKey(dict)
     # The map of communities: `opened` is the one that was clicked.
-    texts_map: Widget[Any] = Widget(None)
+    texts_map: WidgetKey[Any] = WidgetKey(None)
     # The number of listed suggestions and merges, 0 for the first few; a button adds more.
-    mend_shown: Key[int] = Key(0)
+    mend_shown: SessionKey[int] = SessionKey(0)
     # Whether a language model answers in the evaluation of merges.
-    mend_model: Widget[bool] = Widget(False)
+    mend_model: WidgetKey[bool] = WidgetKey(False)
     # The last evaluation of merges, by corpus.
-    mend_run: Keys[int] = Keys(0)
+    mend_run: SessionKeyFamily[int] = SessionKeyFamily(0)
     # Tables with clickable cells, by their contents.
-    table_cells: Cells = Cells()
+    table_cells: CellKeys = CellKeys()
 
     # Graphs
     # The entity whose neighbourhood in a live database is shown.
-    around: Widget[str] = Widget("")
+    around: WidgetKey[str] = WidgetKey("")
     # The nodes that were visited on the walk, in order, by digest of the graph.
-    trails: Key[dict[str, list[int]]] = Key(dict)
+    trails: SessionKey[dict[str, list[int]]] = SessionKey(dict)
     # The text of the search for an entity; cleared by a step.
-    walk_search: Widget[str] = Widget("")
+    walk_search: WidgetKey[str] = WidgetKey("")
     # The index of the relation and direction of the listed steps, -1 for all; by graph.
-    walk_filter: Keys[int] = Keys(-1)
+    walk_filter: SessionKeyFamily[int] = SessionKeyFamily(-1)
     # The page of the table of steps, by graph.
-    walk_page: Keys[int] = Keys(0)
+    walk_page: SessionKeyFamily[int] = SessionKeyFamily(0)
     # The graph, and an entity of the address that it does not have.
-    walk_refused: Key[tuple[str, str] | None] = Key(None)
+    walk_refused: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
-    walk_picture: Widget[Any] = Widget(None)
+    walk_picture: WidgetKey[Any] = WidgetKey(None)
     # The digest of a large graph whose counts were requested.
-    count_asked: Key[str] = Key("")
+    count_asked: SessionKey[str] = SessionKey("")
     # The page and query to which a question set leads, or the error; used once.
-    led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None)
+    led_on: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
     # The graph that was opened after it was added, which opens the first tab again.
-    graph_opened: Key[str] = Key("")
+    graph_opened: SessionKey[str] = SessionKey("")
     # The job that imports the last dropped files.
-    bring_job: Key[Job | None] = Key(None)
+    bring_job: SessionKey[Job | None] = SessionKey(None)
     # The last import job whose end the page has handled.
-    bring_done: Key[Job | None] = Key(None)
+    bring_done: SessionKey[Job | None] = SessionKey(None)
     # The number of imports; the drop zone is empty after each.
-    bring_round: Key[int] = Key(0)
+    bring_round: SessionKey[int] = SessionKey(0)
     # An uploaded file, and the job that inspects it, by upload.
-    looked: Keys[tuple[tuple | None, Job | None]] = Keys((None, None))
+    looked: SessionKeyFamily[tuple[tuple | None, Job | None]] = SessionKeyFamily((None, None))
     # The database whose graph is previewed before the copy, without its key.
-    database_asked: Key[DatabaseForm | None] = Key(None)
+    database_asked: SessionKey[DatabaseForm | None] = SessionKey(None)
     # A sentence on the questions of a file that do not fit a graph, by file and graph.
-    questions_fit: Made[str] = Made()
+    questions_fit: DerivedKey[str] = DerivedKey()
 
     # The model that is chosen for a role, by role.
-    role: Keys[str] = Keys("")
+    role: SessionKeyFamily[str] = SessionKeyFamily("")
     # The title of the model that was added, shown once.
-    model_added: Key[str] = Key("")
+    model_added: SessionKey[str] = SessionKey("")
     # The model servers that were found on this computer, once looked for.
-    servers_found: Key[tuple[FoundServer, ...] | None] = Key(None)
+    servers_found: SessionKey[tuple[FoundServer, ...] | None] = SessionKey(None)
     # A server's address, and the names of its models.
-    server_models: Key[tuple[str, tuple[str, ...]]] = Key(("", ()))
+    server_models: SessionKey[tuple[str, tuple[str, ...]]] = SessionKey(("", ()))
     # The model that is chosen from that list.
-    server_pill: Widget[str | None] = Widget(None)
+    server_pill: WidgetKey[str | None] = WidgetKey(None)
     # The name in the form of a server.
-    server_name: Widget[str] = Widget("")
+    server_name: WidgetKey[str] = WidgetKey("")
     # The address in the form of a server.
-    server_url: Widget[str] = Widget("")
+    server_url: WidgetKey[str] = WidgetKey("")
     # The model in the form of a server.
-    server_model: Widget[str] = Widget("")
+    server_model: WidgetKey[str] = WidgetKey("")
     # The kind of the model in the form of a server: chat, encoder or reranker.
-    server_kind: Widget[str] = Widget("chat")
+    server_kind: WidgetKey[str] = WidgetKey("chat")
     # The key in the form of a server, cleared once it is saved.
-    server_key: Widget[str] = Widget("")
+    server_key: WidgetKey[str] = WidgetKey("")
     # The environment variable with that key, instead of the key itself.
-    server_variable: Widget[str] = Widget("")
+    server_variable: WidgetKey[str] = WidgetKey("")
     # The roles that the model in the form of a server gets.
-    server_roles: Widget[list[str]] = Widget(list)
+    server_roles: WidgetKey[list[str]] = WidgetKey(list)
     # Whether the form is cleared before it is drawn again.
-    server_emptied: Key[bool] = Key(False)
+    server_emptied: SessionKey[bool] = SessionKey(False)
     # The job that tries a model, by kind of trial.
-    try_jobs: Keys[str] = Keys("")
+    try_jobs: SessionKeyFamily[str] = SessionKeyFamily("")
 
     # Build
     # The line being edited, with its history; made when Build is first opened.
-    bench: Key[Bench | None] = Key(None)
+    bench: SessionKey[Bench | None] = SessionKey(None)
     # The message of the component that draws the line: edits, and the selected operator.
-    bricks: Widget[Any] = Widget(None)
+    bricks: WidgetKey[Any] = WidgetKey(None)
     # The method chosen to start from; cleared once it is loaded.
-    build_start: Widget[str | None] = Widget(None)
+    build_start: WidgetKey[str | None] = WidgetKey(None)
     # The title of a method just saved, shown once the page lists it.
-    build_saved: Key[str] = Key("")
+    build_saved: SessionKey[str] = SessionKey("")
     # The question on which Build tries a line.
-    try_question: Widget[str] = Widget("")
+    try_question: WidgetKey[str] = WidgetKey("")
     # The graph or corpus of `try_question`; another one brings another question.
-    try_source: Key[Source | None] = Key(None)
+    try_source: SessionKey[AnswerSource | None] = SessionKey(None)
     # The number of questions drawn on Build; each draw gives another one.
-    try_draws: Key[int] = Key(0)
+    try_draws: SessionKey[int] = SessionKey(0)
     # Whether a language model answers on Build.
-    try_model: Widget[bool] = Widget(False)
+    try_model: WidgetKey[bool] = WidgetKey(False)
     # The job that runs the line, and for comparison the line before the last change.
-    try_job: Key[str] = Key("")
+    try_job: SessionKey[str] = SessionKey("")
     # The runs of the line: now, before the last change, and those that can be reused.
-    trials: Key[Trials | None] = Key(None)
+    trials: SessionKey[Trials | None] = SessionKey(None)
     # The effect of the selected operator's parameter values, by that job and the operator's index.
-    try_curves: Made[Mapping[str, Curve]] = Made()
+    try_curves: DerivedKey[Mapping[str, Curve]] = DerivedKey()
     # The job that runs the line before and after the last change on more questions.
-    over_job: Key[str] = Key("")
+    over_job: SessionKey[str] = SessionKey("")
     # The effect of the last change, as it is drawn, by that job.
-    change: Made[dict[str, Any] | None] = Made()
+    change: DerivedKey[dict[str, Any] | None] = DerivedKey()
     # The outcome of each step of that run, by the job and its progress.
-    try_outcomes: Made[Sequence[StepOutcome]] = Made()
+    try_outcomes: DerivedKey[Sequence[StepOutcome]] = DerivedKey()
 
     def submit(self) -> None:
         """Ask the question in the bar in this run, if there is one."""
         self.submitted = bool(self.question.strip())
 
-    def choose(self, source: Source) -> None:
+    def choose(self, source: AnswerSource) -> None:
         """Choose another graph or corpus, as a callback, and clear the question."""
         if source != self.source:
             self.source = source

@@ -6,16 +6,16 @@ import streamlit as st
 
 from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
-from core.instances.catalogue import faults
-from core.io.home import cannot_save
-from core.sources import GraphSource, sources
+from core.instances.catalogue import own_file_faults
+from core.io.home import save_fault
+from core.sources import GraphSource, available_sources
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.people import signed
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
-    USES_ADDRESS,
-    USUAL,
-    chosen,
+    ADDRESS_PAGE,
+    DEFAULT_SOURCE,
+    chosen_source,
     engine,
     is_missing,
     last_graph,
@@ -25,7 +25,7 @@ from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph even if a corpus is chosen
+TRIPLE_PAGES = ("graphs", "indexes")  # pages that show a graph even if a corpus is chosen
 
 
 def sidebar() -> None:
@@ -43,32 +43,34 @@ def sidebar() -> None:
         )
         _models()
         signed()
-        if sentence := cannot_save():
+        if sentence := save_fault():
             st.warning(plain(sentence), icon=":material/lock:")
-        for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
+        for sentence in (*own_file_faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
         caption("Hopscope lets you see how a graph retriever hops.")
-    if is_missing(chosen()):  # not in the sidebar, which is collapsed on a narrow screen
-        st.warning(plain(words_of(chosen()).missing.format(current=chosen().name)))
+    if is_missing(chosen_source()):  # not in the sidebar, which is collapsed on a narrow screen
+        st.warning(plain(words_of(chosen_source()).missing.format(current=chosen_source().name)))
 
 
 def _graph() -> None:
     if session.source_wanted is not None:  # It must be set before the choice is drawn.
         session.source = Session.source_wanted.take()
-    titles, current = sources(), chosen()
-    listed = list(titles)
+    titles, current = available_sources(), chosen_source()
+    listed_sources = list(titles)
     if current not in titles and current.here:  # such as the graph of a single question
         titles[current] = current.title
-        listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
+        listed_sources.insert(
+            listed_sources.index(GraphSource(current.name.partition(":")[0])) + 1, current
+        )
     st.selectbox(
         tr("Graph or documents"),
-        listed,
+        listed_sources,
         # A missing one is not replaced, else the question would be asked of another one.
-        index=listed.index(current) if current in titles else None,
+        index=listed_sources.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
         format_func=lambda one: words_of(one).listed.format(title=titles[one]),
-        on_change=_begin_anew,
+        on_change=_clear_question,
     )
     if session.source is None:
         return
@@ -98,18 +100,18 @@ def _documents(name: str) -> None:
         st.caption(
             f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"
         )
-    if session.page in ON_TRIPLES:
+    if session.page in TRIPLE_PAGES:
         caption("This page is about triples: {title}.", title=last_graph().title)
 
 
-def _begin_anew() -> None:
+def _clear_question() -> None:
     """Clear the question after another source was chosen by hand.
 
     Its results are cleared too.
     """
     session.begin_anew()
-    named = session.source.parameters if session.source not in (None, USUAL) else {}
-    st.query_params.from_dict(named if session.page == USES_ADDRESS else {})
+    named = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
+    st.query_params.from_dict(named if session.page == ADDRESS_PAGE else {})
 
 
 def _models() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.sources import Source
+from core.sources import AnswerSource
 from pages.parts.shared.wording import tr
 
 
@@ -38,6 +38,6 @@ CORPUS_WORDS = SourceWords(
 )
 
 
-def words_of(source: Source) -> SourceWords:
+def words_of(source: AnswerSource) -> SourceWords:
     """Return the texts about a source."""
     return CORPUS_WORDS if source.is_corpus else GRAPH_WORDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import BadInput
-from core.models.price import Cap, cap_of
+from core.models.price import Cap, parse_cap
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -38,7 +38,7 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
         ),
     )
     try:
-        return cap_of(text), True
+        return parse_cap(text), True
     except BadInput as error:
         st.error(plain(str(error)))
         return None, False

@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.shared.actions import button
-from pages.parts.shared.session_state import Key, Session
+from pages.parts.shared.session_state import Session, SessionKey
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def page_of(page: Key[int], total: int, size: int) -> range:
+def page_of(page: SessionKey[int], total: int, size: int) -> range:
     """Return the rows of the page that is shown.
 
     Parameters
@@ -27,7 +27,9 @@ def page_of(page: Key[int], total: int, size: int) -> range:
     return range(at * size, min(total, (at + 1) * size))
 
 
-def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: str = "") -> None:
+def pager(
+    page: SessionKey[int], shown: range, total: int, size: int, what: str, hint: str = ""
+) -> None:
     """Draw which rows are shown, with buttons to the pages before and after.
 
     Parameters
@@ -37,9 +39,9 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
     what : the plural noun of the rows.
     hint : a sentence that follows.
     """
-    at, last = shown.start // size, max(0, -(-total // size) - 1)
+    at, last_page = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if last:
+        if last_page:
             sentence = tr(
                 "{what} {start:,} to {stop:,} of {total:,}.",
                 what=what,
@@ -50,12 +52,12 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
         else:
             sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
-        if last:
+        if last_page:
             _button(tr("Earlier"), "chevron_left", page, at - 1, at == 0)
-            _button(tr("Later"), "chevron_right", page, at + 1, at == last)
+            _button(tr("Later"), "chevron_right", page, at + 1, at == last_page)
 
 
-def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
+def _button(words: str, icon: str, page: SessionKey[int], to: int, off: bool) -> None:
     button(words, partial(page.put, to), key=f"{page.name}-{words}", icon=icon, disabled=off)
 
 

@@ -6,12 +6,14 @@ import re
 
 from pages.parts.shared.wording import noun, tr
 
-_MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
+_MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 # These become links even if every character is escaped.
-_LINKED = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)
-_RIGHT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of right-to-left scripts
-_FROM_RIGHT = re.compile(rf"[{_RIGHT}]+(?:[ \d]{{1,3}}[{_RIGHT}]+)*")  # right-to-left words
-_LETTER = re.compile(rf"[A-Za-z{_RIGHT}]")
+_LINK_START = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)
+_RTL_LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of right-to-left scripts
+_RTL_WORDS = re.compile(
+    rf"[{_RTL_LETTERS}]+(?:[ \d]{{1,3}}[{_RTL_LETTERS}]+)*"
+)  # right-to-left words
+_LETTER = re.compile(rf"[A-Za-z{_RTL_LETTERS}]")
 _JOINER = "\u2060"  # word joiner: no width and no line break
 
 
@@ -20,10 +22,10 @@ def plain(text: str) -> str:
 
     Right-to-left words in a left-to-right text are isolated.
     """
-    said = " ".join(str(text).split())
-    if (first := _LETTER.search(said)) is not None and first[0].isascii():
-        said = _FROM_RIGHT.sub("\u2068\\g<0>\u2069", said)
-    return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_JOINER}", said))
+    one_line = " ".join(str(text).split())
+    if (first := _LETTER.search(one_line)) is not None and first[0].isascii():
+        one_line = _RTL_WORDS.sub("\u2068\\g<0>\u2069", one_line)
+    return _MARKDOWN_CHARACTER.sub(r"\\\1", _LINK_START.sub(rf"\1{_JOINER}", one_line))
 
 
 def isolated(text: str) -> str:
@@ -31,7 +33,7 @@ def isolated(text: str) -> str:
 
     Such a text does not change the order of its neighbours.
     """
-    return f"\u2068{plain(text)}\u2069" if _FROM_RIGHT.search(text) else plain(text)
+    return f"\u2068{plain(text)}\u2069" if _RTL_WORDS.search(text) else plain(text)
 
 
 def many(count: int, what: str, more: str = "") -> str:
@@ -42,7 +44,7 @@ def many(count: int, what: str, more: str = "") -> str:
     return f"{count:,} {noun(count, what, more or what + 's')}"
 
 
-def size(count: float) -> str:
+def size_words(count: float) -> str:
     """Return a number of bytes in words: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if count >= unit:

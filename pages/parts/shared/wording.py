@@ -16,11 +16,11 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations, translation
 
 from core.errors import StoreError
-from core.io.home import ROOT, home
+from core.io.home import ROOT, home_folder
 
-DOMAIN = "hopscope"
-LOCALE = ROOT / "assets" / "locale"
-_CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
+GETTEXT_DOMAIN = "hopscope"
+LOCALE_FOLDER = ROOT / "assets" / "locale"
+_LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
@@ -38,12 +38,12 @@ def catalogue() -> NullTranslations:
     code = language()
     if not code or code.lower().startswith("en"):
         return NullTranslations()
-    folders = [LOCALE]
+    folders = [LOCALE_FOLDER]
     with suppress(StoreError):
-        folders.insert(0, home() / "locale")
-    for folder in folders if _CODE.fullmatch(code) else []:
+        folders.insert(0, home_folder() / "locale")
+    for folder in folders if _LANGUAGE_CODE.fullmatch(code) else []:
         with suppress(OSError, ValueError):  # The file is missing, or is no catalogue.
-            return translation(DOMAIN, folder, [code.replace("-", "_")])
+            return translation(GETTEXT_DOMAIN, folder, [code.replace("-", "_")])
     logging.getLogger(__name__).warning(
         "There is no translation of the screens for HOPSCOPE_LANGUAGE=%s; they are in English.",
         code,
@@ -60,15 +60,15 @@ def tr(text: str, /, **values: object) -> str:
     >>> tr("{found:,} of {pairs} found", found=1200, pairs="2,000 pairs")
     '1,200 of 2,000 pairs found'
     """
-    found = _found(text)
+    translated = _translate(text)
     if not values:
-        return found
+        return translated
     with suppress(LookupError, ValueError, AttributeError):
-        return found.format(**values)
+        return translated.format(**values)
     return text.format(**values)
 
 
-def _found(text: str) -> str:
+def _translate(text: str) -> str:
     """Return the translation of a text; of a noun its singular."""
     found = catalogue().gettext(text) if text else text
     return catalogue().ngettext(text, text, 1) if found is text and text else found
@@ -91,18 +91,18 @@ def nouns(one: str, more: str) -> tuple[str, str]:
 
 
 @cache
-def as_script() -> str:
+def translations_script() -> str:
     """Return the translations as a JavaScript constant for assets/wording.js.
 
     It has the texts, the plural forms of nouns, and the form for each number from 0 to 199. Larger
     numbers have the form of their last two digits. The tables are empty in English.
     """
-    found = catalogue()
+    translations_found = catalogue()
     texts: dict[str, str] = {}
     forms: dict[str, dict[int, str]] = {}
     plurals: list[int] = []
-    if isinstance(found, GNUTranslations):
-        state = vars(found)  # private attributes, which typeshed does not declare
+    if isinstance(translations_found, GNUTranslations):
+        state = vars(translations_found)  # private attributes, which typeshed does not declare
         for key, text in state["_catalog"].items():
             if isinstance(key, tuple):
                 forms.setdefault(key[0], {})[key[1]] = text

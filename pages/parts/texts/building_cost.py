@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.builds import Status, status
-from core.builds.report import INDEX, step_costs
+from core.builds import Status, build_status
+from core.builds.report import INDEX_STEPS, step_costs
 from core.builds.run import own_builds
-from core.builds.shipped import builds_of
+from core.builds.shipped_data import builds_of
 from core.corpus import Corpus
-from core.evaluation.metrics.built import built
-from core.evaluation.reports.build_plots import Costs, seconds, tokens
+from core.evaluation.metrics.build_cost import read_build_cost
+from core.evaluation.reports.build_plots import Costs, seconds_plot, token_plot
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -37,7 +37,7 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             [
                 {
                     tr("Step"): plain(one.step),
-                    tr("For"): tr("the index") if one.part == INDEX else tr("the graph"),
+                    tr("For"): tr("the index") if one.part == INDEX_STEPS else tr("the graph"),
                     tr("Seconds"): f"{one.seconds:,.1f}",
                     tr("Calls"): f"{one.usage.calls:,}",
                     tr("Prompt tokens"): f"{one.usage.tokens_in:,}",
@@ -48,9 +48,9 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             hide_index=True,
         )
         st.caption(_caveat(now))
-        costs = _all(corpus)
+        costs = _all_costs(corpus)
         if len(costs) > 1:
-            for draw in (tokens, seconds):
+            for draw in (token_plot, seconds_plot):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
             caption(
                 "Each graph of these texts by its last build. The index: communities, reports on "
@@ -58,16 +58,19 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             )
 
 
-def _all(corpus: Corpus) -> Costs:
+def _all_costs(corpus: Corpus) -> Costs:
     """Return the steps of every built graph, by title.
 
     Only graphs of the present documents count.
     """
-    known = [
-        status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
+    build_statuses = [
+        build_status(corpus, one)
+        for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
     ]
     return {
-        now.build.title: steps for now in known if now.current and (steps := step_costs(now.report))
+        now.build.title: steps
+        for now in build_statuses
+        if now.current and (steps := step_costs(now.report))
     }
 
 
@@ -82,7 +85,7 @@ def _caveat(now: Status) -> str:
         return tr(
             "No language model was asked. What was read or encoded before took no time again."
         )
-    if built(now.report, True).tokens is None:
+    if read_build_cost(now.report, True).tokens is None:
         return tr(
             "Chunks had been read before, by another build or this one: their tokens are not in it."
         )

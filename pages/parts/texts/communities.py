@@ -15,12 +15,17 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import page_of, pager, way_back
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.community_map import show
+from pages.parts.texts.community_map import show_map
 from pages.parts.texts.entity_table import entity_table
-from pages.parts.texts.walking import community_title, open_community, short, way_down
+from pages.parts.texts.text_trail import (
+    button_name,
+    community_title,
+    open_community,
+    opened_communities,
+)
 
-DRAWN = 60  # most tiles of a map
-MEMBERS = 25  # entities on one page
+MAX_TILES = 60  # most tiles of a map
+MEMBERS_PER_PAGE = 25  # entities on one page
 
 
 def communities(graph: Graph) -> None:
@@ -29,19 +34,19 @@ def communities(graph: Graph) -> None:
     They are the way down, the map of the next level, and the report of the open community.
     """
     table = graph.columns.tables()["communities"]
-    way = way_down(graph)
-    _way(graph, table, way)
-    here = way[-1] if way else -1
-    parts = np.flatnonzero(table.numbers("parent") == here)
+    way = opened_communities(graph)
+    _draw_way(graph, table, way)
+    open_row = way[-1] if way else -1
+    parts = np.flatnonzero(table.numbers("parent") == open_row)
     members = table.lists("members")
     if len(parts):
         _map(graph, table, parts[np.lexsort((parts, -members.counts[parts]))])
-    if here >= 0:
-        _report(table, here)
-        _members(graph, members[here])
+    if open_row >= 0:
+        _report(table, open_row)
+        _members(graph, members[open_row])
 
 
-def _way(graph: Graph, table: Table, way: list[int]) -> None:
+def _draw_way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
             caption(
@@ -56,18 +61,24 @@ def _way(graph: Graph, table: Table, way: list[int]) -> None:
             icon="arrow_back",
             type="tertiary",
         )
-        titles = [short(community_title(table, row)) for row in way[:-1]]
+        titles = [button_name(community_title(table, row)) for row in way[:-1]]
         places = [(title, way[: at + 1]) for at, title in enumerate(titles)]
         way_back(places, "texts-map", partial(open_community, graph))
     st.subheader(plain(community_title(table, way[-1])), anchor=False)
 
 
 def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
-    drawn, counts, parents = rows[:DRAWN], table.lists("members").counts, table.numbers("parent")
-    ratings = table.numbers("rating")[drawn] if table.has("rating") else np.zeros(len(drawn))
+    drawn_rows, counts, parents = (
+        rows[:MAX_TILES],
+        table.lists("members").counts,
+        table.numbers("parent"),
+    )
+    ratings = (
+        table.numbers("rating")[drawn_rows] if table.has("rating") else np.zeros(len(drawn_rows))
+    )
     heat = 8 + 26 * (ratings - ratings.min()) / max(1e-9, float(np.ptp(ratings)))
     tiles = []
-    for row, share in zip(drawn.tolist(), heat.tolist()):
+    for row, share in zip(drawn_rows.tolist(), heat.tolist()):
         inner = int((parents == row).sum())
         words = many(int(counts[row]), "entity", "entities") + (
             tr(" in {parts}", parts=many(inner, "part")) if inner else ""
@@ -81,10 +92,12 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
                 "heat": round(share),
             }
         )
-    show(tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn.tolist())))
-    if len(rows) > len(drawn):
+    show_map(
+        tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn_rows.tolist()))
+    )
+    if len(rows) > len(drawn_rows):
         caption = tr(
-            "The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows)
+            "The {drawn} largest of {rows:,} communities.", drawn=len(drawn_rows), rows=len(rows)
         )
     else:
         caption = f"{many(len(rows), 'community', 'communities')}."
@@ -96,7 +109,7 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:
     if row in drawn:
-        open_community(graph, [*way_down(graph), row])
+        open_community(graph, [*opened_communities(graph), row])
 
 
 def _report(table: Table, row: int) -> None:
@@ -109,14 +122,14 @@ def _report(table: Table, row: int) -> None:
 
 def _members(graph: Graph, members: np.ndarray) -> None:
     nodes = members[np.lexsort((members, -graph.degrees(members)))]
-    shown = page_of(Session.texts_member_page, len(nodes), MEMBERS)
+    page_range = page_of(Session.texts_member_page, len(nodes), MEMBERS_PER_PAGE)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
-    entity_table(graph, nodes[shown.start : shown.stop], f"members-{shown.start}")
+    entity_table(graph, nodes[page_range.start : page_range.stop], f"members-{page_range.start}")
     pager(
         Session.texts_member_page,
-        shown,
+        page_range,
         len(nodes),
-        MEMBERS,
+        MEMBERS_PER_PAGE,
         tr("Entities"),
         tr("Click one to see where it comes from."),
     )

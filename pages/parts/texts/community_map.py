@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages.parts.shared.session_state import Session, session
 
-WIDE = 2.4  # assumed ratio of the map's width to its height
-EVENED = 0.75  # exponent of the sizes; below 1, small tiles get more room for words
+MAP_ASPECT = 2.4  # assumed ratio of the map's width to its height
+SIZE_EXPONENT = 0.75  # exponent of the sizes; below 1, small tiles get more room for words
 Tile = tuple[float, float, float, float]  # left, top, width, height in percent of the map
 
 # Tiles are buttons, so that the map can be used by keyboard. Titles are set as text, not HTML.
@@ -77,7 +77,7 @@ def _component():
     return st.components.v2.component("hopscope_communities", js=_JS, css=_CSS)
 
 
-def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
+def show_map(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
     """Draw the tiles.
 
     Parameters
@@ -86,7 +86,7 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
     label : of the map, for screen readers.
     opened : called with the row of a tile that is clicked.
     """
-    places = tiled([tile["size"] ** EVENED for tile in tiles])
+    places = layout_tiles([tile["size"] ** SIZE_EXPONENT for tile in tiles])
 
     def clicked() -> None:
         row = session.texts_map.opened
@@ -99,20 +99,20 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
     )
 
 
-def tiled(sizes: Sequence[float]) -> list[Tile]:
+def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
     """Return a tile for each size; together they fill the map.
 
     Each tile is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing
     and van Wijk). The sizes are in descending order.
 
-    >>> from pages.parts.texts.community_map import tiled
-    >>> tiled([1.0])
+    >>> from pages.parts.texts.community_map import layout_tiles
+    >>> layout_tiles([1.0])
     [(0.0, 0.0, 100.0, 100.0)]
     """
     whole = sum(sizes)
-    areas = [size * WIDE / whole for size in sizes]  # The map has height 1.
-    left, top, width, height = 0.0, 0.0, WIDE, 1.0
-    found, at = [], 0
+    areas = [size * MAP_ASPECT / whole for size in sizes]  # The map has height 1.
+    tile_left, top, width, height = 0.0, 0.0, MAP_ASPECT, 1.0
+    tiles, at = [], 0
     while at < len(areas):
         short, end = min(width, height), at + 1
         while end < len(areas) and _worst(areas[at : end + 1], short) <= _worst(
@@ -124,19 +124,19 @@ def tiled(sizes: Sequence[float]) -> list[Tile]:
         for area in row:
             long = area / thick
             x, y, w, h = (
-                (left, top + along, thick, long)
+                (tile_left, top + along, thick, long)
                 if height <= width
-                else (left + along, top, long, thick)
+                else (tile_left + along, top, long, thick)
             )
-            found.append((100 * x / WIDE, 100 * y, 100 * w / WIDE, 100 * h))
+            tiles.append((100 * x / MAP_ASPECT, 100 * y, 100 * w / MAP_ASPECT, 100 * h))
             along += long
-        left, top, width, height = (
-            (left + thick, top, width - thick, height)
+        tile_left, top, width, height = (
+            (tile_left + thick, top, width - thick, height)
             if height <= width
-            else (left, top + thick, width, height - thick)
+            else (tile_left, top + thick, width, height - thick)
         )
         at = end
-    return found
+    return tiles
 
 
 def _worst(row: Sequence[float], short: float) -> float:

@@ -8,31 +8,31 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.builds import chosen
-from core.builds.chunking import Chunker
+from core.builds import choose_build
+from core.builds.chunkers import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session_state import Key, Session, session
+from pages.parts.shared.session_state import Session, SessionKey, session
 from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.chosen import about, awaited
-from pages.parts.texts.finding import found
-from pages.parts.texts.passage import passage
-from pages.parts.texts.removing import remove_document
+from pages.parts.texts.corpus_choice import await_result, draw_corpus_facts
+from pages.parts.texts.corpus_removal import remove_document
+from pages.parts.texts.passage import draw_passage
+from pages.parts.texts.text_search import matching_rows
 
-ROWS, PASSAGES = 50, 10  # documents, and passages, on one page
-WHAT = (tr("Documents"), tr("Chunks"))
+DOCUMENTS_PER_PAGE, PASSAGES_PER_PAGE = 50, 10  # documents, and passages, on one page
+LISTED_KINDS = (tr("Documents"), tr("Chunks"))
 
 
 def documents(corpus: Corpus) -> None:
     """Draw the search and its results, or the document that was clicked."""
-    about(corpus)
+    draw_corpus_facts(corpus)
     one = session.texts_document
     if one and one[0] == corpus.name and one[1] in corpus:
-        _one(corpus, one[1])
+        _draw_document(corpus, one[1])
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
@@ -42,25 +42,25 @@ def documents(corpus: Corpus) -> None:
             placeholder=tr("Words of the text or its title"),
             icon=":material/search:",
             label_visibility="collapsed",
-            on_change=_anew,
+            on_change=_clear_position,
             args=(corpus,),
             width=420,
         )
-        what = st.segmented_control(
+        listed_kind = st.segmented_control(
             tr("What is listed"),
-            WHAT,
+            LISTED_KINDS,
             key=Session.texts_what.name,
-            default=None if session.texts_what else WHAT[0],
+            default=None if session.texts_what else LISTED_KINDS[0],
             required=True,
             persist_state="session",
             label_visibility="collapsed",
-            on_change=_anew,
+            on_change=_clear_position,
             args=(corpus,),
         )
-    (_documents if what == WHAT[0] else _chunks)(corpus, " ".join(typed.split()))
+    (_documents if listed_kind == LISTED_KINDS[0] else _chunks)(corpus, " ".join(typed.split()))
 
 
-def _anew(corpus: Corpus) -> None:
+def _clear_position(corpus: Corpus) -> None:
     for page in (Session.texts_document_page, Session.texts_chunk_page):
         page[corpus.name].value = 0
 
@@ -68,18 +68,20 @@ def _anew(corpus: Corpus) -> None:
 def _documents(corpus: Corpus, typed: str) -> None:
     rows: Sequence[int] | np.ndarray = range(len(corpus))
     if typed:
-        rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
+        rows = matching_rows(corpus.digest, typed, ("title", "id", "text"), corpus.table)
     if not len(rows):
         caption("No document holds these words, one after the other.")
         return
-    shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
-    here = [int(rows[at]) for at in shown]
-    ids = corpus.table.texts("id", here)
+    page_range = page_of(Session.texts_document_page[corpus.name], len(rows), DOCUMENTS_PER_PAGE)
+    page_document_rows = [int(rows[at]) for at in page_range]
+    ids = corpus.table.texts("id", page_document_rows)
     columns: dict[str, list] = {
-        tr("Title"): [title or id for title, id in zip(corpus.table.texts("title", here), ids)],
+        tr("Title"): [
+            title or id for title, id in zip(corpus.table.texts("title", page_document_rows), ids)
+        ],
         tr("Id"): ids,
-        tr("From"): corpus.table.texts("source", here),
-        tr("Characters"): _lengths(corpus.table, here),
+        tr("From"): corpus.table.texts("source", page_document_rows),
+        tr("Characters"): _lengths(corpus.table, page_document_rows),
     }
     if columns[tr("Id")] == columns[tr("Title")]:
         del columns[tr("Id")]
@@ -87,14 +89,14 @@ def _documents(corpus: Corpus, typed: str) -> None:
         columns,
         len(ids),
         lambda row: _open(corpus, ids[row]),
-        f"documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}",
+        f"documents-{corpus.digest[:8]}-{hash(typed)}-{page_range.start}",
         formats={tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")},
     )
     pager(
         Session.texts_document_page[corpus.name],
-        shown,
+        page_range,
         len(rows),
-        ROWS,
+        DOCUMENTS_PER_PAGE,
         tr("Documents"),
         tr("Click one to read it."),
     )
@@ -113,19 +115,19 @@ def _open(corpus: Corpus, id: str) -> None:
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:
-    table = _cut(corpus)
+    table = _passages_of(corpus)
     if table is None:
         return
     rows: Sequence[int] | np.ndarray = range(len(table))
     if typed:
-        rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
+        rows = matching_rows(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
         caption("No chunk holds these words, one after the other.")
 
 
-def _one(corpus: Corpus, id: str) -> None:
+def _draw_document(corpus: Corpus, id: str) -> None:
     """Draw a document, passage by passage."""
     document = corpus.row(id)
     button(
@@ -139,7 +141,7 @@ def _one(corpus: Corpus, id: str) -> None:
     source = corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
-    table = _cut(corpus, document)
+    table = _passages_of(corpus, document)
     if table is None:
         return
     parts = [
@@ -157,22 +159,22 @@ def _one(corpus: Corpus, id: str) -> None:
         caption("There is no text in this document.")
 
 
-def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
+def _passages_of(corpus: Corpus, row: int | None = None) -> Table | None:
     """Return the passages of the corpus, or of one document.
 
     They are split as in builds. `row` is that of the document. If that fails, the error is shown
     and None is returned.
     """
-    cutter = chosen("chunks").line.operators[0]
+    cutter = choose_build("chunks").line.operators[0]
     assert isinstance(cutter, Chunker)
-    some = corpus if row is None else [corpus.at(row)]
+    documents_to_cut = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
     words = tr("Cutting the documents into chunks")
-    return awaited(key, lambda job: cutter.table(some, job), words, again=False)
+    return await_result(key, lambda job: cutter.table(documents_to_cut, job), words, again=False)
 
 
-def _passages(page: Key[int], table: Table, rows: Any, typed: str) -> None:
-    shown = page_of(page, len(rows), PASSAGES)
-    for at in shown:
-        passage(table, int(rows[at]), typed)
-    pager(page, shown, len(rows), PASSAGES, tr("Chunks"))
+def _passages(page: SessionKey[int], table: Table, rows: Any, typed: str) -> None:
+    page_range = page_of(page, len(rows), PASSAGES_PER_PAGE)
+    for at in page_range:
+        draw_passage(table, int(rows[at]), typed)
+    pager(page, page_range, len(rows), PASSAGES_PER_PAGE, tr("Chunks"))

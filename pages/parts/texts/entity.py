@@ -9,42 +9,42 @@ import streamlit as st
 
 from core.errors import shorten
 from core.graph.store import Graph
-from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
-from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from core.graph.texts import chunks_of, edge_weights, node_texts, relation_names, relation_texts
+from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_picture
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.entity_table import SHOWN
-from pages.parts.texts.passage import passage, pattern
-from pages.parts.texts.walking import (
+from pages.parts.texts.entity_table import MAX_TABLE_CHARACTERS
+from pages.parts.texts.passage import draw_passage, pattern
+from pages.parts.texts.text_trail import (
+    button_name,
+    chunk_rows,
     communities_of,
     community_title,
-    go,
+    go_to_entity,
+    has_passage_nodes,
     is_tree,
-    label,
     levels,
-    of_chunks,
+    node_label,
+    node_noun,
     open_community,
-    own_chunks,
-    short,
-    things,
     trail,
 )
 
-NEIGHBOURS, PASSAGES = 25, 5  # relations, and passages, on one page
-DRAWN = 24  # most entities in the picture
-BEEN = 6  # earlier entities that are shown
-# A description of more characters than `LONG` is scrolled in a box of `CUT` pixels.
-LONG, CUT = 700, 220
+RELATIONS_PER_PAGE, ENTITY_PASSAGES_PER_PAGE = 25, 5  # relations, and passages, on one page
+MAX_DRAWN_NEIGHBOURS = 24  # most entities in the picture
+MAX_SHOWN_VISITS = 6  # earlier entities that are shown
+# A description of more characters than `SCROLLED_CHARACTERS` is scrolled in a box of `SCROLL_BOX_PIXELS` pixels.
+SCROLLED_CHARACTERS, SCROLL_BOX_PIXELS = 700, 220
 
 
 def entity(graph: Graph, node: int) -> None:
     """Draw an entity, with links back to earlier ones."""
-    _way(graph)
-    name, table = label(graph, node), graph.columns.nodes
+    _draw_way(graph)
+    name, table = node_label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
         if is_tree(graph):
@@ -55,16 +55,16 @@ def entity(graph: Graph, node: int) -> None:
             kind = ""
         if kind:
             st.badge(plain(kind), color="blue")
-    _grouped(graph, node)
-    row, tree = own_chunks(graph, [node]).get(node), is_tree(graph)
+    _draw_communities(graph, node)
+    row, tree = chunk_rows(graph, [node]).get(node), is_tree(graph)
     described, related = (
         st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
     )
     with described:
         if row is not None:
-            passage(graph.columns.tables()["chunks"], row)
+            draw_passage(graph.columns.tables()["chunks"], row)
         else:
-            _described(graph, node)
+            _draw_description(graph, node)
             if not tree:
                 _passages(graph, node)
     if related is not None:
@@ -77,42 +77,49 @@ def entity(graph: Graph, node: int) -> None:
         _passages(graph, node)
 
 
-def _described(graph: Graph, node: int) -> None:
+def _draw_description(graph: Graph, node: int) -> None:
     text = node_texts(graph, [node])[0]
     if text:
         st.markdown(tr("**Summary**") if is_tree(graph) else tr("**Description**"))
-        with st.container(height=CUT if len(text) > LONG else "content", border=len(text) > LONG):
+        with st.container(
+            height=SCROLL_BOX_PIXELS if len(text) > SCROLLED_CHARACTERS else "content",
+            border=len(text) > SCROLLED_CHARACTERS,
+        ):
             st.write(plain(text))
 
 
-def _grouped(graph: Graph, node: int) -> None:
+def _draw_communities(graph: Graph, node: int) -> None:
     """Draw the communities of an entity, as links."""
-    way = communities_of(graph, node)
-    if way:
+    community_rows = communities_of(graph, node)
+    if community_rows:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(tr("In the community"), width="content")
-            for at, row in enumerate(way):
-                words = plain(short(community_title(graph.columns.tables()["communities"], row)))
+            for at, row in enumerate(community_rows):
+                words = plain(
+                    button_name(community_title(graph.columns.tables()["communities"], row))
+                )
                 button(
                     words,
-                    partial(open_community, graph, way[: at + 1]),
+                    partial(open_community, graph, community_rows[: at + 1]),
                     key=f"texts-in-{row}",
                     type="tertiary",
                 )
 
 
-def _way(graph: Graph) -> None:
+def _draw_way(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
-            tr("All {things}", things=things(graph).lower()),
+            tr("All {things}", things=node_noun(graph).lower()),
             been.clear,
             key="texts-all",
             icon="arrow_back",
             type="tertiary",
         )
-        places = [(short(label(graph, node)), node) for node in been[-BEEN:-1]]
-        way_back(places, "texts-way", partial(go, graph))
+        places = [
+            (button_name(node_label(graph, node)), node) for node in been[-MAX_SHOWN_VISITS:-1]
+        ]
+        way_back(places, "texts-way", partial(go_to_entity, graph))
 
 
 def _neighbours(graph: Graph, node: int) -> None:
@@ -129,32 +136,36 @@ def _neighbours(graph: Graph, node: int) -> None:
     order = np.lexsort(
         (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
     )
-    shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
-    rows = order[shown.start : shown.stop]
-    some = edges[rows]
+    page_range = page_of(Session.texts_near_page, len(order), RELATIONS_PER_PAGE)
+    rows = order[page_range.start : page_range.stop]
+    page_edges = edges[rows]
     columns = {
         tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]]
         if graph.n_relations > 1 and not is_tree(graph)
         else [],
-        tr("Related to"): [label(graph, int(other)) for other in neighbours[rows]],
+        tr("Related to"): [node_label(graph, int(other)) for other in neighbours[rows]],
         tr("Relation"): [
             tr("sums up") if ahead else tr("is summed up in") for ahead in forward[rows]
         ]
         if is_tree(graph)
-        else relation_names(graph, some),
-        tr("Keywords"): table.texts("keywords", some) if table is not None else [""] * len(some),
+        else relation_names(graph, page_edges),
+        tr("Keywords"): table.texts("keywords", page_edges)
+        if table is not None
+        else [""] * len(page_edges),
         tr("Weight"): heavy[rows].tolist() if np.ptp(heavy) else [],
-        tr("Description"): relation_texts(graph, some),
-        tr("Text"): [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])]
-        if of_chunks(graph)
+        tr("Description"): relation_texts(graph, page_edges),
+        tr("Text"): [
+            shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, neighbours[rows])
+        ]
+        if has_passage_nodes(graph)
         else [],
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
     clickable_table(
         {name: values for name, values in columns.items() if any(map(str.strip, map(str, values)))},
         len(rows),
-        lambda row: go(graph, int(neighbours[rows[row]])),
-        f"near-{graph.digest[:8]}-{node}-{shown.start}",
+        lambda row: go_to_entity(graph, int(neighbours[rows[row]])),
+        f"near-{graph.digest[:8]}-{node}-{page_range.start}",
         max_height=300,
         formats={
             tr("Way"): st.column_config.TextColumn(
@@ -167,9 +178,9 @@ def _neighbours(graph: Graph, node: int) -> None:
     )
     pager(
         Session.texts_near_page,
-        shown,
+        page_range,
         len(order),
-        NEIGHBOURS,
+        RELATIONS_PER_PAGE,
         tr("Relations"),
         tr("Click one to go there."),
     )
@@ -178,14 +189,14 @@ def _neighbours(graph: Graph, node: int) -> None:
 def _picture(graph: Graph, node: int) -> None:
     """Draw the entity among its most related ones; a click goes there."""
     neighbours, edges, _ = graph.steps(node)
-    near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: DRAWN * 2]
-    part = neighbourhood(graph, node, near.tolist(), DRAWN)
-    drawn = {*part.near, *part.far}
+    near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: MAX_DRAWN_NEIGHBOURS * 2]
+    part = neighbourhood(graph, node, near.tolist(), MAX_DRAWN_NEIGHBOURS)
+    drawn_nodes = {*part.near, *part.far}
     with st.container(border=True):
-        html = picture(graph, part, st.context.theme.type == "dark")
-        show(
+        html = picture_html(graph, part, st.context.theme.type == "dark")
+        show_picture(
             html,
-            lambda clicked: go(graph, clicked) if clicked in drawn else None,
+            lambda clicked: go_to_entity(graph, clicked) if clicked in drawn_nodes else None,
             tr("The entity among those it is related to"),
         )
     caption("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
@@ -193,7 +204,7 @@ def _picture(graph: Graph, node: int) -> None:
 
 def _weights(graph: Graph) -> np.ndarray:
     """Return the weight of each relation; 1 if the graph has none."""
-    found = weights(graph)
+    found = edge_weights(graph)
     return np.ones(graph.n_edges) if found is None else found
 
 
@@ -205,18 +216,24 @@ def _passages(graph: Graph, node: int) -> None:
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(
-        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} "
+        f"**{tr('Rests on') if has_passage_nodes(graph) else tr('Told in')} "
         f"{many(len(rows_of_node), 'chunk')}**"
     )
-    shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
-    rows = rows_of_node[shown.start : shown.stop].tolist()
+    page_range = page_of(Session.texts_passage_page, len(rows_of_node), ENTITY_PASSAGES_PER_PAGE)
+    rows = rows_of_node[page_range.start : page_range.stop].tolist()
     for row in rows:
-        passage(chunks, row, "" if of_chunks(graph) else name)
-    if not of_chunks(graph) and not any(
+        draw_passage(chunks, row, "" if has_passage_nodes(graph) else name)
+    if not has_passage_nodes(graph) and not any(
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
         caption(
             "The name does not stand in these chunks letter by letter: the texts spell it in "
             "other ways."
         )
-    pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))
+    pager(
+        Session.texts_passage_page,
+        page_range,
+        len(rows_of_node),
+        ENTITY_PASSAGES_PER_PAGE,
+        tr("Chunks"),
+    )

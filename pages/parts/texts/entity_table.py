@@ -10,9 +10,15 @@ from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts
 from pages.parts.shared.tables import clickable_table
 from pages.parts.shared.wording import tr
-from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
+from pages.parts.texts.text_trail import (
+    go_to_entity,
+    has_passage_nodes,
+    is_tree,
+    levels,
+    node_label,
+)
 
-SHOWN = 160  # most characters of a description
+MAX_TABLE_CHARACTERS = 160  # most characters of a description
 
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
@@ -20,17 +26,17 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
     `name` tells it from other tables of the graph.
     """
-    chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
+    chunk_lists, bare = chunks_of(graph, "nodes"), has_passage_nodes(graph)
 
     columns = {
-        tr("Name"): [label(graph, int(node)) for node in nodes],
+        tr("Name"): [node_label(graph, int(node)) for node in nodes],
         tr("Type"): _types(graph, nodes),
         tr("Relations"): graph.degrees(nodes).tolist(),
         tr("Chunks"): []
         if bare
         else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
         tr("Text") if bare else tr("Description"): [
-            shorten(text, SHOWN) for text in node_texts(graph, nodes)
+            shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)
         ],
     }
     clickable_table(
@@ -40,7 +46,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
             if any(values) or column == tr("Relations")
         },
         len(nodes),
-        lambda row: go(graph, int(nodes[row])),
+        lambda row: go_to_entity(graph, int(nodes[row])),
         f"{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}",
         formats={
             tr("Relations"): st.column_config.NumberColumn(width=90, format="localized"),
@@ -57,4 +63,4 @@ def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
         known = levels(graph)
         return [known[node] for node in nodes.tolist()]
     table = graph.columns.nodes
-    return [] if table is None or of_chunks(graph) else table.texts("type", nodes)
+    return [] if table is None or has_passage_nodes(graph) else table.texts("type", nodes)

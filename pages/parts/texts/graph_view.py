@@ -7,40 +7,40 @@ from collections import Counter
 import numpy as np
 import streamlit as st
 
-from core.builds import Build
+from core.builds import GraphBuild
 from core.corpus import Corpus
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
-from pages.parts.texts.beside import beside_another
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
-from pages.parts.texts.finding import found
-from pages.parts.texts.growing import chunk_by_chunk
-from pages.parts.texts.walking import (
-    BESIDE,
-    CHUNKS,
-    COMMUNITIES,
-    ENTITIES,
+from pages.parts.texts.graph_comparison import draw_graph_comparison
+from pages.parts.texts.graph_growth import draw_growth
+from pages.parts.texts.text_search import matching_rows
+from pages.parts.texts.text_trail import (
+    CHUNKS_VIEW,
+    COMMUNITIES_VIEW,
+    COMPARISON_VIEW,
+    ENTITIES_VIEW,
+    has_passage_nodes,
     is_tree,
     levels,
-    of_chunks,
-    things,
+    node_noun,
     trail,
 )
 
-ROWS = 50  # entities on one page
-EVERY = tr("every type")
+ENTITIES_PER_PAGE = 50  # entities on one page
+ALL_TYPES = tr("every type")
 # Most names that a search returns, and their least similarity, of 100.
-SEARCHED, NEAR = (200, 55)
+MAX_FOUND_NAMES, MIN_SEARCH_SIMILARITY = (200, 55)
 
 
-def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
+def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: Graph) -> None:
     """Draw the chosen view of a graph.
 
     It is an entity or the table of all, the communities, the passages one by one, or the comparison
@@ -52,17 +52,17 @@ def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
             icon=":material/hub:",
         )
         return
-    one = session.texts_view in ("", ENTITIES) and bool(trail(graph))
-    if not one:
+    shows_entity = session.texts_view in ("", ENTITIES_VIEW) and bool(trail(graph))
+    if not shows_entity:
         _figures(graph)  # A single entity gets their room on the page.
     view = _view(graph)
-    if view == COMMUNITIES:
+    if view == COMMUNITIES_VIEW:
         communities(graph)
-    elif view == CHUNKS:
-        chunk_by_chunk(as_built)
-    elif view == BESIDE:
-        beside_another(corpus, build, as_built)
-    elif one:
+    elif view == CHUNKS_VIEW:
+        draw_growth(as_built)
+    elif view == COMPARISON_VIEW:
+        draw_graph_comparison(corpus, build, as_built)
+    elif shows_entity:
         entity(graph, trail(graph)[-1])
     else:
         _entities(graph)
@@ -71,10 +71,12 @@ def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
 def _view(graph: Graph) -> str:
     """Draw and return the choice of the view: entities, communities, passages, or another graph."""
     table = graph.columns.communities
-    views = [ENTITIES, COMMUNITIES] if table is not None and len(table) else [ENTITIES]
-    views += [BESIDE] if of_chunks(graph) else [CHUNKS, BESIDE]
+    views = (
+        [ENTITIES_VIEW, COMMUNITIES_VIEW] if table is not None and len(table) else [ENTITIES_VIEW]
+    )
+    views += [COMPARISON_VIEW] if has_passage_nodes(graph) else [CHUNKS_VIEW, COMPARISON_VIEW]
     if session.texts_view not in views:
-        session.texts_view = ENTITIES
+        session.texts_view = ENTITIES_VIEW
     view = st.segmented_control(
         tr("What is looked at"),
         views,
@@ -89,8 +91,8 @@ def _view(graph: Graph) -> str:
 
 def _figures(graph: Graph) -> None:
     communities = graph.columns.communities
-    figures = [(things(graph), graph.n_nodes), (tr("Relations"), graph.n_edges)]
-    figures += [] if of_chunks(graph) else [(tr("Chunks"), n_chunks(graph))]
+    figures = [(node_noun(graph), graph.n_nodes), (tr("Relations"), graph.n_edges)]
+    figures += [] if has_passage_nodes(graph) else [(tr("Chunks"), n_chunks(graph))]
     figures += [(tr("Communities"), len(communities))] if communities is not None else []
     with st.container(horizontal=True, gap="medium"):
         for words, number in figures:
@@ -116,7 +118,7 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
-def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
+def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
     """Return the nodes of a type, or all, those with most relations first.
 
     In a tree the highest level comes first.
@@ -143,7 +145,7 @@ def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
 
 
 def _entities(graph: Graph) -> None:
-    chunks = of_chunks(graph)
+    chunks = has_passage_nodes(graph)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
             tr("Search"),
@@ -159,9 +161,9 @@ def _entities(graph: Graph) -> None:
             width=420,
         )
         kind = _type(graph)
-    nodes = ordered(graph.digest, kind, graph)
+    nodes = nodes_by_degree(graph.digest, kind, graph)
     if typed.strip():
-        near = (_telling if chunks else _named)(graph, typed)
+        near = (_passages_by_words if chunks else _nodes_by_name)(graph, typed)
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
         if chunks:
@@ -169,33 +171,38 @@ def _entities(graph: Graph) -> None:
         else:
             caption("No name is near to that. Try another spelling.")
         return
-    shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
-    entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
+    page_range = page_of(Session.texts_entity_page[graph.digest], len(nodes), ENTITIES_PER_PAGE)
+    entity_table(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
     pager(
         Session.texts_entity_page[graph.digest],
-        shown,
+        page_range,
         len(nodes),
-        ROWS,
-        things(graph),
+        ENTITIES_PER_PAGE,
+        node_noun(graph),
         tr("Click one to read it.") if chunks else tr("Click one to see where it comes from."),
     )
 
 
-def _named(graph: Graph, typed: str) -> np.ndarray:
+def _nodes_by_name(graph: Graph, typed: str) -> np.ndarray:
     """Return the nodes with the nearest names, nearest first."""
     return np.array(
-        [node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64
+        [
+            node
+            for node, score in name_lookup(graph).search(typed, MAX_FOUND_NAMES)
+            if score >= MIN_SEARCH_SIMILARITY
+        ],
+        np.int64,
     )
 
 
-def _telling(graph: Graph, typed: str) -> np.ndarray:
+def _passages_by_words(graph: Graph, typed: str) -> np.ndarray:
     """Return the passages and summaries that contain some words."""
     words = " ".join(typed.split())
     tables = graph.columns.tables()
     chunks = tables["chunks"]
-    rows = found(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
+    rows = matching_rows(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
     leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
-    described = found(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
+    described = matching_rows(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
     return np.unique(np.concatenate([np.array(leaf, np.int64), described]))
 
 
@@ -204,11 +211,11 @@ def _type(graph: Graph) -> str | None:
     counted = types(graph.digest, graph)
     if len(counted) < 2:
         return None
-    words = {EVERY: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)} | {
+    words = {ALL_TYPES: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)} | {
         name: f"{name or tr('without a type')}  ·  {n:,}" for name, n in counted.items()
     }
     if session.texts_type not in words:
-        session.texts_type = EVERY
+        session.texts_type = ALL_TYPES
     kind = st.selectbox(
         tr("Type"),
         list(words),
@@ -220,4 +227,4 @@ def _type(graph: Graph) -> str | None:
         args=(0,),
         width=260,
     )
-    return None if kind == EVERY else kind
+    return None if kind == ALL_TYPES else kind

@@ -8,64 +8,66 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from core.corpus.sentences import sentences
+from core.corpus.sentences import sentence_spans
 from core.graph.columns import Table
 from pages.parts.shared.wording import tr
 
-MARK = (
+MARK_STYLE = (
     "background:color-mix(in srgb, #f2b705 38%, "
     "transparent);color:inherit;border-radius:3px;padding:0 .12em"
 )
-FAINT = "opacity:.78"
-LONGEST = 6000  # most characters of a passage that are shown
+FAINT_STYLE = "opacity:.78"
+MAX_PASSAGE_CHARACTERS = 6000  # most characters of a passage that are shown
 
 
-def passage(chunks: Table, row: int, *names: str) -> None:
+def draw_passage(chunks: Table, row: int, *names: str) -> None:
     """Draw a passage in a frame, with names marked.
 
     Its document and position come first. Sentences without a name are paler.
     """
     with st.container(border=True):
-        st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), *names)}</div>")
+        st.html(f"{_head(chunks, row)}<div>{mark_names(chunks.text('text', row), *names)}</div>")
 
 
-def marked(text: str, *names: str) -> str:
+def mark_names(text: str, *names: str) -> str:
     """Return the text as HTML, with the names marked.
 
     Sentences without a name are paler, if others have one.
 
-    >>> from pages.parts.texts.passage import marked
-    >>> "<mark" in marked("One <b> two.", "<B>"), "&lt;b&gt;" in marked("One <b> two.", "<B>")
+    >>> from pages.parts.texts.passage import mark_names
+    >>> "<mark" in mark_names("One <b> two.", "<B>"), "&lt;b&gt;" in mark_names("One <b> two.", "<B>")
     (True, True)
     """
-    cut = text[:LONGEST]
-    found = _disjoint(
+    cut = text[:MAX_PASSAGE_CHARACTERS]
+    name_spans = _disjoint_spans(
         match.span() for name in names if name.strip() for match in pattern(name).finditer(cut)
     )
-    spans = list(sentences(cut)) if found else [(0, len(cut))]
+    spans = list(sentence_spans(cut)) if name_spans else [(0, len(cut))]
     parts, at = [], 0
     for start, end in [*spans, (len(cut), len(cut))]:
         parts.append(html.escape(cut[at:start]))
-        inside = [(max(a, start), min(b, end)) for a, b in found if a < end and b > start]
-        shown = _with_marks(cut, start, end, inside)
-        parts.append(shown if inside or not found else f'<span style="{FAINT}">{shown}</span>')
+        inside = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
+        shown = _marked_html(cut, start, end, inside)
+        parts.append(
+            shown if inside or not name_spans else f'<span style="{FAINT_STYLE}">{shown}</span>'
+        )
         at = end
-    more = ""
-    if len(text) > LONGEST:
-        more = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>"
-    return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
+    cut_note = ""
+    if len(text) > MAX_PASSAGE_CHARACTERS:
+        cut_note = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - MAX_PASSAGE_CHARACTERS))}</i>"
+    return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + cut_note
 
 
-def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans without overlaps, in the order of the text.
 
     Earlier spans win; of those with the same start, the longest one.
     """
-    found: list[tuple[int, int]] = []
+    kept_spans: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not found or start >= found[-1][1]:
-            found.append((start, end))
-    return found
+        if not kept_spans or start >= kept_spans[-1][1]:
+            kept_spans.append((start, end))
+    return kept_spans
 
 
 def pattern(name: str) -> re.Pattern[str]:
@@ -80,18 +82,18 @@ def pattern(name: str) -> re.Pattern[str]:
     return re.compile(f"{before}{words}{after}", re.IGNORECASE)
 
 
-def _with_marks(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
+def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
     parts, at = [], start
-    for first, last in spans:
+    for span_start, span_end in spans:
         parts += [
-            html.escape(text[at:first]),
-            f'<mark style="{MARK}">{html.escape(text[first:last])}</mark>',
+            html.escape(text[at:span_start]),
+            f'<mark style="{MARK_STYLE}">{html.escape(text[span_start:span_end])}</mark>',
         ]
-        at = last
+        at = span_end
     return "".join(parts) + html.escape(text[at:end])
 
 
-def where(chunks: Table, row: int) -> tuple[str, str]:
+def passage_position(chunks: Table, row: int) -> tuple[str, str]:
     """Return the title of a passage's document, and its position.
 
     The position is in words.
@@ -106,6 +108,6 @@ def where(chunks: Table, row: int) -> tuple[str, str]:
 
 
 def _head(chunks: Table, row: int) -> str:
-    title, place = where(chunks, row)
-    rest = f' <span style="{FAINT}">{html.escape(place)}</span>' if place else ""
+    title, place = passage_position(chunks, row)
+    rest = f' <span style="{FAINT_STYLE}">{html.escape(place)}</span>' if place else ""
     return f'<div style="margin-bottom:.3em"><b>{html.escape(title)}</b>{rest}</div>'

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from core.corpus import Document
-from core.corpus.stored import table_of
-from core.languages import found_in
+from core.corpus.corpus_storage import document_table
+from core.languages import detect_language
 from core.models.base import NoModels
 from core.watch import NO_WATCH
 
@@ -20,9 +20,9 @@ class Texts:
     def __init__(self, folder: Path, **texts: str):
         self.name, self.folder, self.texts = "tests", folder, texts
         self.digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
-        self.language = self.language_as_found = found_in(list(texts.values()))
+        self.language = self.language_as_found = detect_language(list(texts.values()))
         self.documents = [Document(id, text) for id, text in sorted(texts.items())]
-        self.table, self.ids = table_of(self.documents), tuple(sorted(texts))
+        self.table, self.ids = document_table(self.documents), tuple(sorted(texts))
 
     def __len__(self):
         return len(self.documents)

@@ -8,29 +8,29 @@ import pytest
 
 from core.builds import (
     being_built,
-    build,
     build_for,
+    build_status,
     catalogue,
-    chosen,
-    find,
+    choose_build,
+    find_build,
     open_graph,
     own_builds,
-    status,
+    run_build,
 )
-from core.builds.catalogue import read
-from core.builds.cost import cost
-from core.builds.registry import BUILDING
+from core.builds.catalogue import read_builds
+from core.builds.cost import estimate_cost
+from core.builds.registry import BUILD_GRAMMAR
 from core.builds.report import BuildReport
-from core.builds.run import BUILT, _part, context, place
-from core.comparison import built
-from core.comparison.built import BuiltGraphs
+from core.builds.run import BUILT_FILE, _part, build_context, build_folder
+from core.comparison import built_graphs
+from core.comparison.built_graphs import BuiltGraphs
 from core.corpus import open_corpus
-from core.errors import BadParameter, Cancelled, StoreError
-from core.indexes.place import keep
-from core.indexes.vectors import opened
-from core.indexes.vectors import place as vectors_place
-from core.io.digests import check_marked
-from core.models.chat.replies import estimate
+from core.errors import BadParameter, RunCancelled, StoreError
+from core.indexes.index_storage import write_atomically
+from core.indexes.vectors import open_vectors
+from core.indexes.vectors import vector_folder as vectors_place
+from core.io.digests import check_own_digest
+from core.models.chat.token_estimates import estimate_text_tokens
 from core.watch import Watch
 from tests.core.builds.kit import Reading, Texts
 from tests.notes import NoteWith
@@ -43,9 +43,9 @@ def corpus(tmp_path):
 
 def test_the_text_of_a_line_reads_back_as_the_line():
     for one in catalogue().values():
-        assert BUILDING.parse(repr(one.line)) == one.line and find(repr(one.line)) == one == find(
-            one.id
-        )
+        assert BUILD_GRAMMAR.parse(repr(one.line)) == one.line and find_build(
+            repr(one.line)
+        ) == one == find_build(one.id)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_text_of_a_line_reads_back_as_the_line():
 )
 def test_what_is_no_build_is_refused(text):
     with pytest.raises(BadParameter):
-        find(text)
+        find_build(text)
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,20 @@ def test_what_is_no_build_is_refused(text):
 def test_a_bad_row_is_refused_by_file_and_row(row, tmp_path):
     (tmp_path / "mine.toml").write_text(row)
     with pytest.raises(BadParameter, match="mine.toml"):
-        read(tmp_path / "mine.toml")
+        read_builds(tmp_path / "mine.toml")
 
 
 def test_chunks_alone_are_a_graph_without_nodes(corpus):
     with pytest.raises(StoreError, match="not built yet"):
         open_graph(corpus, "chunks")
-    made = build(corpus, "chunks", Reading())
-    graph = open_graph(corpus, chosen("chunks"))
+    made = run_build(corpus, "chunks", Reading())
+    graph = open_graph(corpus, choose_build("chunks"))
     assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (
         0,
         ["one", "two"],
         made.digest,
     )
-    assert status(corpus, "chunks").report["counts"] == {
+    assert build_status(corpus, "chunks").report["counts"] == {
         "chunks": 2,
         "documents cut": 2,
         "vectors of chunks": 2,
@@ -100,50 +100,55 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
 
 
 def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
-    build(corpus, "chunks", Reading())
+    run_build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
 
 
 def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
-    one = find("tree-noun-phrases")
-    build(corpus, one, Reading())
-    file = place(corpus, one) / BUILT
+    one = find_build("tree-noun-phrases")
+    run_build(corpus, one, Reading())
+    file = build_folder(corpus, one) / BUILT_FILE
     # without its digest, as earlier versions wrote it
-    earlier = check_marked(json.loads(file.read_text()))
-    assert earlier.pop("editions") == {"Tree": 2} and status(corpus, one).current
-    keep(file, lambda stream: stream.write(json.dumps(earlier).encode()))
-    now = status(corpus, one)
+    earlier = check_own_digest(json.loads(file.read_text()))
+    assert earlier.pop("editions") == {"Tree": 2} and build_status(corpus, one).current
+    write_atomically(file, lambda stream: stream.write(json.dumps(earlier).encode()))
+    now = build_status(corpus, one)
     assert (now.built, now.current) == (True, False) and now.outdated.startswith(
         "It was built by an earlier version"
     )
     with pytest.raises(StoreError, match="outdated.*earlier version.*So build it.* --graph tree"):
         open_graph(corpus, one)
-    build(corpus, one, Reading())
-    assert status(corpus, one).current and not status(corpus, one).outdated
-    build(corpus, "chunks", Reading())
+    run_build(corpus, one, Reading())
+    assert build_status(corpus, one).current and not build_status(corpus, one).outdated
+    run_build(corpus, "chunks", Reading())
     # what is as before stays as it is
-    assert json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}
+    assert (
+        json.loads((build_folder(corpus, find_build("chunks")) / BUILT_FILE).read_text())[
+            "editions"
+        ]
+        == {}
+    )
 
 
 def test_a_graph_that_is_being_built_is_waited_for(corpus):
     seen, inner = [], []
 
     def cancelled():
-        raise Cancelled
+        raise RunCancelled
 
     def check():
         if not seen:
             seen.append(being_built(corpus, "chunks"))
-            with pytest.raises(Cancelled):
-                build(
+            with pytest.raises(RunCancelled):
+                run_build(
                     corpus,
                     "chunks",
                     Reading(),
                     Watch(cancelled, lambda text, share: inner.append(text)),
                 )
 
-    build(corpus, "chunks", Reading(), watch=Watch(check))
+    run_build(corpus, "chunks", Reading(), watch=Watch(check))
     assert (
         seen == [True]
         and inner == ["Another process is building this; waiting for it"]
@@ -154,7 +159,7 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
 def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     before, fresh = (
-        build(corpus, "tkg-noun-phrases", Reading()),
+        run_build(corpus, "tkg-noun-phrases", Reading()),
         corpus.changed(one="Ann lives in Oslo."),
     )
     asked, seen = BuiltGraphs(Reading()), []
@@ -169,11 +174,13 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
                 )
             )
             assert (
-                opened(vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes"))
+                open_vectors(
+                    vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes")
+                )
                 is not None
             )
 
-    after = build(fresh, "tkg-noun-phrases", Reading(), Watch(report=told))
+    after = run_build(fresh, "tkg-noun-phrases", Reading(), Watch(report=told))
     assert (
         seen
         and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")}
@@ -182,11 +189,13 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     assert (
         asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
     )
-    assert opened(
+    assert open_vectors(
         vectors_place(after, Reading(), "chunks")
     ) is not None and "Oslo" in after.columns.chunks.text("text", 0)
     assert sorted(
-        one.name for one in place(fresh, find("tkg-noun-phrases")).parent.iterdir() if one.is_dir()
+        one.name
+        for one in build_folder(fresh, find_build("tkg-noun-phrases")).parent.iterdir()
+        if one.is_dir()
     ) == [after.folder.name]
 
 
@@ -197,9 +206,9 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
         watch.report("Encoding chunks: 1 of 4", 0.25)
         at_work.set()
         assert waits.wait(120)
-        return build(corpus, one, models, watch)
+        return run_build(corpus, one, models, watch)
 
-    monkeypatch.setattr(built, "build", slow)
+    monkeypatch.setattr(built_graphs, "run_build", slow)
 
     def hear(text, share):
         heard.append((text, share))
@@ -214,19 +223,19 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
 
 
 def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
-    before, fresh = build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
+    before, fresh = run_build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
 
     def stopped(text, share):
         if "searchable" in text:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
-        build(fresh, "chunks", Reading(), Watch(report=stopped))
+    with pytest.raises(RunCancelled):
+        run_build(fresh, "chunks", Reading(), Watch(report=stopped))
     assert open_graph(corpus, "chunks").digest == before.digest
     with pytest.raises(StoreError, match="have changed"):
         open_graph(fresh, "chunks")
     assert (
-        build(fresh, "chunks", Reading()).digest
+        run_build(fresh, "chunks", Reading()).digest
         == open_graph(fresh, "chunks").digest
         != before.digest
     )
@@ -235,16 +244,19 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
     # the first that asks no language model
-    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
+    assert find_build("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
     assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == [
         "tree-k-noun-phrases",
         "kg-synonyms-names",
     ]
-    build(corpus, "kg-noun-phrases", Reading())
+    run_build(corpus, "kg-noun-phrases", Reading())
     assert build_for(corpus, "kg").id == "kg-noun-phrases"
-    place(corpus, find("kg-described")).mkdir()
-    keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
+    build_folder(corpus, find_build("kg-described")).mkdir()
+    write_atomically(
+        build_folder(corpus, find_build("kg-described")) / BUILT_FILE,
+        lambda stream: stream.write(built_of(corpus)),
+    )
     assert build_for(corpus, "kg").id == "kg-described"
     # nothing is built of these documents
     assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"
@@ -259,12 +271,12 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     """A first step of no time says nothing of how long the second takes: half of it took 10 seconds."""
     clock, said = [0.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
-    ctx = context(
+    ctx = build_context(
         Texts(tmp_path, d="Ann met Bob."),
         Reading(),
         Watch(report=lambda text, share: said.append((text, share))),
     )
-    steps = find(
+    steps = find_build(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
     ).line
     parts = [_part(ctx, steps, number) for number in range(4)]
@@ -281,15 +293,15 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
 
 def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    line = find(
+    line = find_build(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
     )
     corpus = Texts(
         tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)}
     )
-    told = cost(corpus, line, Reading())
+    told = estimate_cost(corpus, line, Reading())
     assert told.seconds is None and told.words() == NoteWith(20, 20, "chunks", "No language model")
-    build(corpus, line, Reading())
+    run_build(corpus, line, Reading())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
     operators = [repr(operator) for operator in line.line]
     assert list(kept) == [*operators[:-1], f"Merge {operators[-1]}", "encoded"] and all(
@@ -299,23 +311,25 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
     # cut and merged is all, read what is new
-    assert cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
-    assert cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
+    assert (
+        estimate_cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
+    )
+    assert estimate_cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
     # most of it was kept, so it tells nothing of how long reading takes
-    build(more, line, Reading())
+    run_build(more, line, Reading())
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
-    assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None
+    assert estimate_cost(more, find_build("kg-noun-phrases"), Reading()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
     # no vectors of chunks were made, but others
-    assert cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
+    assert estimate_cost(more, find_build("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
 
 
 def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "speeds.json").write_text("[1", "utf-8")
     corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
-    assert cost(corpus, find("chunks"), Reading()).seconds is None
-    build(corpus, "chunks", Reading())
+    assert estimate_cost(corpus, find_build("chunks"), Reading()).seconds is None
+    run_build(corpus, "chunks", Reading())
 
 
 KINDS = ("chunks", "passage", "tree", "kg", "tkg", "rkg")
@@ -324,9 +338,9 @@ KINDS = ("chunks", "passage", "tree", "kg", "tkg", "rkg")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    graph = build(
+    graph = run_build(
         Texts(tmp_path / "one", d="Ann Berg sails to Turku."),
-        chosen(kind, "noun-phrases"),
+        choose_build(kind, "noun-phrases"),
         Reading(),
     )
     assert graph.columns.chunks.texts("text") == ["Ann Berg sails to Turku."]
@@ -341,9 +355,9 @@ def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkey
 def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report = BuildReport()
-    graph = build(
+    graph = run_build(
         Texts(tmp_path / "one", d="李白乘舟将欲行，忽闻岸上踏歌声。"),
-        chosen(kind, "noun-phrases"),
+        choose_build(kind, "noun-phrases"),
         Reading(),
         report=report,
     )
@@ -360,8 +374,11 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
         BuildReport(),
         {f"d{number:03}": f"Ann Berg met Person{number} in Town{number}." for number in range(120)},
     )
-    graph = build(
-        Texts(tmp_path / "one", **texts), chosen(kind, "noun-phrases"), Reading(), report=report
+    graph = run_build(
+        Texts(tmp_path / "one", **texts),
+        choose_build(kind, "noun-phrases"),
+        Reading(),
+        report=report,
     )
     if kind == "passage":
         # an entity of more than 50 chunks joins none
@@ -370,7 +387,7 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
     (ann,) = graph.nodes_named("Ann Berg")
     assert (
         len(graph.columns.nodes.lists("chunks")[ann]) == 120
-        and estimate(graph.columns.nodes.text("description", ann)) <= 500
+        and estimate_text_tokens(graph.columns.nodes.text("description", ann)) <= 500
     )
     assert any("were longer than 500 tokens" in note for note in report.notes)
 
@@ -379,14 +396,14 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
     corpus = Texts(tmp_path, one="Ann met Bob in Rome.")
     line = "TokenChunks(size=99, overlap=9) >> NounPhrases() >> Merge(longest=7)"
     assert own_builds(corpus) == {}
-    build(corpus, "kg-noun-phrases", Reading())
-    build(corpus, line, Reading())
+    run_build(corpus, "kg-noun-phrases", Reading())
+    run_build(corpus, line, Reading())
     (found,) = own_builds(corpus).values()
     assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith(
         "Own build: chunks of 99 tokens → "
     )
     assert open_graph(corpus, found).digest == open_graph(corpus, line).digest
-    (place(corpus, find(line)) / BUILT).write_text("{", "utf-8")
+    (build_folder(corpus, find_build(line)) / BUILT_FILE).write_text("{", "utf-8")
     assert own_builds(corpus) == {}
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.builds.base import BuildContext, Made
-from core.builds.chunking import CharacterChunks, WholeDocuments
-from core.builds.merge.citations import Reference, Titles, body, by_name, cited, references
+from core.builds.base import BuildContext, BuildState
+from core.builds.chunkers import CharacterChunks, WholeDocuments
+from core.builds.merge.citations import (
+    Reference,
+    Titles,
+    cited_documents,
+    documents_by_author,
+    reference_list_start,
+    references,
+)
 from core.builds.merge.corpus_graphs import CitedDocuments
-from core.corpus import write
-from core.corpus.chunks import by_characters
+from core.corpus import write_corpus
+from core.corpus.chunks import chunk_by_characters
 from core.corpus.document import Document
 from core.errors import BadInput
 from tests.core.builds.kit import Reading
@@ -49,15 +56,17 @@ def papers():
 
 def test_a_list_of_references_is_read_by_the_titles_of_the_corpus():
     text, titles = PAPERS["lida"][1], Titles(papers())
-    assert text[body(text) :].startswith("References") and body(PAPERS["moss"][1]) == len(
+    assert text[reference_list_start(text) :].startswith("References") and reference_list_start(
         PAPERS["moss"][1]
-    )
-    assert references(text[body(text) :], titles) == [
+    ) == len(PAPERS["moss"][1])
+    assert references(text[reference_list_start(text) :], titles) == [
         Reference("brat", "2012", None, ("Pontus", "Stenetorp", "Sampo", "Pyysalo", "Bob", "Moss")),
         Reference("moss", "2010a", None, ("Bob", "Moss")),
     ]
     text = PAPERS["brat"][1]
-    assert references(text[body(text) :], titles) == [Reference("moss", "2010", 2, ("Bob", "Moss"))]
+    assert references(text[reference_list_start(text) :], titles) == [
+        Reference("moss", "2010", 2, ("Bob", "Moss"))
+    ]
 
 
 def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
@@ -66,7 +75,7 @@ def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
         Reference("brat", "2012", 4, ("Pontus", "Stenetorp", "Bob", "Moss")),
         Reference("moss", "2010a", 2, ("Bob", "Moss")),
     )
-    said = lambda text: list(cited(text, [brat, moss], titles))
+    said = lambda text: list(cited_documents(text, [brat, moss], titles))
     assert said("(Stenetorp et al., 2012; Moss, 2010)") == ["brat", "moss"]
     assert said("Stenetorp and Moss (2012), Moss & Lee 2010a, Moss (2011), stenetorp 2012") == [
         "brat",
@@ -76,7 +85,10 @@ def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
         said("as in [4], [1-3] and [9]") == ["brat", "moss"] and said("in 2012 [sic] it was") == []
     )
     assert said("We use the GRAMMAR of Trees.") == ["moss"]
-    assert by_name("Moss", "2012", [brat]) == ["brat"] and by_name("Moss", "2010b", [moss]) == []
+    assert (
+        documents_by_author("Moss", "2012", [brat]) == ["brat"]
+        and documents_by_author("Moss", "2010b", [moss]) == []
+    )
 
 
 def test_of_authors_of_one_name_the_first_counts():
@@ -84,7 +96,7 @@ def test_of_authors_of_one_name_the_first_counts():
         Reference("one", "2012", None, ("Ann", "Lee")),
         Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee")),
     )
-    assert by_name("Lee", "2012", [other, first]) == ["one"] and by_name(
+    assert documents_by_author("Lee", "2012", [other, first]) == ["one"] and documents_by_author(
         "Lee", "2012", [other]
     ) == ["two"]
 
@@ -102,9 +114,9 @@ def test_titles_that_several_documents_have_or_that_are_short_recognise_none():
 
 
 def graph_of(tmp_path, operator, models=None, chunker=None):
-    one = write(tmp_path / "corpora" / "papers", papers())
+    one = write_corpus(tmp_path / "corpora" / "papers", papers())
     ctx = BuildContext(models or Reading())
-    made = operator.apply((chunker or CharacterChunks(size=120)).apply(Made(one), ctx), ctx)
+    made = operator.apply((chunker or CharacterChunks(size=120)).apply(BuildState(one), ctx), ctx)
     graph = made.graph
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     links = set(zip(graph.names(heads), graph.names(tails)))
@@ -159,16 +171,18 @@ def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
 
 
 def test_without_titles_it_says_so(tmp_path):
-    one = write(tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")])
+    one = write_corpus(
+        tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")]
+    )
     assert "no titles" in CitedDocuments().lacks(one)
     with pytest.raises(BadInput, match="no titles"):
         ctx = BuildContext(Reading())
-        CitedDocuments().apply(WholeDocuments().apply(Made(one), ctx), ctx)
+        CitedDocuments().apply(WholeDocuments().apply(BuildState(one), ctx), ctx)
 
 
 def test_chunks_of_characters_are_slices_that_cut_no_word():
     text = "one two\n three  " + "x" * 25 + " four"
-    table = by_characters([Document("d", text), Document("blank", " \n ")], size=10)
+    table = chunk_by_characters([Document("d", text), Document("blank", " \n ")], size=10)
     assert table.texts("text") == [
         "one two",
         "three",
@@ -177,4 +191,4 @@ def test_chunks_of_characters_are_slices_that_cut_no_word():
         "x" * 5 + " four",
     ] and set(table.texts("document")) == {"d"}
     assert all(part in text for part in table.texts("text"))
-    assert by_characters([Document("d", "a" * 4096 + "b")]).texts("text") == ["a" * 4096, "b"]
+    assert chunk_by_characters([Document("d", "a" * 4096 + "b")]).texts("text") == ["a" * 4096, "b"]

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from core.builds import build_for
-from core.builds.base import BuildContext, Made
-from core.builds.chunking import SentenceChunks, WholeDocuments
-from core.builds.merge import pairing
+from core.builds.base import BuildContext, BuildState
+from core.builds.chunkers import SentenceChunks, WholeDocuments
+from core.builds.merge import row_pairs
 from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
-from core.builds.merge.pairing import nearest_rows
-from core.corpus import write
+from core.builds.merge.row_pairs import nearest_rows
+from core.corpus import write_corpus
 from core.corpus.document import Document
-from core.corpus.links import Link
+from core.corpus.links import DocumentLink
 from core.errors import BadInput
-from core.graph.texts import leaves
+from core.graph.texts import chunk_nodes
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Reading
 from tests.notes import NoteWith
@@ -25,7 +25,7 @@ def home(tmp_path, monkeypatch):
 
 
 def corpus(folder, links=(), **texts):
-    return write(
+    return write_corpus(
         folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links
     )
 
@@ -34,7 +34,7 @@ def made(one, operator, chunker=None):
     """What a corpus graph operator made, and the report."""
     ctx = BuildContext(Reading())
     return operator.apply(
-        (chunker or WholeDocuments()).apply(Made(one), ctx), ctx
+        (chunker or WholeDocuments()).apply(BuildState(one), ctx), ctx
     ).graph, ctx.report
 
 
@@ -45,21 +45,26 @@ def edges(graph):
 def test_nodes_are_documents_and_edges_their_links(tmp_path):
     one = corpus(
         tmp_path,
-        [Link("a", "b", "cites", 3.0), Link("c", "a")],
+        [DocumentLink("a", "b", "cites", 3.0), DocumentLink("c", "a")],
         a="First.",
         b="Second.",
         c="Third.",
         alone="Fourth.",
     )
     graph, _ = made(one, GivenLinks())
-    assert graph.names(range(4)) == ["a", "alone", "b", "c"] and len(leaves(graph, range(4))) == 4
+    assert (
+        graph.names(range(4)) == ["a", "alone", "b", "c"] and len(chunk_nodes(graph, range(4))) == 4
+    )
     assert sorted(edges(graph)) == ["a -> cites -> b", "c -> links to -> a"]
     assert sorted(graph.columns.edges.numbers("weight").tolist()) == [1.0, 3.0]
 
 
 def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
     one = corpus(
-        tmp_path, [Link("a", "b"), Link("a", "gone"), Link("a", "a")], a="First.", b="Second."
+        tmp_path,
+        [DocumentLink("a", "b"), DocumentLink("a", "gone"), DocumentLink("a", "a")],
+        a="First.",
+        b="Second.",
     )
     graph, report = made(one, GivenLinks())
     assert edges(graph) == ["a -> links to -> b"]
@@ -69,7 +74,7 @@ def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
 def test_types_choose_among_links(tmp_path):
     one = corpus(
         tmp_path,
-        [Link("a", "b", "cites"), Link("b", "c", "thanks")],
+        [DocumentLink("a", "b", "cites"), DocumentLink("b", "c", "thanks")],
         a="First.",
         b="Second.",
         c="Third.",
@@ -80,7 +85,7 @@ def test_types_choose_among_links(tmp_path):
 
 
 def test_every_chunk_of_a_document_has_its_links(tmp_path):
-    one = corpus(tmp_path, [Link("a", "b")], a="One here. Two there.", b="Third.")
+    one = corpus(tmp_path, [DocumentLink("a", "b")], a="One here. Two there.", b="Third.")
     graph, _ = made(one, GivenLinks(), SentenceChunks(size=4))
     assert edges(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
 
@@ -91,7 +96,7 @@ def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path)
         made(one, GivenLinks())
     assert build_for(one, "links").id == "links-nearest"
     assert (
-        build_for(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id
+        build_for(corpus(tmp_path, [DocumentLink("a", "b")], a="First.", b="Second."), "links").id
         == "links-given"
     )
 
@@ -141,16 +146,16 @@ def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nea
     )
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     exact, notes = nearest_rows(vectors, 5, 0.5), list[str]()
-    monkeypatch.setattr(pairing, "EXACT_UP_TO", 100)
+    monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 100)
     found = nearest_rows(vectors, 5, 0.5, NO_WATCH, notes.append)
     assert found == nearest_rows(vectors, 5, 0.5)  # the same each time
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
     assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
-    assert "HNSW" in notes[0] and 0.9 < pairing.Neighbours.of(vectors).recall(5) <= 1
+    assert "HNSW" in notes[0] and 0.9 < row_pairs.NeighbourIndex.of(vectors).recall(5) <= 1
 
 
 def test_a_row_is_no_neighbour_of_itself_and_the_nearest_come_first():
     vectors = np.eye(6, dtype=np.float32)
     vectors[1] = [0.8, 0.6, 0, 0, 0, 0]
-    (row, ids, cosines), *_ = pairing.Neighbours.of(vectors).nearest(np.array([0]), 2)
+    (row, ids, cosines), *_ = row_pairs.NeighbourIndex.of(vectors).nearest(np.array([0]), 2)
     assert row == 0 and ids[0] == 1 and 0 not in ids and cosines[0] == pytest.approx(0.8)

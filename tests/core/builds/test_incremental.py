@@ -13,16 +13,16 @@ from contextlib import closing
 
 import pytest
 
-from core.builds import build, find, gathered, open_graph, status
-from core.builds.base import Made
-from core.builds.chunking import WholeDocuments
-from core.builds.cost import cost
-from core.builds.extract import extracting
+from core.builds import build_status, fact_collections, find_build, open_graph, run_build
+from core.builds.base import BuildState
+from core.builds.chunkers import WholeDocuments
+from core.builds.cost import estimate_cost
+from core.builds.extract import extractor
 from core.builds.extract.language_model import LanguageModelExtraction
-from core.builds.merge import pairing, synonyms
+from core.builds.merge import row_pairs, synonyms
 from core.builds.report import BuildReport
-from core.builds.run import context
-from core.corpus import Document, write
+from core.builds.run import build_context
+from core.corpus import Document, write_corpus
 from core.indexes import vectors
 from core.io.home import ROOT
 from tests.core.builds.test_language_model import Models, entity, relation
@@ -76,19 +76,19 @@ FIRST += [document(13, "Dan", "Fay")]  # who joins the circles
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypatch):
     models = Readers()
-    corpus = write(tmp_path / "one", FIRST)
-    build(corpus, line, models)
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    run_build(corpus, line, models)
     corpus = corpus.add([document(20, "Eve", "Ann", "Bob"), document(21, "Cleo", "Dan")])
     corpus = corpus.change([document(3, "Dan", "Eve")])
     corpus = corpus.remove(["d00", "d07"])
     before = len(models.writer.asked)
-    grown = build(corpus, line, models)
+    grown = run_build(corpus, line, models)
     if "LanguageModel" in line:
         # two that are new and one that changed
         assert before == 14 and len(models.writer.asked) - before == 3
-        assert status(corpus, line).report["counts"]["extracted"] == 3
+        assert build_status(corpus, line).report["counts"]["extracted"] == 3
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
-    afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
+    afresh = run_build(write_corpus(tmp_path / "two", list(corpus)), line, Readers())
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
 
 
@@ -98,22 +98,22 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
 def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(
     line, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
-    monkeypatch.setattr(gathered, "ENDING", 2)
-    monkeypatch.setattr(pairing, "EXACT_UP_TO", 5)
-    monkeypatch.setattr(synonyms, "EXACT_UP_TO", 5)
-    monkeypatch.setattr(vectors, "FLAT_UP_TO", 5)
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
+    monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 2)
+    monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 5)
+    monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 5)
+    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 5)
     test_a_changed_corpus_gives_the_graph_of_a_rebuild(LINES[line], tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def read(monkeypatch):
     """The texts whose facts were looked up, where each chunk is a run of its own."""
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
-    monkeypatch.setattr(gathered, "ENDING", 1)
-    read, found = list[str](), extracting.Extractor.found
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
+    monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 1)
+    read, found = list[str](), extractor.Extractor.found
     monkeypatch.setattr(
-        extracting.Extractor,
+        extractor.Extractor,
         "found",
         lambda self, texts, *rest: read.extend(texts) or found(self, texts, *rest),
     )
@@ -121,11 +121,11 @@ def read(monkeypatch):
 
 
 def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path, read):
-    corpus, line = write(tmp_path / "one", FIRST), LINES["parsed"]
+    corpus, line = write_corpus(tmp_path / "one", FIRST), LINES["parsed"]
     counts = lambda: tuple(
-        status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
+        build_status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
     )
-    first = build(corpus, line, Readers()).digest
+    first = run_build(corpus, line, Readers()).digest
     # to count, then to merge
     assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)
     corpus = (
@@ -134,7 +134,7 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
         .remove(["d07"])
     )
     read.clear()
-    assert build(corpus, line, Readers()).digest != first and counts() == (2, 12)
+    assert run_build(corpus, line, Readers()).digest != first and counts() == (2, 12)
     assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
 
 
@@ -149,9 +149,9 @@ def overwrite_pages(file):
 @pytest.mark.parametrize("harm", ["a run", "the file", "its pages", "no room"])
 def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, read, monkeypatch):
     if harm == "no room":
-        monkeypatch.setattr(gathered, "MOST_BYTES", 1)
-    corpus, file = write(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
-    first = build(corpus, LINES["parsed passages"], Readers()).digest
+        monkeypatch.setattr(fact_collections, "MAX_SAVED_RUNS_BYTES", 1)
+    corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+    first = run_build(corpus, LINES["parsed passages"], Readers()).digest
     shutil.rmtree(corpus.folder / "graphs")
     if harm == "the file":
         file.write_bytes(b"no database" * 1000)
@@ -162,10 +162,12 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
             there = base.execute("update runs set gathered = substr(gathered, 1, 99)").rowcount
         assert there == (0 if harm == "no room" else 28)
     read.clear()
-    assert build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
+    assert (
+        run_build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
+    )
     notes = [
         note
-        for note in status(corpus, LINES["parsed passages"]).report["notes"]
+        for note in build_status(corpus, LINES["parsed passages"]).report["notes"]
         if "gathered.sqlite" in note
     ]
     assert len(notes) == (harm in ("the file", "its pages")) and all(
@@ -174,21 +176,21 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     read.clear()
     shutil.rmtree(corpus.folder / "graphs")
     # of what was saved the second time
-    assert build(corpus, LINES["parsed passages"], Readers()).digest == first
+    assert run_build(corpus, LINES["parsed passages"], Readers()).digest == first
     assert len(read) == (28 if harm == "no room" else 0)
     assert not [
         note
-        for note in status(corpus, LINES["parsed passages"]).report["notes"]
+        for note in build_status(corpus, LINES["parsed passages"]).report["notes"]
         if "gathered" in note
     ]
 
 
 def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
-    corpus, file = write(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+    corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
     with closing(sqlite3.connect(file)) as base:
         base.execute("create table others (key text)")
     report = BuildReport()
-    build(corpus, LINES["parsed"], Readers(), report=report)
+    run_build(corpus, LINES["parsed"], Readers(), report=report)
     (note,) = [note for note in report.notes if "gathered" in note]
     assert note.startswith("Merged facts were not saved") and "remove that file" in note
     with closing(sqlite3.connect(file)) as base:
@@ -197,12 +199,12 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
 
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
-    corpus, models = write(tmp_path / "one", FIRST), Readers()
-    ctx, chunks = context(corpus, models), WholeDocuments().table(corpus)
-    facts = LanguageModelExtraction(gleaning=0).apply(Made(corpus, chunks), ctx).facts
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
+    corpus, models = write_corpus(tmp_path / "one", FIRST), Readers()
+    ctx, chunks = build_context(corpus, models), WholeDocuments().table(corpus)
+    facts = LanguageModelExtraction(gleaning=0).apply(BuildState(corpus, chunks), ctx).facts
     asked = len(models.writer.asked)
-    assert isinstance(facts, extracting.SavedFacts) and len(facts) == len(FIRST) == asked
+    assert isinstance(facts, extractor.SavedFacts) and len(facts) == len(FIRST) == asked
     assert list(facts) == [facts[place] for place in range(len(facts))] and facts[2:4] == [
         facts[2],
         facts[3],
@@ -213,9 +215,9 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
 
 def test_communities_of_another_size_read_nothing_anew(tmp_path):
     models, report = Readers(), BuildReport()
-    corpus = write(tmp_path / "one", FIRST)
-    before = build(corpus, LINES["grouped"], models)
-    after = build(
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    before = run_build(corpus, LINES["grouped"], models)
+    after = run_build(
         corpus, LINES["grouped"].replace("max_size=3", "max_size=5"), models, report=report
     )
     assert len(models.writer.asked) == 14 and (
@@ -229,13 +231,13 @@ def test_communities_of_another_size_read_nothing_anew(tmp_path):
 
 
 def test_what_is_to_be_read_is_told_before(tmp_path):
-    models, line = Readers(), find(LINES["merged"])
-    corpus = write(tmp_path / "one", FIRST)
-    first = cost(corpus, line, models)
+    models, line = Readers(), find_build(LINES["merged"])
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    first = estimate_cost(corpus, line, models)
     assert (first.chunks, first.missing, first.usage.calls, first.seconds) == (14, 14, 14, None)
-    build(corpus, line, models, lanes=1)
+    run_build(corpus, line, models, lanes=1)
     corpus = corpus.add([document(20, "Eve", "Ann")])
-    later = cost(corpus, line, models)
+    later = estimate_cost(corpus, line, models)
     assert (later.chunks, later.missing, later.usage.calls, later.usage.tokens_out) == (
         15,
         1,
@@ -267,7 +269,7 @@ build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
 
 
 def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_path, monkeypatch):
-    corpus = write(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST)
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(corpus.folder)],
         cwd=ROOT,
@@ -275,14 +277,17 @@ def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_pat
     )
     try:
         until = time.monotonic() + 60
-        while cost(corpus, find(LINES["merged"]), Readers()).usage.calls > 8:
+        while estimate_cost(corpus, find_build(LINES["merged"]), Readers()).usage.calls > 8:
             assert time.monotonic() < until and process.poll() is None
             time.sleep(0.1)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
     models = Readers()
-    graph = build(corpus, LINES["merged"], models)
+    graph = run_build(corpus, LINES["merged"], models)
     assert len(models.writer.asked) == 8
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
-    assert build(write(tmp_path / "two", FIRST), LINES["merged"], Readers()).digest == graph.digest
+    assert (
+        run_build(write_corpus(tmp_path / "two", FIRST), LINES["merged"], Readers()).digest
+        == graph.digest
+    )

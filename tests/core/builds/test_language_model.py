@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from core.builds import build, find, open_graph, status
+from core.builds import build_status, find_build, open_graph, run_build
 from core.builds.base import BuildContext
-from core.builds.cost import cost
+from core.builds.cost import estimate_cost
 from core.builds.extract.language_model import LanguageModelExtraction
-from core.errors import BadInput, Cancelled, ModelFailed, StoreError
-from core.models.base import Reply
+from core.errors import BadInput, ModelFailed, RunCancelled, StoreError
+from core.models.base import ChatReply
 from core.models.chat.saved_replies import reply_key
 from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Reading, Texts
@@ -48,7 +48,7 @@ class Writer:
         with self._lock:
             self.asked.append(messages[-1]["content"])
             text = self.say(messages[-1]["content"], len(self.asked))
-        return Reply(
+        return ChatReply(
             text if isinstance(text, str) else json.dumps(text), self.read, 50, seconds=2.0
         )
 
@@ -188,8 +188,8 @@ def test_a_bad_reply_is_asked_for_again_at_once():
 def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
     corpus, ill = Texts(tmp_path / "corpus", **TEXTS), {"now": True}
     models = Models(lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked))
-    first = build(corpus, "rkg", models)
-    counts = status(corpus, "rkg").report["counts"]
+    first = run_build(corpus, "rkg", models)
+    counts = build_status(corpus, "rkg").report["counts"]
     assert (counts["unread"], counts["unread chunks"], counts["asked"], first.n_edges) == (
         1,
         1,
@@ -197,12 +197,12 @@ def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
         5,
     )
     ill["now"], before = False, len(models.writer.asked)
-    assert build(corpus, "rkg", models).n_edges == 6
+    assert run_build(corpus, "rkg", models).n_edges == 6
     asked = models.writer.asked[before:]
     assert (
         asked
         and all("Person3" in one or "missed" in one for one in asked)
-        and status(corpus, "rkg").report["counts"]["unread"] == 0
+        and build_status(corpus, "rkg").report["counts"]["unread"] == 0
     )
 
 
@@ -212,15 +212,15 @@ def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
         ModelFailed,
         match="None of the 6 chunks",
     ):
-        build(corpus, "rkg", models)
-    assert not status(corpus, "rkg").built
-    assert build(corpus, "rkg", Models(met)).n_edges == 6
+        run_build(corpus, "rkg", models)
+    assert not build_status(corpus, "rkg").built
+    assert run_build(corpus, "rkg", Models(met)).n_edges == 6
 
 
 def test_an_empty_graph_is_said(tmp_path):
     corpus = Texts(tmp_path / "corpus", **TEXTS)
-    build(corpus, "rkg", Models(lambda *_: {"entities": [], "relations": []}))
-    assert "the graph has no nodes" in " ".join(status(corpus, "rkg").report["notes"])
+    run_build(corpus, "rkg", Models(lambda *_: {"entities": [], "relations": []}))
+    assert "the graph has no nodes" in " ".join(build_status(corpus, "rkg").report["notes"])
 
 
 def test_a_knowledge_graph_is_read_in_two_steps_names_first():
@@ -281,13 +281,13 @@ def test_what_was_read_before_the_model_died_is_kept(tmp_path):
         return met(asked)
 
     with pytest.raises(ModelFailed, match="died"):
-        build(corpus, "rkg", Models(dies))
+        run_build(corpus, "rkg", Models(dies))
     with pytest.raises(StoreError, match="not built yet"):
         open_graph(corpus, "rkg")
     well = Models(met)
-    graph = build(corpus, "rkg", well)
+    graph = run_build(corpus, "rkg", well)
     assert len(well.writer.asked) == 3 and graph.n_edges == 6
-    assert status(corpus, "rkg").report["counts"]["extracted"] == 3
+    assert build_status(corpus, "rkg").report["counts"]["extracted"] == 3
 
 
 def test_cancelling_keeps_what_was_read(tmp_path):
@@ -295,27 +295,27 @@ def test_cancelling_keeps_what_was_read(tmp_path):
 
     def check():
         if len(models.writer.asked) >= 2:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
-        build(corpus, "rkg", models, watch=Watch(check), lanes=2)
+    with pytest.raises(RunCancelled):
+        run_build(corpus, "rkg", models, watch=Watch(check), lanes=2)
     before = len(models.writer.asked)
     assert 2 <= before < 6
-    build(corpus, "rkg", models)
+    run_build(corpus, "rkg", models)
     assert len(models.writer.asked) == 6
 
 
 def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
-    rich = build(corpus, "rkg", models)
+    rich = run_build(corpus, "rkg", models)
     # Nothing is to be read. Of .24 reports for a chunk come 2, each of which reads 460 tokens and writes 190, as long as 760 that are read;
     # the replies so far took 2 seconds for 1000 and 50: 1220 / 1200 of that are 2.03.
     expected = (
         "6 chunks. Reports on communities come on top, about one for 4 chunks: about 2 calls of a language model, 920 tokens in, 380 out, "
         "2 to 8 seconds, less what was replied before."
     )
-    assert cost(corpus, find("tkg"), models).words() == expected
-    plain = build(corpus, "tkg", models)
+    assert estimate_cost(corpus, find_build("tkg"), models).words() == expected
+    plain = run_build(corpus, "tkg", models)
     # what else is asked is reports
     assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(

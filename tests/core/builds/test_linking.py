@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.builds.base import BuildContext, Made
+from core.builds.base import BuildContext, BuildState
 from core.builds.group.communities import Communities
 from core.builds.merge import synonyms
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.graph.algorithms import hierarchy as hierarchies
-from core.graph.algorithms.hierarchy import hierarchy
+from core.graph.algorithms.hierarchy import hierarchical_communities
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.models.base import NoModels
@@ -50,7 +50,9 @@ def graph_of(names, triples=(), weights=(), chunks=()):
 
 
 def applied(operator, graph, tmp_path):
-    return operator.apply(Made(Texts(tmp_path), CHUNKS, None, graph), BuildContext(Plane())).graph
+    return operator.apply(
+        BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(Plane())
+    ).graph
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
 
 def test_by_neighbours_of_neighbours_the_same_synonyms_are_joined(tmp_path, monkeypatch):
     exact = applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
-    monkeypatch.setattr(synonyms, "EXACT_UP_TO", 3)
+    monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 3)
     assert applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
 
 
@@ -148,7 +150,7 @@ def pairs(*edges):
 def grouping(request, monkeypatch):
     """As few edges are grouped, and as very many."""
     if request.param == "arrays":
-        monkeypatch.setattr(hierarchies, "MANY", 0)
+        monkeypatch.setattr(hierarchies, "HIERARCHY_IGRAPH_EDGES", 0)
 
 
 TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
@@ -159,7 +161,7 @@ def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
     # or pairs of them; none that is larger than allowed stays undivided, as each clique alone is small enough.
     cliques = [[(a + i, a + j) for i in range(4) for j in range(i)] for a in (0, 4, 8, 12)]
     near = [(0, 4), (1, 5), (2, 6), (8, 12), (9, 13), (10, 14)]
-    groups = hierarchy(16, *pairs(*sum(cliques, []), *near, (3, 8)), max_size=4)
+    groups = hierarchical_communities(16, *pairs(*sum(cliques, []), *near, (3, 8)), max_size=4)
     leaves = [
         one for number, one in enumerate(groups) if number not in {other.parent for other in groups}
     ]
@@ -179,16 +181,18 @@ def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
 
 def test_a_clique_that_cannot_be_split_stays_whole(grouping):
     edges = [(a, b) for a in range(5) for b in range(a)]
-    assert members(hierarchy(5, *pairs(*edges), max_size=2)) == [(0, -1, [0, 1, 2, 3, 4])]
+    assert members(hierarchical_communities(5, *pairs(*edges), max_size=2)) == [
+        (0, -1, [0, 1, 2, 3, 4])
+    ]
 
 
 def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
-    assert members(hierarchy(9, *pairs(*edges), max_size=3)) == [
+    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
     ]
-    assert members(hierarchy(9, *pairs(*edges), max_size=3, largest=False)) == [
+    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
         (0, -1, [6, 7]),
@@ -198,11 +202,15 @@ def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
 def test_weights_decide_what_belongs_together(grouping):
     # A ring of four: of two ways to cut it into pairs the heavier edges win.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
-    assert members(hierarchy(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)) == [
+    assert members(
+        hierarchical_communities(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)
+    ) == [
         (0, -1, [0, 1]),
         (0, -1, [2, 3]),
     ]
-    assert members(hierarchy(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)) == [
+    assert members(
+        hierarchical_communities(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)
+    ) == [
         (0, -1, [0, 3]),
         (0, -1, [1, 2]),
     ]
@@ -210,12 +218,12 @@ def test_weights_decide_what_belongs_together(grouping):
 
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_a_graph_without_edges_has_no_communities(n, grouping):
-    assert hierarchy(n, *pairs()) == []
+    assert hierarchical_communities(n, *pairs()) == []
 
 
 def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
     # A chain of four in which 1-2 is told twice, once in each direction, and 0 of itself: the middle holds together.
-    found = hierarchy(
+    found = hierarchical_communities(
         4,
         *pairs((0, 0), (0, 1), (1, 2), (2, 1), (2, 3)),
         np.array([50.0, 1.0, 4.0, 4.0, 1.0]),
@@ -231,8 +239,8 @@ def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
     edges = pairs(*cliques, *((6 * c, (6 * c + 7) % 240) for c in range(40)))
     found = []
     for many in (10**6, 100):  # of 640 edges: parts below go to igraph again
-        monkeypatch.setattr(hierarchies, "MANY", many)
-        groups = hierarchy(240, *edges, max_size=6)
+        monkeypatch.setattr(hierarchies, "HIERARCHY_IGRAPH_EDGES", many)
+        groups = hierarchical_communities(240, *edges, max_size=6)
         parents = {one.parent for one in groups}
         found.append(
             sorted(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds.extract.markdown_prose import BREAK, as_prose, blank_rules
-from core.builds.extract.names_and_terms import read
+from core.builds.extract.markdown_prose import SENTENCE_BREAK, as_prose, blank_rules
+from core.builds.extract.names_and_terms import read_terms
 
 
 def sentences(text: str, english: bool = True) -> list[str]:
-    return [part.strip() for part in as_prose(text, english).split(BREAK) if part.strip()]
+    return [part.strip() for part in as_prose(text, english).split(SENTENCE_BREAK) if part.strip()]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ Grenaa | Piet de Vries
 
 
 def test_names_of_a_table_are_its_cells():
-    (facts,) = read([as_prose(FLEET)])
+    (facts,) = read_terms([as_prose(FLEET)])
     names = {entity.name for entity in facts.entities}
     assert {"MS Lyra", "Piet de Vries", "Grenaa", "Astrid Lunde", "Varberg"} <= names
     assert not [name for name in names if "|" in name or "#" in name or "\n" in name]

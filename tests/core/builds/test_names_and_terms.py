@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from core.builds.base import BuildContext
-from core.builds.extract.names_and_terms import NamesAndTerms, read
+from core.builds.extract.names_and_terms import NamesAndTerms, read_terms
 from core.builds.extract.noun_phrases import NounPhrases
-from core.builds.extract.parsing import read_batches
+from core.builds.extract.parser_processes import read_batches
 from core.models.base import NoModels
 from core.watch import NO_WATCH
 
 
 def found(text):
-    return read([text])[0]
+    return read_terms([text])[0]
 
 
 def names(text):
@@ -173,8 +173,8 @@ def test_german_is_read_as_noun_phrases_read_it():
 
 def test_batches_are_read_alike():
     texts = ["Barack Obama visited Paris.", "Angela Merkel lives in Berlin."]
-    batches = dict(read_batches(read, [[one] for one in texts]))
-    assert [batches[0][0], batches[1][0]] == read(texts)
+    batches = dict(read_batches(read_terms, [[one] for one in texts]))
+    assert [batches[0][0], batches[1][0]] == read_terms(texts)
 
 
 class _Context:

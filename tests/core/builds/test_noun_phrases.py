@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds import build
-from core.builds.base import BuildContext, Made
-from core.builds.chunking import WholeDocuments
-from core.builds.extract.mentions import NEAR
+from core.builds import run_build
+from core.builds.base import BuildContext, BuildState
+from core.builds.chunkers import WholeDocuments
+from core.builds.extract.mentions import MAX_JOINED_ENTITIES
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore
 from tests.core.builds.kit import Reading, Texts
@@ -20,7 +20,9 @@ def home(tmp_path, monkeypatch):
 
 def facts(tmp_path, text):
     ctx = BuildContext(Reading())
-    made = NounPhrases().apply(WholeDocuments().apply(Made(Texts(tmp_path, d=text)), ctx), ctx)
+    made = NounPhrases().apply(
+        WholeDocuments().apply(BuildState(Texts(tmp_path, d=text)), ctx), ctx
+    )
     assert made.facts is not None
     return made.facts[0], ctx.report
 
@@ -105,12 +107,16 @@ def test_a_sentence_of_many_names_joins_each_with_those_near_it(tmp_path):
         "Nepal",
     ]
     found, report = facts(tmp_path, f"She saw {', '.join(countries)} and Canada.")
-    assert len(found.entities) > 20 and len(found.relations) <= NEAR * len(found.entities)
+    assert len(found.entities) > 20 and len(found.relations) <= MAX_JOINED_ENTITIES * len(
+        found.entities
+    )
     assert any("more than 11 entities" in note for note in report.notes)
 
 
 def test_one_sentence_is_a_graph(tmp_path):
-    graph = build(Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", Reading())
+    graph = run_build(
+        Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", Reading()
+    )
     assert graph.triple_texts(range(graph.n_edges)) == ["Barack Obama -> appears with -> Paris"]
 
 
@@ -118,7 +124,7 @@ def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
     first = Texts(
         tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin."
     )
-    build(first, "tkg-noun-phrases", Reading())
+    run_build(first, "tkg-noun-phrases", Reading())
     asked = []
     real = NounPhrases.extracted
 
@@ -128,8 +134,8 @@ def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(NounPhrases, "extracted", counted)
     second = first.changed(a=None, c="Angela Merkel met Barack Obama.")
-    grown = build(second, "tkg-noun-phrases", Reading())
+    grown = run_build(second, "tkg-noun-phrases", Reading())
     assert asked == ["Angela Merkel met Barack Obama."]
     FactStore().file.unlink()
-    afresh = build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", Reading())
+    afresh = run_build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", Reading())
     assert grown.digest == afresh.digest and len(asked) == 3

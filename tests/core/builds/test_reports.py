@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from core.builds.base import BuildContext, Made
-from core.builds.group.reports import Reports, read
+from core.builds.base import BuildContext, BuildState
+from core.builds.group.reports import Reports, read_report
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
@@ -50,7 +50,7 @@ def told(operator, tmp_path, say=None, watch=NO_WATCH):
         EDGES,
         CHUNKS,
     )
-    made = Made(Texts(tmp_path), CHUNKS, None, graph)
+    made = BuildState(Texts(tmp_path), CHUNKS, None, graph)
     made = made.replace(graph=with_tables(graph, communities=table))
     models = Models(say)
     ctx = BuildContext(models, watch)
@@ -129,10 +129,11 @@ def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
     ["", "[]", "{}", '{"title": 1, "summary": "", "findings": [], "rating": 1}', '{"title": "a"'],
 )
 def test_what_is_no_report_is_not_read(reply):
-    assert read(reply) is None
+    assert read_report(reply) is None
 
 
 def test_a_rating_is_between_0_and_10():
     assert [
-        getattr(read(json.dumps(report("a", rating))), "rating", None) for rating in (-1, 99, "7")
+        getattr(read_report(json.dumps(report("a", rating))), "rating", None)
+        for rating in (-1, 99, "7")
     ] == [0.0, 10.0, 7.0]

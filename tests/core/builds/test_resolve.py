@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import build, find, open_graph, status
-from core.builds.base import BuildContext, Made
-from core.builds.facts import Entity, Facts, Relation
+from core.builds import build_status, find_build, open_graph, run_build
+from core.builds.base import BuildContext, BuildState
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
-from core.builds.resolve.known import key_of_name
+from core.builds.resolve.corpus_names import key_of_name
 from core.builds.resolve.names import ResolveNames
 from core.builds.resolve.terms import TermWeights
-from core.builds.run import BUILT, EARLIER, RENAMED, place, uncovered
-from core.corpus.mends import mend
+from core.builds.run import BUILT_FILE, EARLIER_VERSION_NOTE, RENAMED_NOTE, build_folder, uncovered
+from core.corpus.entity_merges import change_merges
 from core.errors import BadParameter
 from core.graph.columns import Table
-from core.indexes.place import keep
-from core.io.digests import check_marked
+from core.indexes.index_storage import write_atomically
+from core.io.digests import check_own_digest
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -32,7 +32,7 @@ def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
     """The facts after resolving, and the report, of chunks given as (document, [(name, type)], relations)."""
     documents = [document for document, *_ in chunks]
     facts = [
-        Facts(tuple(Entity(*one) for one in names), tuple(Relation(*one) for one in rest))
+        Facts(tuple(ChunkEntity(*one) for one in names), tuple(ChunkRelation(*one) for one in rest))
         for _, names, rest in chunks
     ]
     table = Table.of(
@@ -44,7 +44,9 @@ def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
         tokens=[1] * len(chunks),
     )
     ctx = BuildContext(Reading())
-    made = (operator or ResolveNames(least=-9)).apply(Made(Texts(tmp_path), table, facts), ctx)
+    made = (operator or ResolveNames(least=-9)).apply(
+        BuildState(Texts(tmp_path), table, facts), ctx
+    )
     return list(made.facts), ctx.report
 
 
@@ -371,15 +373,15 @@ def test_names_that_a_person_says_are_not_the_same_stay_two(tmp_path):
     chunks = [("d", [("Amy Hood", "person"), ("Amy", "person")], [])]
     corpus = Texts(tmp_path)
     corpus.own = False
-    mend(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
+    change_merges(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
     assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
-    mend(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
+    change_merges(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
     assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
 
 
 def test_a_line_without_facts_is_refused():
     with pytest.raises(BadParameter, match="reads what chunks tell"):
-        find("TokenChunks() >> ResolveNames() >> Merge()")
+        find_build("TokenChunks() >> ResolveNames() >> Merge()")
 
 
 def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
@@ -388,7 +390,7 @@ def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
         "b": "Angela Merkel and Barack Obama visited Paris.",
     }
     corpus = Texts(tmp_path / "one", **texts)
-    graph = build(corpus, "kg-names", Reading())
+    graph = run_build(corpus, "kg-names", Reading())
     assert set(graph.names(range(graph.n_nodes))) == {
         "Angela Merkel",
         "Barack Obama",
@@ -397,9 +399,9 @@ def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
     }
     assert "Angela Merkel -> met -> Barack Obama" in graph.triple_texts(range(graph.n_edges))
     assert [
-        (one.name, one.into) for one in name_merges(status(corpus, "kg-names").report).made
+        (one.name, one.into) for one in name_merges(build_status(corpus, "kg-names").report).made
     ] == [("Merkel", "Angela Merkel")]
-    afresh = build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
+    afresh = run_build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
     assert open_graph(corpus, "kg-names").digest == afresh.digest
 
 
@@ -414,28 +416,30 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
 ):
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
-    first = build(corpus, "kg-names", Reading())
-    mend(corpus, lambda now: now.refusing([("Paris", "Berlin")]))  # which it never joined
-    assert status(corpus, "kg-names").current
-    mend(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
-    now = status(corpus, "kg-names")
-    assert (now.current, now.renamed, now.serves, now.outdated) == (False, True, True, RENAMED)
+    first = run_build(corpus, "kg-names", Reading())
+    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))  # which it never joined
+    assert build_status(corpus, "kg-names").current
+    change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    now = build_status(corpus, "kg-names")
+    assert (now.current, now.renamed, now.serves, now.outdated) == (False, True, True, RENAMED_NOTE)
     same = open_graph(corpus, "kg-names")
-    assert same.digest == first.digest and uncovered(same) == RENAMED
-    mend(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
-    assert status(corpus, "kg-names").current
-    mend(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
-    apart = build(corpus, "kg-names", Reading())
+    assert same.digest == first.digest and uncovered(same) == RENAMED_NOTE
+    change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
+    assert build_status(corpus, "kg-names").current
+    change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    apart = run_build(corpus, "kg-names", Reading())
     assert {"Hood", "Amy Hood"} <= set(apart.names(range(apart.n_nodes)))
-    assert status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
-    mend(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
-    assert status(corpus, "kg-names").renamed
     assert (
-        build(corpus, "kg-names", Reading()).digest == first.digest
-        and status(corpus, "kg-names").current
+        build_status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
+    )
+    change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
+    assert build_status(corpus, "kg-names").renamed
+    assert (
+        run_build(corpus, "kg-names", Reading()).digest == first.digest
+        and build_status(corpus, "kg-names").current
     )
     (corpus.folder / "mends.json").write_text("{")
-    assert status(
+    assert build_status(
         corpus, "kg-names"
     ).current  # what cannot be read marks nothing; the page says that it is damaged
 
@@ -443,12 +447,17 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
 def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_path):
     corpus = Texts(tmp_path, **HOODS)
-    build(corpus, "kg-names", Reading())
-    file = place(corpus, find("kg-names")) / BUILT
-    record = check_marked(json.loads(file.read_text()))
+    run_build(corpus, "kg-names", Reading())
+    file = build_folder(corpus, find_build("kg-names")) / BUILT_FILE
+    record = check_own_digest(json.loads(file.read_text()))
     assert record["editions"] == {"NamesAndTerms": 3, "ResolveNames": 2}
-    keep(file, lambda stream: stream.write(json.dumps({**record, "editions": earlier}).encode()))
-    assert not status(corpus, "kg-names").current and status(corpus, "kg-names").outdated == EARLIER
+    write_atomically(
+        file, lambda stream: stream.write(json.dumps({**record, "editions": earlier}).encode())
+    )
+    assert (
+        not build_status(corpus, "kg-names").current
+        and build_status(corpus, "kg-names").outdated == EARLIER_VERSION_NOTE
+    )
 
 
 def test_names_differ_with_what_is_marked():
@@ -474,14 +483,14 @@ def test_what_is_not_the_same_is_joined_neither_over_a_third_name_nor_by_a_title
     corpus.own = False
     chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]
     assert set(names(resolved(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
-    mend(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
+    change_merges(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
     assert {"Ada", "Ada Byron King"} <= set(names(resolved(tmp_path, *chain)[0][0]))
     film = [("d", [("Bill Oakley Senior", "person"), ("Ohio", "place")], [])]
     text = ["Bill Oakley Senior of Ohio"]
     facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
     (made,) = name_merges(report.plain()).made
     assert (made.name, made.into) == ("Bill Oakley Senior", "Bill Senior")
-    mend(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
+    change_merges(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
     facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
     assert not name_merges(report.plain()).made and "Bill Oakley Senior" in names(facts[0])
     assert name_merges(report.plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)

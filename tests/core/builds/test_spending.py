@@ -8,16 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.builds import build, find, status
-from core.builds.cost import Asked, cost
-from core.builds.merge.merging import Merge
-from core.builds.run import place
+from core.builds import build_status, find_build, run_build
+from core.builds.cost import UsageEstimate, estimate_cost
+from core.builds.merge.fact_merge import Merge
+from core.builds.run import build_folder
 from core.builds.spending import spent_file, spent_words
-from core.cli import FAILED, OK, WRONG, main
-from core.corpus import Document, new_folder, open_corpus, write
-from core.errors import BadInput, Cancelled, StoreError
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import Document, new_folder, open_corpus, write_corpus
+from core.errors import BadInput, RunCancelled, StoreError
 from core.models.chat.openai import OpenAIChat
-from core.models.price import Cap, CapReached, Price
+from core.models.price import Cap, CapReached, TokenPrice
 from core.types import Usage
 from core.watch import Watch
 from tests.core.builds.test_language_model import Models
@@ -34,14 +34,14 @@ class Priced(Models):
         self.writer = chat
 
     def price(self, name):
-        return ("far", Price(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
+        return ("far", TokenPrice(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
 
 
 @pytest.fixture
 def far(tmp_path, monkeypatch):
     """`far.corpus` of twenty chunks, `far.models` and `far.asked`, the chunks that the server was sent, in `far.seconds` each."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    write(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
+    write_corpus(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
     here = SimpleNamespace(corpus=open_corpus("notes"), asked=[], seconds=0.05, most=0, now=0)
     here.together, here.gathered = 0, threading.Event()
 
@@ -104,79 +104,83 @@ LINE = "TokenChunks(size=240, overlap=24) >> LanguageModelExtraction(gleaning=0)
 )
 def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     """Seven chunks are 1.96 and 700 tokens, eight were 2.24 and 800."""
-    one = find(LINE)
+    one = find_build(LINE)
     with pytest.raises(
         CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"
     ):
-        build(far.corpus, one, far.models, cap=cap)
-    assert len(far.asked) == 7 and not status(far.corpus, one).built
+        run_build(far.corpus, one, far.models, cap=cap)
+    assert len(far.asked) == 7 and not build_status(far.corpus, one).built
     with pytest.raises(CapReached):
-        build(far.corpus, one, far.models, cap=cap)  # the same cap asks nothing more
+        run_build(far.corpus, one, far.models, cap=cap)  # the same cap asks nothing more
     assert len(far.asked) == 7
     assert (
-        cost(far.corpus, one, far.models)
+        estimate_cost(far.corpus, one, far.models)
         .words()
         .endswith("7 calls, 630 tokens in, 70 out, 1.96 EUR.")
     )
     far.together, far.gathered = 3, threading.Event()
-    graph = build(far.corpus, one, far.models, cap=Cap(100))
+    graph = run_build(far.corpus, one, far.models, cap=Cap(100))
     # nothing is asked twice
     assert sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
-    assert not spent_file(place(far.corpus, one)).exists()  # what the next build spends is its own
+    assert not spent_file(
+        build_folder(far.corpus, one)
+    ).exists()  # what the next build spends is its own
     assert far.most == 3
 
 
 def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
     with pytest.raises(CapReached):
-        build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
-    digest = build(far.corpus, LINE_BUILD, far.models).digest
+        run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
+    digest = run_build(far.corpus, LINE_BUILD, far.models).digest
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "other"))
-    write(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
-    assert build(open_corpus("notes"), LINE_BUILD, far.models).digest == digest
+    write_corpus(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
+    assert run_build(open_corpus("notes"), LINE_BUILD, far.models).digest == digest
 
 
-LINE_BUILD = find(LINE)
+LINE_BUILD = find_build(LINE)
 
 
 def test_what_was_spent_before_a_stop_counts(far):
     def check():
         if len(far.asked) >= 5:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
-        build(far.corpus, LINE_BUILD, far.models, watch=Watch(check))
+    with pytest.raises(RunCancelled):
+        run_build(far.corpus, LINE_BUILD, far.models, watch=Watch(check))
 
     def spent():
-        return json.loads(spent_file(place(far.corpus, LINE_BUILD)).read_text())
+        return json.loads(spent_file(build_folder(far.corpus, LINE_BUILD)).read_text())
 
     saved = spent()
     assert 1 <= saved["pieces"] <= len(far.asked)
     assert saved["usage"]["far"][0] == saved["pieces"]
     with pytest.raises(CapReached):
-        build(far.corpus, LINE_BUILD, far.models, cap=Cap(100 * saved["pieces"] + 250, tokens=True))
+        run_build(
+            far.corpus, LINE_BUILD, far.models, cap=Cap(100 * saved["pieces"] + 250, tokens=True)
+        )
     assert spent()["pieces"] == saved["pieces"] + 2
     before = len(far.asked)
-    spent_file(place(far.corpus, LINE_BUILD)).write_text("torn{")
-    assert "damaged" in spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",))
+    spent_file(build_folder(far.corpus, LINE_BUILD)).write_text("torn{")
+    assert "damaged" in spent_words(build_folder(far.corpus, LINE_BUILD), far.models, ("answer",))
     with pytest.raises(StoreError, match="damaged.*remove .* to count from nothing"):
         # it would be counted from nothing without a word
-        build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))
+        run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))
     assert len(far.asked) == before
     # without a cap it costs no build
-    assert build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
+    assert run_build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
 
 
 def test_a_cap_in_money_needs_a_price(far):
-    far.models.price = lambda name: ("far", Price())
+    far.models.price = lambda name: ("far", TokenPrice())
     with pytest.raises(BadInput, match="No model of this build has a price"):
-        build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
+        run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
     assert not far.asked
 
 
 def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
     line = LINE.replace("Merge()", "Merge(summarise=True, longest=1)")
     far.together = 3
-    graph = build(far.corpus, find(line), far.models)
+    graph = run_build(far.corpus, find_build(line), far.models)
     assert len(far.asked) == 20 + 40 + 20  # chunks, nodes, edges
     assert far.most == 3 and graph.n_nodes == 40
     assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
@@ -184,8 +188,8 @@ def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
 
 def test_what_comes_on_top_is_estimated_and_added_up(far):
     """By hand: 20 chunks, and .24 reports for each are 5, with 460 tokens in and 190 out: 5 * (.92 + 1.90) = 14.10 EUR."""
-    expected = cost(far.corpus, find("tkg"), far.models)
-    assert expected.rest == Asked(Usage(5, 2300, 950), None, 14.1, "EUR")
+    expected = estimate_cost(far.corpus, find_build("tkg"), far.models)
+    assert expected.rest == UsageEstimate(Usage(5, 2300, 950), None, 14.1, "EUR")
     both = expected.reading.usage.calls + 5
     assert expected.calls == both and f"In all: about {both} calls" in expected.words()
     assert (
@@ -195,11 +199,14 @@ def test_what_comes_on_top_is_estimated_and_added_up(far):
 
 
 def test_money_in_two_currencies_is_not_added_up():
-    euro, dollar = Asked(Usage(1, 10, 1), 2.0, 3.0, "EUR"), Asked(Usage(2, 20, 2), 4.0, 5.0, "USD")
-    assert euro + dollar == Asked(Usage(3, 30, 3), 6.0) and euro + euro == Asked(
+    euro, dollar = (
+        UsageEstimate(Usage(1, 10, 1), 2.0, 3.0, "EUR"),
+        UsageEstimate(Usage(2, 20, 2), 4.0, 5.0, "USD"),
+    )
+    assert euro + dollar == UsageEstimate(Usage(3, 30, 3), 6.0) and euro + euro == UsageEstimate(
         Usage(2, 20, 2), 4.0, 6.0, "EUR"
     )
-    assert euro + Asked() == Asked() + euro == euro
+    assert euro + UsageEstimate() == UsageEstimate() + euro == euro
 
 
 def command(far, capsys, *more):
@@ -214,18 +221,18 @@ def command(far, capsys, *more):
 def test_the_command_estimates_and_keeps_to_a_cap(far, capsys):
     code, out, _ = command(far, capsys, "--estimate")
     assert (
-        code == OK
+        code == EXIT_OK
         and "20 of 20 chunks are to be read: about 20 calls" in out
         and " EUR" in out
         and not far.asked
     )
     code, _, err = command(far, capsys, "--cap", "much", "--yes")
-    assert code == WRONG and "is no cap" in err and not far.asked
+    assert code == EXIT_WRONG_INPUT and "is no cap" in err and not far.asked
     code, _, err = command(far, capsys, "--cap", "714 tokens", "--yes")
     assert (
-        code == FAILED
+        code == EXIT_FAILED
         and "Stopped before the cap: 700 of 714 tokens are spent" in err
         and len(far.asked) == 7
     )
     code, out, _ = command(far, capsys, "--cap", "100", "--yes")
-    assert code == OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20
+    assert code == EXIT_OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20

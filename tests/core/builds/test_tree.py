@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from core.builds import clustering
-from core.builds.base import BuildContext, Made
-from core.builds.clustering import balanced, mixture
+from core.builds.base import BuildContext, BuildState
+from core.builds.clustering import cluster_balanced, cluster_by_mixtures
 from core.builds.group import tree
-from core.builds.group.summaries import central, cut
+from core.builds.group.summaries import central_sentences, cut_text
 from core.builds.group.tree import Tree
 from core.errors import ModelFailed, ModelUnavailable
 from core.graph.columns import Table
-from core.models.base import NoModels, Reply
+from core.models.base import ChatReply, NoModels
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
 from tests.notes import NoteWith
@@ -51,7 +51,7 @@ class Blocks(NoModels):
 
     def reply(self, messages, **_):
         self.asked.append(messages[-1]["content"])
-        return Reply(f"Sum of {messages[-1]['content'].splitlines()[1][:2]}", 10, 5)
+        return ChatReply(f"Sum of {messages[-1]['content'].splitlines()[1][:2]}", 10, 5)
 
     def count_tokens(self, messages):
         return 1
@@ -76,7 +76,7 @@ def chunks_of(*groups):
 
 def grown(operator, chunks, tmp_path, models=None):
     ctx = BuildContext(models or Blocks())
-    return operator.apply(Made(Texts(tmp_path), chunks), ctx).graph, ctx
+    return operator.apply(BuildState(Texts(tmp_path), chunks), ctx).graph, ctx
 
 
 def test_three_far_groups_are_three_summaries(tmp_path):
@@ -123,7 +123,7 @@ def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
     found = iter([[np.array(one) for one in layer] for layer in layers])
     monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
-    monkeypatch.setattr(tree, "FEW", 5)
+    monkeypatch.setattr(tree, "MAX_TOP_NODES", 5)
     graph, _ = grown(
         Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
     )
@@ -147,7 +147,7 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
     class Silent(Blocks):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
-            return Reply("  ", 10, 0) if asked.text == "Sum of a0" else asked
+            return ChatReply("  ", 10, 0) if asked.text == "Sum of a0" else asked
 
     chunks = chunks_of(("a", 8), ("b", 8))
     graph, ctx = grown(Tree(), chunks, tmp_path, Silent())
@@ -162,7 +162,7 @@ def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
     class Cut(Blocks):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
-            return Reply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
+            return ChatReply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
 
     models = Cut()
     graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
@@ -207,18 +207,18 @@ def test_a_chunk_may_be_called_like_a_summary(tmp_path):
 def test_balanced_clusters_have_no_more_than_their_share():
     # Nine points near 0 and three near 10: two clusters of six, so three of the nine go with the far ones.
     points = np.array([[0.01 * i] for i in range(9)] + [[10.0], [10.1], [10.2]])
-    near, far = balanced(points, 6)
+    near, far = cluster_balanced(points, 6)
     assert len(near) == len(far) == 6
     assert {9, 10, 11} <= set(near.tolist()) or {9, 10, 11} <= set(far.tolist())
-    assert [one.tolist() for one in balanced(points[:3], 6)] == [[0, 1, 2]]
+    assert [one.tolist() for one in cluster_balanced(points[:3], 6)] == [[0, 1, 2]]
 
 
 @pytest.mark.parametrize("sought", [False, True])
 def test_a_mixture_finds_far_groups_and_is_the_same_again(sought, monkeypatch):
-    monkeypatch.setattr(clustering, "WHOLE", 20 if sought else 20_000)
+    monkeypatch.setattr(clustering, "MAX_PCA_VECTORS", 20 if sought else 20_000)
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
-    first, again = (mixture(points, "pca", NO_WATCH, sought) for _ in range(2))
+    first, again = (cluster_by_mixtures(points, "pca", NO_WATCH, sought) for _ in range(2))
     assert {tuple(one.tolist()) for one in first} == {tuple(range(15)), tuple(range(15, 30))}
     assert [one.tolist() for one in first] == [one.tolist() for one in again]
 
@@ -227,7 +227,7 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
     from sklearn.decomposition import PCA
 
     vectors = np.random.default_rng(5).normal(size=(90, 12)) * np.linspace(3, 0.5, 12) + 1
-    monkeypatch.setattr(clustering, "TOGETHER", 40)
+    monkeypatch.setattr(clustering, "MAX_KMEANS_VECTORS", 40)
     found, expected = (
         clustering._projected(vectors.astype(np.float32), 5),
         PCA(5, svd_solver="full").fit_transform(vectors),
@@ -239,7 +239,7 @@ def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, mon
     whole, _ = grown(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
-    monkeypatch.setattr(tree, "EVERY_NUMBER", 10)
+    monkeypatch.setattr(tree, "MAX_EXHAUSTIVE_CHUNKS", 10)
     sought, _ = grown(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
@@ -257,7 +257,7 @@ def groups_of(count, size, spread, seed=0):
 
 def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
     # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
-    found = mixture(groups_of(30, 6, 0.05), "pca")
+    found = cluster_by_mixtures(groups_of(30, 6, 0.05), "pca")
     assert [one.tolist() for one in found] == [
         list(range(first, first + 6)) for first in range(0, 180, 6)
     ]
@@ -275,7 +275,7 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
     ]
     best = GaussianMixture(1 + int(np.argmin(score)), random_state=0).fit(points)
     sure = {tuple(np.flatnonzero(column > 0.1).tolist()) for column in best.predict_proba(points).T}
-    assert {tuple(one.tolist()) for one in mixture(vectors, "pca")} == sure - {()}
+    assert {tuple(one.tolist()) for one in cluster_by_mixtures(vectors, "pca")} == sure - {()}
 
 
 def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
@@ -299,27 +299,27 @@ def test_umap_is_told_where_it_is_missing():
     if find_spec("umap") is not None:
         pytest.skip("umap-learn is installed")
     with pytest.raises(ModelUnavailable, match="umap-learn"):
-        mixture(np.random.default_rng(0).normal(size=(30, 12)), "umap")
+        cluster_by_mixtures(np.random.default_rng(0).normal(size=(30, 12)), "umap")
 
 
 def test_central_sentences_are_those_nearest_to_the_mean():
     # Three sentences of a, one of b: the mean leans to a. In the order of the texts, and none twice.
     texts = ["Aa one. Bb two.", "Aa three. Aa one."]
-    assert central(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
-    assert central(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
+    assert central_sentences(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
+    assert central_sentences(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
 
 
 def test_text_is_cut_behind_a_word():
-    assert cut("one two three", 3) == "one two …" and cut("one", 3) == "one"
+    assert cut_text("one two three", 3) == "one two …" and cut_text("one", 3) == "one"
 
 
 def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypatch):
-    monkeypatch.setattr(clustering, "TOGETHER", 60)
+    monkeypatch.setattr(clustering, "MAX_KMEANS_VECTORS", 60)
     clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(
         2
     ).standard_normal((200, 2))
-    found = balanced(clouds, 6)
+    found = cluster_balanced(clouds, 6)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
     # those far from each other never share a cluster
     assert all((one < 100).all() or (one >= 100).all() for one in found)
-    assert [one.tolist() for one in found] == [one.tolist() for one in balanced(clouds, 6)]
+    assert [one.tolist() for one in found] == [one.tolist() for one in cluster_balanced(clouds, 6)]

@@ -7,50 +7,56 @@ import tomllib
 
 import pytest
 
-from core.cases import whole
+from core.cases import comparison_of_case
 from core.cases.case import unpack
-from core.cases.examples import DEMO, FOLDER, demo
-from core.cases.file import EXTENSION, as_file, read
-from core.diagnosis.repair.offered import best_repair, twin
-from core.diagnosis.verdict.verdict_words import explain
+from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER, demo
+from core.cases.file import CASES_EXTENSION, read_cases, write_cases
+from core.diagnosis.repair.repair_offers import best_repair, find_equal_lane
+from core.diagnosis.verdict.verdict_words import explain_comparison
 
-TOLD = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8"))
+TOLD = tomllib.loads((EXAMPLE_FOLDER / f"{DEMO_NAME}.toml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
 def opened():
-    return [whole(case.id) for case in demo()]
+    return [comparison_of_case(case.id) for case in demo()]
 
 
 def test_they_are_those_of_the_list_in_its_order():
     assert [case.question for case in demo()] == [row["question"] for row in TOLD["case"]]
     assert [case.notes.split(".")[0] for case in demo()] == [row["title"] for row in TOLD["case"]]
     assert all(
-        case.example and case.tags == (DEMO,) and case.link["lane"] == TOLD["lanes"]
+        case.example and case.tags == (DEMO_NAME,) and case.link["lane"] == TOLD["lanes"]
         for case in demo()
     )
-    assert len(demo()) >= 5 and (FOLDER / f"{DEMO}{EXTENSION}").stat().st_size < 1_000_000
+    assert (
+        len(demo()) >= 5
+        and (EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}").stat().st_size < 1_000_000
+    )
 
 
 def test_in_each_one_lane_finds_all_and_others_less(opened):
     for one in opened:
-        told = explain(one)
+        told = explain_comparison(one)
         of, found = len(one.ask.question.answers), [lane.right for lane in told.lanes]
         assert found.count(of) == 1 and max(count for count in found if count < of) > 0
         assert told.text.startswith("Only ") and all(lane.text for lane in told.lanes)
 
 
 def test_no_lane_wins_them_all(opened):
-    best = {max(range(3), key=lambda i, one=one: explain(one).lanes[i].right) for one in opened}
+    best = {
+        max(range(3), key=lambda i, one=one: explain_comparison(one).lanes[i].right)
+        for one in opened
+    }
     assert len(best) > 1
 
 
 def test_on_the_first_page_one_fails_one_finds_most_and_one_all(opened):
-    assert [lane.right for lane in explain(opened[0]).lanes] == [0, 5, 6]
+    assert [lane.right for lane in explain_comparison(opened[0]).lanes] == [0, 5, 6]
 
 
 def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
-    first = explain(opened[0])
+    first = explain_comparison(opened[0])
     assert first.lanes[1].head == "Lost when ranking:" and "1985" in first.lanes[1].text
     assert best_repair(opened[0])[0] == 1 and opened[0].lanes[1].repair.right == 6
 
@@ -58,16 +64,18 @@ def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
 def test_no_repair_makes_a_twin_of_a_lane_beside(opened):
     """The beam that follows relation chains is the third lane over again."""
     chains = [one for one in opened if one.lanes[0].repair is not None]
-    assert chains and all(twin(one, one.lanes[0], one.lanes[0].repair) == 2 for one in chains)
+    assert chains and all(
+        find_equal_lane(one, one.lanes[0], one.lanes[0].repair) == 2 for one in chains
+    )
     assert [best_repair(one) and best_repair(one)[0] for one in opened] == [1, None, 1, 1, None]
 
 
 def test_they_show_different_losses(opened):
-    assert len({explain(one).lanes[1].head for one in opened}) >= 3
+    assert len({explain_comparison(one).lanes[1].head for one in opened}) >= 3
 
 
 def test_the_same_cases_give_the_same_file():
-    packed = (FOLDER / f"{DEMO}{EXTENSION}").read_bytes()
-    again = as_file((case, unpack(content)) for case, content in read(packed))
+    packed = (EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}").read_bytes()
+    again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
     # how it is packed differs between versions of zlib
     assert gzip.decompress(again) == gzip.decompress(packed)

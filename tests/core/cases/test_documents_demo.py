@@ -5,22 +5,22 @@ import tomllib
 
 import pytest
 
-from core.cases import whole
+from core.cases import comparison_of_case
 from core.cases.case import unpack
-from core.cases.examples import FOLDER, demo
-from core.cases.file import EXTENSION, as_file, read
+from core.cases.examples import EXAMPLE_FOLDER, demo
+from core.cases.file import CASES_EXTENSION, read_cases, write_cases
 from core.diagnosis.funnel import funnel
 from core.diagnosis.targets import passages_of
-from core.diagnosis.verdict.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.sources import CorpusSource
 
 LIST = "documents"
-TOLD = tomllib.loads((FOLDER / f"{LIST}.toml").read_text("utf-8"))
+TOLD = tomllib.loads((EXAMPLE_FOLDER / f"{LIST}.toml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
 def opened():
-    return [whole(case.id) for case in demo(CorpusSource("hotpotqa"))]
+    return [comparison_of_case(case.id) for case in demo(CorpusSource("hotpotqa"))]
 
 
 def test_they_are_those_of_the_list_in_its_order():
@@ -56,10 +56,10 @@ def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
 def test_no_lane_wins_them_all_and_each_says_why(opened):
     best = {one.lanes[0].instance.id for one in opened}
     assert len(best) > 1
-    assert all(lane.head for one in opened for lane in explain(one).lanes)
+    assert all(lane.head for one in opened for lane in explain_comparison(one).lanes)
 
 
 def test_the_same_cases_give_the_same_file():
-    packed = (FOLDER / f"{LIST}{EXTENSION}").read_bytes()
-    again = as_file((case, unpack(content)) for case, content in read(packed))
+    packed = (EXAMPLE_FOLDER / f"{LIST}{CASES_EXTENSION}").read_bytes()
+    again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
     assert gzip.decompress(again) == gzip.decompress(packed) and len(packed) < 1_000_000

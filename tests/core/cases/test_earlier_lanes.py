@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from core.cases import cases, export, load, whole
+from core.cases import cases, comparison_of_case, export, load
 from core.cases.case import unpack
-from core.cases.saved import freeze
-from core.cases.store import content
-from core.cli import OK, main
+from core.cases.comparison_data import freeze
+from core.cases.store import packed_case
+from core.cli import EXIT_OK, main
 from core.results import comparison_dict
-from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
+from pages.parts.board.static_board import report
 from tests.core.test_earlier_home import differences, plain
 
 SAVED_LANES = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
@@ -47,14 +47,14 @@ def shape(value: Any) -> Any:
 def test_plain_data_and_boards_keep_their_keys(earlier):
     assert {case.id for case in cases() if not case.example} == earlier.keys()
     for key, expected in earlier.items():
-        found = whole(key)
+        found = comparison_of_case(key)
         assert not differences(expected["json"], plain(comparison_dict(found)))
         assert not differences(expected["board"], shape(plain(Board(found).payload())))
         assert found.ask.question.text in report(found, Board(found))
 
 
 def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
-    by_notes = {case.notes: whole(case.id) for case in cases("today")}
+    by_notes = {case.notes: comparison_of_case(case.id) for case in cases("today")}
     first, second, third = by_notes["On triples"].lanes
     assert first.repair.right == first.repair.of == 2 and first.model
     assert [one.by_model for one in first.influences] == [False, True]
@@ -69,11 +69,11 @@ def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
 
 def test_they_are_saved_again_and_exported_as_they_were(earlier, tmp_path):
     for key in earlier:
-        again, saved = plain(freeze(whole(key))), unpack(content(key)[1])
+        again, saved = plain(freeze(comparison_of_case(key))), unpack(packed_case(key)[1])
         for part in ("run", "graph", "apart"):  # an excerpt of an excerpt has another digest
             again.pop(part, None)
             saved.pop(part, None)
         assert again == saved
     assert load(export(earlier)).known == len(earlier)
     out = tmp_path / "out.cases.gz"
-    assert main(["cases", "export", "--out", str(out)]) == OK and out.read_bytes()
+    assert main(["cases", "export", "--out", str(out)]) == EXIT_OK and out.read_bytes()

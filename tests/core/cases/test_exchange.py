@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from core.cases import cases, delete, edit, export, get, load, save, whole
+from core.cases import cases, comparison_of_case, delete, edit, export, get_case, load, save
 from core.cases import examples as shipped
 from core.errors import BadInput
 from core.results import comparison_dict
@@ -38,11 +38,11 @@ def test_exported_deleted_and_imported_again(saved, compared):
         saved.id,
         second.id,
     ]
-    before = comparison_dict(whole(saved.id))
+    before = comparison_dict(comparison_of_case(saved.id))
     delete(saved.id)
     loaded = load(data)
     assert [case.id for case in loaded.added] == [saved.id] and loaded.known == 1
-    assert get(saved.id) == saved and comparison_dict(whole(saved.id)) == before
+    assert get_case(saved.id) == saved and comparison_dict(comparison_of_case(saved.id)) == before
     assert load(data).added == () and len(own()) == 2
 
 
@@ -52,8 +52,8 @@ def test_a_taken_id_is_never_overwritten(saved):
     (added,) = load(data).added
     assert (
         added.id != saved.id
-        and get(saved.id).notes == "mine, newer"
-        and get(added.id).notes == "note"
+        and get_case(saved.id).notes == "mine, newer"
+        and get_case(added.id).notes == "note"
     )
 
 
@@ -67,7 +67,7 @@ def test_an_odd_id_becomes_one_of_our_own(saved):
     heading, row = lines(export([saved.id]))
     for odd in ("example-x-1", "../../etc", "<script>", 7, None, "A" * 12):
         (added,) = load(packed([heading, {**row, "id": odd}])).added
-        assert len(added.id) == 12 and added.id.isalnum() and not get(added.id).example
+        assert len(added.id) == 12 and added.id.isalnum() and not get_case(added.id).example
 
 
 def change(row, *keys, to):
@@ -140,10 +140,10 @@ def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
-    monkeypatch.setattr("core.cases.file.MAX_TEXT", 1_000_000)
+    monkeypatch.setattr("core.cases.file.MAX_UNPACKED_CASES_BYTES", 1_000_000)
     with pytest.raises(BadInput, match="larger than a case may be"):
         load(gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 1_100_000))
-    monkeypatch.setattr("core.cases.file.MAX_BYTES", 1_000)
+    monkeypatch.setattr("core.cases.file.MAX_CASES_FILE_BYTES", 1_000)
     with pytest.raises(BadInput, match="too large"):
         load(b"x" * 2_000)
 
@@ -160,14 +160,14 @@ def test_an_example_can_be_read_and_duplicated_but_not_changed(saved, tmp_path, 
     from core.cases import duplicate
 
     (tmp_path / "show.cases.gz").write_bytes(export([saved.id]))
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "EXAMPLE_FOLDER", tmp_path)
     example = next(case for case in cases() if case.example)
     assert (example.id, example.question, example.notes) == (
         "example-show-1",
         saved.question,
         "note",
     )
-    assert whole(example.id).lanes[0].state.answer == "Drama"
+    assert comparison_of_case(example.id).lanes[0].state.answer == "Drama"
     for forbidden in (edit, delete):
         with pytest.raises(BadInput, match="duplicate it to change it"):
             forbidden(example.id)

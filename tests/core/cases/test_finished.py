@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from core.cases import rating_of, whole
-from core.cases.saved import freeze, thaw
+from core.cases import comparison_of_case, rating_of
+from core.cases.comparison_data import freeze, thaw
 from core.cases.store import save
 from core.environment import Environment
 from core.errors import BadInput
@@ -81,36 +81,36 @@ def test_the_same_comparison_gives_the_same_bytes(compared):
 
 def test_a_case_is_small(compared):
     case = save(compared())
-    from core.cases.store import content
+    from core.cases.store import packed_case
 
     # five nodes; a thousand are measured with the movie graph
-    assert len(content(case.id)[1]) < 3_000
+    assert len(packed_case(case.id)[1]) < 3_000
 
 
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
     from core.cases.case import pack
-    from core.comparison.lane import Comparison, Lane
-    from core.comparison.run import LaneRun, Progress
-    from core.graph.names.lookup import names
+    from core.comparison.lane import MethodComparison, MethodLane
+    from core.comparison.lane_run import LaneListener, LaneRun
+    from core.graph.names.lookup import name_lookup
     from core.instances.catalogue import Instance
     from core.operators.text import parse_line
-    from core.sources import Ask, GraphSource
+    from core.sources import GraphSource, SourceQuestion
     from core.types import Question
     from tests.real_models import registry
 
     question, seeds = (
         Question("who directed Inception", entities=("Inception",)),
-        (names(movies).find("Inception"),),
+        (name_lookup(movies).find("Inception"),),
     )
-    ask, lanes = Ask(GraphSource.of(movies), question, seeds, model=False), []
+    ask, lanes = SourceQuestion(GraphSource.of(movies), question, seeds, model=False), []
     for text in (
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
         run = LaneRun(ask, parse_line(text), Environment(registry()))
-        run.retrieve(Progress())
-        lanes.append(Lane(ask, Instance(text, text, run.line), **run.fields))
-    packed = pack(freeze(Comparison(ask, lanes)))
+        run.retrieve(LaneListener())
+        lanes.append(MethodLane(ask, Instance(text, text, run.line), **run.fields))
+    packed = pack(freeze(MethodComparison(ask, lanes)))
     assert 10_000 < len(packed) < 100_000
 
 
@@ -177,5 +177,5 @@ def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, ki
 
 def test_a_thumb_in_an_opened_case_counts_for_the_whole_graph(compared, kit):
     case = save(compared())
-    opened = whole(case.id)
+    opened = comparison_of_case(case.id)
     assert rating_of(opened.lanes[0], False).digest == kit.graph.digest

@@ -11,10 +11,11 @@ import pytest
 
 from core.cases import (
     cases,
+    comparison_of_case,
     delete,
     duplicate,
     edit,
-    get,
+    get_case,
     rate,
     ratings,
     save,
@@ -22,7 +23,6 @@ from core.cases import (
     tags,
     unrate,
     verdict,
-    whole,
 )
 from core.cases.database import saved_cases
 from core.errors import BadInput, StoreError
@@ -39,7 +39,7 @@ def test_saved_and_read_again(compared, kit):
         " a note ",
         ["demo", " demo ", "two  words"],
     )
-    found = get(case.id)
+    found = get_case(case.id)
     assert found == case and own() == [case]
     assert (found.question, found.entities, found.answers, found.graph, found.digest) == (
         "genre of One",
@@ -54,7 +54,7 @@ def test_saved_and_read_again(compared, kit):
         ("demo", "two words"),
         ["a", "b"],
     )
-    assert whole(case.id).lanes[0].state.answer == "Drama"
+    assert comparison_of_case(case.id).lanes[0].state.answer == "Drama"
 
 
 def test_search_by_words_and_tags(compared):
@@ -76,7 +76,7 @@ def test_notes_and_tags_change_and_nothing_else(compared):
     case = save(compared(), tags=["a"])
     edit(case.id, notes="new")
     edit(case.id, tags=["b", "c"])
-    found = get(case.id)
+    found = get_case(case.id)
     assert (found.notes, found.tags, found.created) == (
         "new",
         ("b", "c"),
@@ -94,17 +94,17 @@ def test_a_duplicate_lives_on_without_its_original(compared):
     delete(case.id)
     assert (
         copy.id != case.id
-        and own() == [get(copy.id)]
-        and get(copy.id).notes == "kept"
-        and whole(copy.id).ask.question.text == "genre of One"
+        and own() == [get_case(copy.id)]
+        and get_case(copy.id).notes == "kept"
+        and comparison_of_case(copy.id).ask.question.text == "genre of One"
     )
-    for gone in (get, whole, delete, duplicate, edit):
+    for gone in (get_case, comparison_of_case, delete, duplicate, edit):
         with pytest.raises(BadInput, match=f"There is no case “{case.id}”"):
             gone(case.id)
 
 
 def test_a_comparison_too_large_is_refused(compared, monkeypatch):
-    monkeypatch.setattr("core.cases.case.LARGEST", 1_000)
+    monkeypatch.setattr("core.cases.case.MAX_CASE_BYTES", 1_000)
     with pytest.raises(BadInput, match="too large to keep"):
         save(compared())
     assert own() == []
@@ -249,7 +249,7 @@ def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compar
     with sqlite3.connect(home / "cases.sqlite") as later:
         later.execute("PRAGMA user_version = 2")
     with pytest.raises(StoreError, match="newer Hopscope"):
-        get(case.id)
+        get_case(case.id)
 
 
 def test_an_error_while_writing_leaves_everything_as_it_was(compared):

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from core.cases import cases, whole
+from core.cases import cases, comparison_of_case
 from core.cli import main
 from core.datasets import datasets
 from core.io.home import ROOT
@@ -69,7 +69,7 @@ def test_those_to_begin_with_come_first_and_are_found_by_what_their_methods_do()
 
 def test_the_examples_open_and_show_what_the_figure_shows():
     """No. 2 and No. 12 rank the radio episode first; the graph reader names it."""
-    told = comparison_dict(whole("example-case-study-1"))
+    told = comparison_dict(comparison_of_case("example-case-study-1"))
     episode = "Carl Sandburg -> radio.radio_subject.episodes_with_this_subject -> Carl Sandburg at Connemara"
     lanes = {lane["instance"]: lane for lane in told["lanes"]}
     assert all(lanes[key]["paths"][0]["text"] == episode for key in ("lego-2", "lego-12"))
@@ -78,7 +78,7 @@ def test_the_examples_open_and_show_what_the_figure_shows():
         and lanes["lego-1"]["paths"][0]["text"] != episode
     )
     for number in (1, 2, 3):
-        for lane in comparison_dict(whole(f"example-case-study-{number}"))["lanes"]:
+        for lane in comparison_dict(comparison_of_case(f"example-case-study-{number}"))["lanes"]:
             assert lane["status"] == "done" and lane["answer"] and lane["prompt"]
 
 

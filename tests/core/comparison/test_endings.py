@@ -6,33 +6,35 @@ from dataclasses import replace
 
 import pytest
 
-from core.comparison.endings import ending, unfinished
-from core.comparison.run import LaneRun, Progress
-from core.engine import Lane
+from core.comparison.endings import ending_sentence, retrieval_ending
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.engine import MethodLane
 from core.environment import Environment
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.operators.text import parse_line
-from core.runtime.jobs import CANCELLED, DONE, FAILED
-from core.sources import Ask, GraphSource
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.lanes import lane_of
 
 LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 
-def stopped(kit, after: int, status: str = CANCELLED) -> Lane:
+def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
     """A lane that was stopped once that many steps were done."""
-    ask = Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False)
+    ask = SourceQuestion(
+        GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False
+    )
     run = LaneRun(ask, parse_line(LINE), Environment(kit.Written(encoder=kit.Table({}))))
 
     def reached(state) -> None:
         if len(run.states) == after:
-            raise Cancelled()
+            raise RunCancelled()
 
     if after:
-        with pytest.raises(Cancelled):
-            run.retrieve(Progress(reached=reached))
-    error = "No memory." if status == FAILED else None
+        with pytest.raises(RunCancelled):
+            run.retrieve(LaneListener(reached=reached))
+    error = "No memory." if status == JOB_FAILED else None
     return lane_of(run, "l", "No. 1", status=status, error=error, retrieved=False)
 
 
@@ -47,17 +49,21 @@ def stopped(kit, after: int, status: str = CANCELLED) -> Lane:
 )
 def test_a_cancelled_lane_names_the_step(kit, after, words):
     lane = stopped(kit, after)
-    assert ending(lane) == words and unfinished(lane) == "was cancelled"
+    assert ending_sentence(lane) == words and retrieval_ending(lane) == "was cancelled"
 
 
 def test_failed_and_whole_lanes(kit):
     assert (
-        ending(stopped(kit, 1, FAILED)) == "Failed at step 2 of 3, shortest paths"
-        and unfinished(stopped(kit, 1, FAILED)) == "failed"
+        ending_sentence(stopped(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
+        and retrieval_ending(stopped(kit, 1, JOB_FAILED)) == "failed"
     )
-    assert ending(stopped(kit, 1, DONE)) == "" == unfinished(stopped(kit, 1, DONE))
+    assert (
+        ending_sentence(stopped(kit, 1, JOB_DONE))
+        == ""
+        == retrieval_ending(stopped(kit, 1, JOB_DONE))
+    )
     lane = replace(stopped(kit, 3), retrieved=True)
     assert (
-        ending(lane) == "Cancelled before its language model had answered"
-        and unfinished(lane) == ""
+        ending_sentence(lane) == "Cancelled before its language model had answered"
+        and retrieval_ending(lane) == ""
     )

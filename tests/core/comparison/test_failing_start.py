@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.comparison import comparing
+from core.comparison import comparison_work
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
@@ -14,7 +14,7 @@ def test_failure_before_the_first_operator_reaches_who_waits(kit, monkeypatch):
     def broken():
         raise RuntimeError("no locator available")
 
-    monkeypatch.setattr(comparing, "make_ready", broken)
+    monkeypatch.setattr(comparison_work, "load_libraries", broken)
     engine = Engine(kit.Written(encoder=kit.Table({})))
     ask = engine.ask(GraphSource.of(kit.graph), Question("q", entities=("One",)), model=False)
     line = parse_line("EgoNetwork() >> ShortestPaths()")

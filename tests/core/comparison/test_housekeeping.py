@@ -9,11 +9,11 @@ import weakref
 import pytest
 
 from core.comparison.housekeeping import (
-    COLLECT,
-    LATEST,
-    MUCH,
-    REST,
-    SELDOM,
+    BUSY_COLLECT_SECONDS,
+    IDLE_AFTER_SECONDS,
+    IDLE_COLLECT_SECONDS,
+    MIN_COLLECT_SECONDS,
+    MIN_NEW_BLOCKS,
     Housekeeping,
     allow_open_files,
 )
@@ -47,11 +47,11 @@ def test_once_is_done_in_the_first_rest_alone():
     house = House()
     house.look(20.0)
     house.busy = False
-    house.look(20.0 + REST - 1)
+    house.look(20.0 + IDLE_AFTER_SECONDS - 1)
     assert house.loaded == []
-    house.look(20.0 + REST)
-    house.look(20.0 + 2 * REST)
-    assert house.loaded == [20.0 + REST]
+    house.look(20.0 + IDLE_AFTER_SECONDS)
+    house.look(20.0 + 2 * IDLE_AFTER_SECONDS)
+    assert house.loaded == [20.0 + IDLE_AFTER_SECONDS]
 
 
 def test_a_crowd_whose_questions_are_quick_is_no_rest():
@@ -62,23 +62,23 @@ def test_a_crowd_whose_questions_are_quick_is_no_rest():
         house.begun += 1
         house.look(now)
     assert house.loaded == []
-    house.look(58 + REST)
-    assert house.loaded == [58 + REST]
+    house.look(58 + IDLE_AFTER_SECONDS)
+    assert house.loaded == [58 + IDLE_AFTER_SECONDS]
 
 
 def test_garbage_waits_for_a_rest_but_not_for_ever():
     gc.disable()
     try:
         house, first = House(), garbage()
-        house.look(COLLECT)
+        house.look(IDLE_COLLECT_SECONDS)
         assert first() is not None  # somebody waits
         house.busy = False
-        house.look(COLLECT + REST)
+        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS)
         assert first() is None
         house.busy, second = True, garbage()
-        house.look(COLLECT + REST + LATEST - 1)
+        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS - 1)
         assert second() is not None
-        house.look(COLLECT + REST + LATEST)
+        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS)
         assert second() is None
     finally:
         gc.enable()
@@ -88,20 +88,20 @@ def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_agai
     gc.disable()
     try:
         house, first = House(), garbage()
-        house.held += MUCH - 1
-        house.look(SELDOM)
+        house.held += MIN_NEW_BLOCKS - 1
+        house.look(MIN_COLLECT_SECONDS)
         assert first() is not None
         house.held += 1
-        house.look(SELDOM + 1)
+        house.look(MIN_COLLECT_SECONDS + 1)
         assert first() is None
         second = garbage()
-        house.held += MUCH
-        house.look(2 * SELDOM)
+        house.held += MIN_NEW_BLOCKS
+        house.look(2 * MIN_COLLECT_SECONDS)
         assert second() is not None
-        house.look(2 * SELDOM + 1)
+        house.look(2 * MIN_COLLECT_SECONDS + 1)
         assert second() is None
         third = garbage()
-        house.look(4 * SELDOM)  # as much as there was, none of it new
+        house.look(4 * MIN_COLLECT_SECONDS)  # as much as there was, none of it new
         assert third() is not None
     finally:
         gc.enable()
@@ -112,21 +112,21 @@ def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
     gc.disable()
     try:
         house, first = House(), garbage()
-        house.held += 5 * MUCH
-        house.look(SELDOM)
+        house.held += 5 * MIN_NEW_BLOCKS
+        house.look(MIN_COLLECT_SECONDS)
         assert first() is None
         second = garbage()
-        house.held -= 4 * MUCH
-        house.look(SELDOM + 1)
-        house.held += MUCH
-        house.look(2 * SELDOM)
+        house.held -= 4 * MIN_NEW_BLOCKS
+        house.look(MIN_COLLECT_SECONDS + 1)
+        house.held += MIN_NEW_BLOCKS
+        house.look(2 * MIN_COLLECT_SECONDS)
         assert second() is None
     finally:
         gc.enable()
 
 
 def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
-    monkeypatch.setattr("core.comparison.housekeeping.LOOK", 0.01)
+    monkeypatch.setattr("core.comparison.housekeeping.HOUSEKEEPING_SECONDS", 0.01)
     monkeypatch.setattr("core.comparison.housekeeping.allow_open_files", lambda: None)
     thresholds = gc.get_threshold()
     before = set(threading.enumerate())

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from core.cli import OK, main
-from core.comparison.run import Prefixes
+from core.cli import EXIT_OK, main
+from core.comparison.lane_run import PrefixCache
 from core.comparison.waiters import Waiter
 from core.engine import Engine
 from core.instances.catalogue import Instance
@@ -31,7 +31,7 @@ def state(numbers: int) -> State:
 
 
 def test_states_are_kept_within_a_bound_of_bytes():
-    prefixes = Prefixes(size=4, most=1_000_000)
+    prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(3):
         prefixes.put((number,), state(60_000))  # of 480 kB each
     assert [prefixes.get((number,)) is not None for number in range(3)] == [False, True, True]
@@ -45,7 +45,7 @@ def test_states_are_kept_within_a_bound_of_bytes():
 
 
 def test_states_are_kept_within_their_number():
-    prefixes = Prefixes(size=4, most=1_000_000)
+    prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(6):
         prefixes.put((number,), state(10))
     assert [prefixes.get((number,)) is not None for number in range(6)] == [
@@ -216,8 +216,8 @@ def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatc
 
     monkeypatch.setattr("core.engine.Engine", Noting)
     command = ["graph", "language", str(films.folder)]
-    assert main(command) == OK and len(made) == 1 and closed == made
-    assert main([*command, "no-language"]) != OK and closed == made  # also one that fails
+    assert main(command) == EXIT_OK and len(made) == 1 and closed == made
+    assert main([*command, "no-language"]) != EXIT_OK and closed == made  # also one that fails
     given = Noting()
     before = len(closed)
-    assert main(command, lambda: given) == OK and len(closed) == before
+    assert main(command, lambda: given) == EXIT_OK and len(closed) == before

@@ -8,16 +8,16 @@ import time
 import pytest
 
 from core.comparison.lane_pauses import LanePauses
-from core.comparison.queues import PREPARING, Fair
+from core.comparison.queues import MAX_PREPARING_PIECES, FairQueue
 from core.engine import Engine
 from core.errors import ModelFailed
 from core.instances.catalogue import Instance
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.operators.text import parse_line
 from core.results import comparison_dict
-from core.runtime.meter import Advance, spent
-from core.runtime.places import waiting
-from core.runtime.turn import AFTER, passed_on
+from core.runtime.meter import ProgressEstimate, count_time
+from core.runtime.slots import hold_lock
+from core.runtime.turn import PASS_ON_AFTER_SECONDS, pass_turn
 from core.sources import GraphSource
 from core.types import Question
 from core.watch import NO_WATCH
@@ -43,7 +43,7 @@ class SlowChat:
         while not self.go.wait(0.02):
             watch.check()
         on_text("ma")
-        return Reply("Drama", 10, 2)
+        return ChatReply("Drama", 10, 2)
 
 
 class SlowChooser:
@@ -82,7 +82,7 @@ def soon(condition) -> bool:
 
 
 def test_owners_take_turns():
-    queue, done, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
+    queue, done, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     queue.put("first", go.wait)
     for i in range(3):
         queue.put("many", lambda i=i: done.append(f"many {i}"))
@@ -95,7 +95,7 @@ def test_owners_take_turns():
 
 
 def test_the_pieces_of_one_owner_are_done_one_after_the_other():
-    queue, begun, go = Fair("test", workers=4), [], threading.Event()
+    queue, begun, go = FairQueue("test", workers=4), [], threading.Event()
     for _ in range(4):
         queue.put("me", lambda: begun.append(1) or go.wait(120))
     for _ in range(3):  # as often as another piece of mine would have had its turn
@@ -107,7 +107,7 @@ def test_the_pieces_of_one_owner_are_done_one_after_the_other():
 
 
 def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
-    queue, done, go = Fair("test", workers=1), [], threading.Event()
+    queue, done, go = FairQueue("test", workers=1), [], threading.Event()
     queue.put("a", go.wait)
     queue.put("b", lambda: done.append("b"))
     queue.put("c", lambda: 1 / 0)
@@ -122,14 +122,14 @@ def preparing(begun, go, waits=False):
 
     def piece():
         begun.append(1)
-        with passed_on(waits):
+        with pass_turn(waits):
             go.wait(120)
 
     return piece
 
 
 def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
-    queue, begun, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
+    queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     queue.put("me", preparing(begun, go))
     queue.put("me", over.set)
     assert over.wait(120) and not go.is_set() and queue.ahead("other") == 1
@@ -138,8 +138,8 @@ def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
 
 
 def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
-    monkeypatch.setattr("core.runtime.turn.AFTER", 60.0)
-    queue, begun, go, order = Fair("test", workers=2), [], threading.Event(), []
+    monkeypatch.setattr("core.runtime.turn.PASS_ON_AFTER_SECONDS", 60.0)
+    queue, begun, go, order = FairQueue("test", workers=2), [], threading.Event(), []
     queue.put("me", lambda: (preparing(begun, go)(), order.append("first")))
     queue.put("me", lambda: order.append("second"))
     assert soon(lambda: begun)
@@ -148,12 +148,14 @@ def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
 
 
 def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
-    queue, begun, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
-    for place in range(PREPARING + 2):
+    queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
+    for place in range(MAX_PREPARING_PIECES + 2):
         queue.put(place, preparing(begun, go))
-    assert soon(lambda: len(begun) == PREPARING + 1)  # the last of them has kept its turn
+    assert soon(
+        lambda: len(begun) == MAX_PREPARING_PIECES + 1
+    )  # the last of them has kept its turn
     queue.put("other", over.set)
-    assert not over.wait(3 * AFTER) and len(begun) == PREPARING + 1
+    assert not over.wait(3 * PASS_ON_AFTER_SECONDS) and len(begun) == MAX_PREPARING_PIECES + 1
     go.set()
     assert over.wait(120) and soon(lambda: not queue.ahead(""))
     go.clear()
@@ -167,7 +169,7 @@ def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
 
 
 def test_a_turn_is_taken_back_for_what_comes_after():
-    queue, begun, go, order = Fair("test", workers=1), [], threading.Event(), []
+    queue, begun, go, order = FairQueue("test", workers=1), [], threading.Event(), []
     blocked = threading.Event()
     queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(120)))
     queue.put("me", lambda: order.append("meanwhile"))
@@ -175,7 +177,7 @@ def test_a_turn_is_taken_back_for_what_comes_after():
     go.set()
     assert soon(lambda: len(order) == 2)
     queue.put("me", lambda: order.append("after"))
-    assert not soon_within(3 * AFTER, lambda: "after" in order)
+    assert not soon_within(3 * PASS_ON_AFTER_SECONDS, lambda: "after" in order)
     blocked.set()
     assert soon(lambda: order == ["meanwhile", "prepared", "after"])
 
@@ -192,7 +194,7 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     lock, go = threading.Lock(), threading.Event()
 
     def choose(self, task, texts, k):
-        with waiting(lock, task.watch), spent("preparation", "an index"):
+        with hold_lock(lock, task.watch), count_time("preparation", "an index"):
             while not go.wait(0.02):
                 task.watch.check()
         return self.table.choose(task, texts, k)
@@ -230,12 +232,12 @@ class Reading(SlowChat):
 
     def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
         self.asked.set()
-        reading = Advance("Reading the prompt", 100)
+        reading = ProgressEstimate("Reading the prompt", 100)
         while not self.go.wait(0.02):
             watch.check()
             reading(self.read)
         on_text("Drama")
-        return Reply("Drama", 10, 1)
+        return ChatReply("Drama", 10, 1)
 
 
 def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit, monkeypatch):
@@ -326,7 +328,7 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
                 self.asked.set()
                 on_text("Dra")
                 raise ModelFailed("The model went away.")
-            return Reply("Drama", 10, 1)
+            return ChatReply("Drama", 10, 1)
 
     engine.models._chat = Dying()
     job = compare(
@@ -366,7 +368,7 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
 def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
     """One worker, a piece every two seconds by a clock of ours: who comes third waits for two others, and three pieces of the pace."""
     now, go, began = [100.0], threading.Semaphore(0), threading.Semaphore(0)
-    queue = Fair("test", workers=1, clock=lambda: now[0])
+    queue = FairQueue("test", workers=1, clock=lambda: now[0])
 
     def piece():
         began.release()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.builds.extract.by_rule import read_by_rule
+from core.builds.extract.language_rules import read_by_rule
 from core.corpus import (
     Document,
     corpora,
     new_folder,
     open_corpus,
     remove_corpus,
-    write,
+    write_corpus,
 )
 from core.errors import BadInput
 from core.indexes.words import Postings
@@ -129,12 +129,12 @@ def test_what_ships_is_read_once_and_again_when_its_files_change(own_home, monke
         open_corpus("hotpotqa") is first
         and (first.folder / "corpus.json").stat().st_mtime_ns == stamp
     )
-    monkeypatch.setattr("core.corpus.catalogue.READING", 99)
+    monkeypatch.setattr("core.corpus.catalogue.READING_VERSION", 99)
     assert open_corpus("hotpotqa") is not first and open_corpus("hotpotqa").digest == first.digest
 
 
 def test_a_corpus_of_ones_own_is_known_until_it_is_removed(own_home):
-    write(new_folder("mine"), [Document("a", "One sentence.")], "Mine")
+    write_corpus(new_folder("mine"), [Document("a", "One sentence.")], "Mine")
     assert list(corpora()) == [*sorted(SHIPPED), "mine"] and open_corpus("mine").title == "Mine"
     with pytest.raises(BadInput, match="already a corpus “mine”"):
         new_folder("mine")
@@ -162,6 +162,6 @@ def test_what_ships_is_neither_overwritten_nor_removed(own_home):
 
 
 def test_a_damaged_corpus_is_left_out(own_home):
-    write(new_folder("mine"), [Document("a", "One sentence.")])
+    write_corpus(new_folder("mine"), [Document("a", "One sentence.")])
     (own_home / "corpora" / "mine" / "corpus.json").write_text("{}")
     assert list(corpora()) == sorted(SHIPPED)

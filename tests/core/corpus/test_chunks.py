@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.corpus import Document
-from core.corpus.chunks import as_given, by_sentences, by_tokens
-from core.corpus.sentences import sentences
-from core.corpus.tokens import _tokenizer, tokens
+from core.corpus.chunks import chunk_by_sentences, chunk_by_tokens, documents_as_chunks
+from core.corpus.sentences import sentence_spans
+from core.corpus.tokens import _tokenizer, token_spans
 from core.errors import BadParameter
 
 TEN = Document("ten", "one two three four five six seven eight nine ten")
@@ -22,27 +22,27 @@ def texts(table):
 
 
 def test_windows_of_tokens_overlap_as_said():
-    table = by_tokens([TEN], size=4, overlap=1)
+    table = chunk_by_tokens([TEN], size=4, overlap=1)
     assert texts(table) == ["one two three four", "four five six seven", "seven eight nine ten"]
     assert table.texts("id") == ["ten#0", "ten#1", "ten#2"] and table.numbers(
         "tokens"
     ).tolist() == [4, 4, 4]
-    assert texts(by_tokens([TEN], size=5, overlap=0)) == [
+    assert texts(chunk_by_tokens([TEN], size=5, overlap=0)) == [
         "one two three four five",
         "six seven eight nine ten",
     ]
-    assert texts(by_tokens([TEN], size=10, overlap=9)) == [TEN.text]
+    assert texts(chunk_by_tokens([TEN], size=10, overlap=9)) == [TEN.text]
 
 
 def test_no_last_chunk_lies_within_the_one_before_it():
-    assert texts(by_tokens([TEN], size=9, overlap=3)) == [
+    assert texts(chunk_by_tokens([TEN], size=9, overlap=3)) == [
         "one two three four five six seven eight nine",
         "seven eight nine ten",
     ]
 
 
 def test_a_full_stop_stays_with_its_word():
-    assert texts(by_tokens([Document("d", "aa bb cc. dd ee.")], size=3, overlap=0)) == [
+    assert texts(chunk_by_tokens([Document("d", "aa bb cc. dd ee.")], size=3, overlap=0)) == [
         "aa bb",
         "cc. dd",
         "ee.",
@@ -50,7 +50,7 @@ def test_a_full_stop_stays_with_its_word():
 
 
 def test_a_word_longer_than_a_chunk_is_cut():
-    found = by_tokens([Document("d", "xyzzyxyzzyxyzzyxyzzy end")], size=3, overlap=1)
+    found = chunk_by_tokens([Document("d", "xyzzyxyzzyxyzzyxyzzy end")], size=3, overlap=1)
     assert (
         "".join(texts(found)).startswith("xyzzy")
         and texts(found)[-1].endswith("end")
@@ -59,7 +59,7 @@ def test_a_word_longer_than_a_chunk_is_cut():
 
 
 def test_chinese_is_cut_between_characters_but_not_before_a_full_stop():
-    table = by_tokens([Document("d", "我们去公园。他们回家。")], size=5, overlap=0)
+    table = chunk_by_tokens([Document("d", "我们去公园。他们回家。")], size=5, overlap=0)
     assert texts(table) == ["我们去公", "园。他们回", "家。"]
 
 
@@ -67,7 +67,7 @@ def test_a_chunk_tells_its_document_title_and_place():
     document = Document(
         "d", "alpha beta gamma delta", "Title", places=((0, "page 1"), (11, "page 2"))
     )
-    table = by_tokens([document, Document("e", "short")], size=2, overlap=0)
+    table = chunk_by_tokens([document, Document("e", "short")], size=2, overlap=0)
     assert table.texts("document") == ["d", "d", "e"] and table.texts("title") == [
         "Title",
         "Title",
@@ -93,29 +93,29 @@ def test_a_chunk_tells_its_document_title_and_place():
     ],
 )
 def test_the_name_of_a_file_is_no_title(title, source, read):
-    table = as_given([Document("d", "A boat.", title, source)])
+    table = documents_as_chunks([Document("d", "A boat.", title, source)])
     assert table.texts("title") == [read]
 
 
 def test_marks_stay_as_they_are():
     wild = "<script>alert('{x}')</script> {braces} {{}} %s \\n &amp; “quoted”"
     for table in (
-        by_tokens([Document("w", wild)]),
-        by_sentences([Document("w", wild)]),
-        as_given([Document("w", wild)]),
+        chunk_by_tokens([Document("w", wild)]),
+        chunk_by_sentences([Document("w", wild)]),
+        documents_as_chunks([Document("w", wild)]),
     ):
         assert texts(table) == [wild]
 
 
 def test_sentences_are_packed_up_to_the_size():
     document = Document("d", "One two. Three four five. Six. Seven eight nine ten eleven twelve.")
-    table = by_sentences([document], size=7)
+    table = chunk_by_sentences([document], size=7)
     assert texts(table) == [
         "One two. Three four five.",
         "Six.",
         "Seven eight nine ten eleven twelve.",
     ]
-    assert texts(by_sentences([document], size=4)) == [
+    assert texts(chunk_by_sentences([document], size=4)) == [
         "One two.",
         "Three four five.",
         "Six.",
@@ -138,25 +138,25 @@ def test_sentences_are_packed_up_to_the_size():
     ],
 )
 def test_sentences_end_where_they_do(text, expected):
-    assert [text[a:b] for a, b in sentences(text)] == expected
+    assert [text[a:b] for a, b in sentence_spans(text)] == expected
 
 
 def test_ids_never_meet():
     documents = [Document("a", TEN.text), Document("a#0", "one"), Document("a#0#0", "two")]
-    ids = by_tokens(documents, size=6, overlap=0).texts("id")
+    ids = chunk_by_tokens(documents, size=6, overlap=0).texts("id")
     assert ids == ["a#0", "a#1", "a#0#0", "a#0#0#0"]
 
 
 def test_tokens_are_word_pieces_and_a_strange_word_counts_its_characters():
     texts = ("Unbelievable don't", "", "东京")
-    assert [len(tokens(text)) for text in texts] == [4, 0, 2]
-    assert tokens("ab ฿ๆๆๆๆ").tolist()[-5:] == [[n, n + 1] for n in range(3, 8)]
+    assert [len(token_spans(text)) for text in texts] == [4, 0, 2]
+    assert token_spans("ab ฿ๆๆๆๆ").tolist()[-5:] == [[n, n + 1] for n in range(3, 8)]
 
 
 @pytest.mark.parametrize("size, overlap", [(10, 10), (1, 2), (0, 0), (5, -1)])
 def test_an_overlap_that_would_never_end_is_refused(size, overlap):
     with pytest.raises(BadParameter, match="overlap"):
-        by_tokens([TEN], size, overlap)
+        chunk_by_tokens([TEN], size, overlap)
 
 
 TEXT = st.text(alphabet="ab .\n中。😀,éก", max_size=300)
@@ -166,14 +166,14 @@ TEXT = st.text(alphabet="ab .\n中。😀,éก", max_size=300)
 def test_chunks_are_slices_that_cover_the_text_and_are_no_larger_than_said(text, size, overlap):
     document, bare = Document("d", text), re.sub(r"\s", "", text)
     for table in (
-        by_tokens([document], size, min(overlap, size - 1)),
-        by_tokens([document], size, 0),
-        by_sentences([document], size),
+        chunk_by_tokens([document], size, min(overlap, size - 1)),
+        chunk_by_tokens([document], size, 0),
+        chunk_by_sentences([document], size),
     ):
         assert all(chunk in text and chunk == chunk.strip() for chunk in texts(table))
         assert all(1 <= number <= size for number in table.numbers("tokens"))
-    assert re.sub(r"\s", "", "".join(texts(by_tokens([document], size, 0)))) == bare
-    assert re.sub(r"\s", "", "".join(texts(by_sentences([document], size)))) == bare
+    assert re.sub(r"\s", "", "".join(texts(chunk_by_tokens([document], size, 0)))) == bare
+    assert re.sub(r"\s", "", "".join(texts(chunk_by_sentences([document], size)))) == bare
 
 
 @given(
@@ -182,11 +182,11 @@ def test_chunks_are_slices_that_cover_the_text_and_are_no_larger_than_said(text,
     st.integers(0, 3),
 )
 def test_no_cut_falls_within_a_word(words, size, overlap):
-    table = by_tokens([Document("d", " ".join(words))], size, overlap)
+    table = chunk_by_tokens([Document("d", " ".join(words))], size, overlap)
     assert all(set(chunk.split()) <= set(words) for chunk in texts(table))
     plain = [
         word
-        for chunk in texts(by_tokens([Document("d", " ".join(words))], size, 0))
+        for chunk in texts(chunk_by_tokens([Document("d", " ".join(words))], size, 0))
         for word in chunk.split()
     ]
     assert plain == words
@@ -194,9 +194,9 @@ def test_no_cut_falls_within_a_word(words, size, overlap):
 
 def test_cutting_is_the_same_in_a_long_text_read_in_pieces(monkeypatch):
     text = "Some words, and then more of them. " * 300
-    whole = by_tokens([Document("d", text)], 50, 10)
-    monkeypatch.setattr("core.corpus.tokens.PIECE", 200)
-    assert by_tokens([Document("d", text)], 50, 10).digest == whole.digest
+    whole = chunk_by_tokens([Document("d", text)], 50, 10)
+    monkeypatch.setattr("core.corpus.tokens.PIECE_CHARACTERS", 200)
+    assert chunk_by_tokens([Document("d", text)], 50, 10).digest == whole.digest
 
 
 @given(
@@ -212,4 +212,4 @@ def test_tokens_of_words_are_those_of_the_whole_text(text):
         for id, (start, end) in zip(encoded.ids, encoded.offsets)
         for at in (range(end - start) if id == strange else (0,))
     ]
-    assert tokens(text).tolist() == whole
+    assert token_spans(text).tolist() == whole

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.corpus import Corpus, Document, write
-from core.corpus.links import Link
+from core.corpus import Corpus, Document, write_corpus
+from core.corpus.links import DocumentLink
 from core.errors import BadInput, StoreError
 from core.types import Question
 from tests.timing import growth
@@ -23,7 +23,7 @@ CY = Document("cy", "赛乐认识安。", "赛")
 
 
 def test_documents_come_back_as_they_were_given(tmp_path):
-    corpus = write(tmp_path / "three", [CY, ANN, BO], "Three", "CC0", "us")
+    corpus = write_corpus(tmp_path / "three", [CY, ANN, BO], "Three", "CC0", "us")
     assert (
         list(corpus) == [ANN, BO, CY]
         and corpus.ids == ("ann", "bo", "cy")
@@ -50,7 +50,7 @@ def test_questions_come_back_with_answers_and_gold(tmp_path):
         Question("Who knows Bo?", "q1", ("Bo",), ("Ann",), gold=("ann",)),
         Question("Who?", "q2"),
     ]
-    corpus = write(tmp_path / "c", [ANN], sets={"ours": ("Our questions", asked)})
+    corpus = write_corpus(tmp_path / "c", [ANN], sets={"ours": ("Our questions", asked)})
     assert corpus.sets == {"ours": "Our questions"} and list(corpus.questions("ours")) == asked
     with pytest.raises(BadInput, match="Did you mean “ours”"):
         corpus.questions("our")
@@ -59,17 +59,17 @@ def test_questions_come_back_with_answers_and_gold(tmp_path):
 
 def test_the_digest_is_that_of_the_content(tmp_path):
     documents = [ANN, BO, CY, *(Document(f"d{i}", f"text {i}") for i in range(20))]
-    first = write(tmp_path / "a", documents, "A").digest
+    first = write_corpus(tmp_path / "a", documents, "A").digest
     random.Random(3).shuffle(documents)
-    assert write(tmp_path / "b", documents, "another title").digest == first
-    grown = write(tmp_path / "c", documents[5:]).add(documents[:7])
+    assert write_corpus(tmp_path / "b", documents, "another title").digest == first
+    grown = write_corpus(tmp_path / "c", documents[5:]).add(documents[:7])
     assert grown.digest == first and len(grown) == 23
     assert grown.remove(["d3"]).digest != first
     assert Corpus.open(tmp_path / "c").add([Document("d3", "text 3")]).digest == first
 
 
 def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
-    before = write(tmp_path / "c", [ANN, BO])
+    before = write_corpus(tmp_path / "c", [ANN, BO])
     after = before.change([Document("ann", "Ann knows nobody.")])
     assert after.digest != before.digest and after.document("ann").text == "Ann knows nobody."
     assert before.document("ann") == ANN and before.document("bo") == BO
@@ -79,7 +79,7 @@ def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
 
 
 def test_the_corpus_at_hand_keeps_its_questions(tmp_path):
-    before = write(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
+    before = write_corpus(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
     before.put([BO], sets={"a": ("A", [Question("Two?")])})
     assert (
         before.questions("a")[0].text == "One?"
@@ -88,7 +88,7 @@ def test_the_corpus_at_hand_keeps_its_questions(tmp_path):
 
 
 def test_all_documents_may_change_at_once(tmp_path):
-    corpus = write(tmp_path / "c", [ANN, BO])
+    corpus = write_corpus(tmp_path / "c", [ANN, BO])
     assert [d.text for d in corpus.change([Document("ann", "1"), Document("bo", "2")])] == [
         "1",
         "2",
@@ -96,14 +96,14 @@ def test_all_documents_may_change_at_once(tmp_path):
 
 
 def test_a_title_and_question_sets_can_be_put_later(tmp_path):
-    corpus = write(tmp_path / "c", [ANN], "Old", sets={"a": ("A", [Question("One?")])})
+    corpus = write_corpus(tmp_path / "c", [ANN], "Old", sets={"a": ("A", [Question("One?")])})
     later = corpus.put([], title="New", sets={"b": ("B", [Question("Two?", answers=("x",))])})
     assert (later.title, later.sets, later.digest) == ("New", {"a": "A", "b": "B"}, corpus.digest)
     assert [later.questions(name)[0].text for name in "ab"] == ["One?", "Two?"]
 
 
 def test_what_does_not_change_writes_nothing(tmp_path):
-    corpus = write(tmp_path / "c", [ANN, BO])
+    corpus = write_corpus(tmp_path / "c", [ANN, BO])
     stamp = (tmp_path / "c" / "corpus.json").stat().st_mtime_ns
     assert corpus.add([ANN]).digest == corpus.digest == corpus.put([BO]).digest
     assert (tmp_path / "c" / "corpus.json").stat().st_mtime_ns == stamp
@@ -124,7 +124,7 @@ def test_what_does_not_change_writes_nothing(tmp_path):
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path, change, sentence):
-    corpus = write(tmp_path / "c", [ANN, BO])
+    corpus = write_corpus(tmp_path / "c", [ANN, BO])
     with pytest.raises(BadInput, match=sentence):
         change(corpus)
     assert list(Corpus.open(tmp_path / "c")) == [ANN, BO]
@@ -132,19 +132,19 @@ def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path, change, sentenc
 
 def test_no_documents_are_no_corpus(tmp_path):
     with pytest.raises(BadInput, match="would have no documents"):
-        write(tmp_path / "c", [])
+        write_corpus(tmp_path / "c", [])
     assert not (tmp_path / "c").exists()
 
 
 def test_half_a_character_becomes_the_replacement_character(tmp_path):
     assert (
-        write(tmp_path / "c", [Document("x", "a\ud800b \U0001f600")]).document("x").text
+        write_corpus(tmp_path / "c", [Document("x", "a\ud800b \U0001f600")]).document("x").text
         == "a\ufffdb \U0001f600"
     )
 
 
 def test_a_damaged_corpus_says_so(tmp_path):
-    write(tmp_path / "c", [ANN])
+    write_corpus(tmp_path / "c", [ANN])
     next((tmp_path / "c").glob("data-*/documents.arrow")).write_bytes(b"ARROW1")
     with pytest.raises(StoreError, match="damaged"):
         Corpus.open(tmp_path / "c")
@@ -166,7 +166,7 @@ for n in itertools.count():
 
 
 def test_a_kill_leaves_the_old_or_the_new(tmp_path):
-    write(
+    write_corpus(
         tmp_path / "c", [Document(x, "text 0" if x in "ab" else "y" * 5000) for x in "abcdefghij"]
     )
     for moment in (0.01, 0.05, 0.11, 0.17):
@@ -188,10 +188,14 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path):
 
 @pytest.mark.parametrize(
     "step",
-    ["core.io.durable.os.replace", "core.io.durable.os.fsync", "core.graph.columns.Table.save"],
+    [
+        "core.io.durable_files.os.replace",
+        "core.io.durable_files.os.fsync",
+        "core.graph.columns.Table.save",
+    ],
 )
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
-    corpus = write(tmp_path / "c", [ANN])
+    corpus = write_corpus(tmp_path / "c", [ANN])
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -205,14 +209,14 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
 
 
 def test_several_who_add_at_once_lose_nothing(tmp_path):
-    corpus = write(tmp_path / "c", [ANN])
+    corpus = write_corpus(tmp_path / "c", [ANN])
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: corpus.add([Document(f"d{n}", f"text {n}")]), range(12)))
     assert len(Corpus.open(tmp_path / "c")) == 13
 
 
 def test_a_hundred_thousand_documents_open_at_once(tmp_path):
-    corpus = write(
+    corpus = write_corpus(
         tmp_path / "c",
         (Document(f"d{i:06}", f"The text of document {i}. " * 20) for i in range(100_000)),
     )
@@ -221,7 +225,9 @@ def test_a_hundred_thousand_documents_open_at_once(tmp_path):
         .document("d099999")
         .text.startswith("The text of document 99999.")
     )
-    write(tmp_path / "small", [Document(f"d{i:06}", f"Document {i}. " * 40) for i in range(1_000)])
+    write_corpus(
+        tmp_path / "small", [Document(f"d{i:06}", f"Document {i}. " * 40) for i in range(1_000)]
+    )
     # a hundred times as many documents; to read them all would take a hundred times as long
     assert (
         growth(
@@ -238,11 +244,11 @@ def test_a_hundred_thousand_documents_open_at_once(tmp_path):
     "name", ["documents.arrow", "links.arrow", "questions.json", "files.json", "../corpus.json"]
 )
 def test_a_changed_byte_is_found_when_a_corpus_is_opened(tmp_path, name):
-    made = write(
+    made = write_corpus(
         tmp_path / "c",
         [ANN],
         sets={"asked": ("Asked", [Question("who?", "q", gold=("ann",))])},
-        links=[Link("ann", "ann")],
+        links=[DocumentLink("ann", "ann")],
     )
     file = next((tmp_path / "c").glob("data-*")) / name
     data = file.read_bytes()

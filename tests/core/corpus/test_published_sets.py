@@ -25,12 +25,12 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from core.corpus import bring, bring_questions, open_corpus
-from core.datasets.own import save_set
+from core.corpus import import_documents, import_question_set, open_corpus
+from core.datasets.own_sets import save_set
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.questions import GOLD, read_questions
+from core.questions import GOLD_KEYS, read_questions
 from core.types import Question
 from tests.notes import NoteWith
 from tests.triples import read_triples
@@ -80,7 +80,7 @@ def tabled(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 
 
 @dataclass(frozen=True)
-class Case:
+class PublishedCase:
     """Rows of a set that bring their passages along, and what they are: documents by id with their texts, and questions."""
 
     rows: list[dict[str, Any]]
@@ -449,20 +449,20 @@ CRAG = [
 ]
 
 CASES = {
-    "hotpotqa": Case(
+    "hotpotqa": PublishedCase(
         HOTPOT,
         HOTPOT_TEXTS,
         HOTPOT_ASKED,
         forms=tuple(form for form in FORMS if form not in ("parquet", "arrow")),
     ),
-    "hotpotqa on HuggingFace": Case(
+    "hotpotqa on HuggingFace": PublishedCase(
         [in_columns(row) for row in HOTPOT], HOTPOT_TEXTS, HOTPOT_ASKED
     ),
-    "2wikimultihopqa": Case(WIKI2, WIKI2_TEXTS, WIKI2_ASKED, forms=("json", "jsonl")),
-    "2wikimultihopqa in columns": Case(
+    "2wikimultihopqa": PublishedCase(WIKI2, WIKI2_TEXTS, WIKI2_ASKED, forms=("json", "jsonl")),
+    "2wikimultihopqa in columns": PublishedCase(
         [in_columns({**WIKI2[0], "level": "hard"})], WIKI2_TEXTS, WIKI2_ASKED
     ),
-    "2wikimultihopqa, JSON in columns": Case(
+    "2wikimultihopqa, JSON in columns": PublishedCase(
         [
             {
                 **WIKI2[0],
@@ -475,10 +475,10 @@ CASES = {
         WIKI2_TEXTS,
         WIKI2_ASKED,
     ),
-    "musique": Case(
+    "musique": PublishedCase(
         MUSIQUE, MUSIQUE_TEXTS, MUSIQUE_ASKED, ("1 question that is marked as unanswerable.",)
     ),
-    "hipporag": Case(
+    "hipporag": PublishedCase(
         [
             {
                 "question": "Where?",
@@ -489,7 +489,7 @@ CASES = {
         {"Ann": "Ann is of Oslo."},
         [Question("Where?", "set", answers=("Oslo",), gold=("Ann",))],
     ),
-    "hipporag, contexts": Case(
+    "hipporag, contexts": PublishedCase(
         [
             {
                 "id": "x",
@@ -501,7 +501,7 @@ CASES = {
         {"Ann": "Of Oslo."},
         [Question("Where?", "x", answers=("Oslo",), gold=("Ann",))],
     ),
-    "alce, asqa": Case(
+    "alce, asqa": PublishedCase(
         ALCE,
         {"Goals": "Daei scored 108.", "Goals (2)": "Bican scored more."},
         [
@@ -513,7 +513,7 @@ CASES = {
             )
         ],
     ),
-    "alce, qampari": Case(
+    "alce, qampari": PublishedCase(
         QAMPARI,
         {"Ann": "Ann wrote Up."},
         [
@@ -525,10 +525,10 @@ CASES = {
             )
         ],
     ),
-    "quality": Case(
+    "quality": PublishedCase(
         QUALITY, {"52845": "Ann went up.\nBo stayed.", "60995": "Cy went down."}, QUALITY_ASKED
     ),
-    "quality on HuggingFace": Case(
+    "quality on HuggingFace": PublishedCase(
         EMOZILLA,
         {"set": "Ann went up.", "set (2)": "Cy went down."},
         [
@@ -542,7 +542,7 @@ CASES = {
             for row, answer, gold in zip(EMOZILLA, ("Ann", "Bo", "Cy"), ("set", "set", "set (2)"))
         ],
     ),
-    "ultradomain": Case(
+    "ultradomain": PublishedCase(
         ULTRADOMAIN,
         {"bf1b": "Bees make honey of nectar.", "c2aa": "Wax is of bees too."},
         [
@@ -551,7 +551,7 @@ CASES = {
             Question("What is wax?", "a3", answers=("Of bees too.",), gold=("c2aa",)),
         ],
     ),
-    "crag": Case(
+    "crag": PublishedCase(
         CRAG,
         {"Up - film": "Up is a film of 2009.", "Short": "A film."},
         [
@@ -575,7 +575,7 @@ CASES = {
 def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
     """Recognised without a word on its format, in every form that rows are published in."""
     case = CASES[set]
-    brought = bring("set", [written(tmp_path, f"set.{form}", case.rows)])
+    brought = import_documents("set", [written(tmp_path, f"set.{form}", case.rows)])
     assert {one.id: one.text for one in brought.corpus} == case.documents
     assert [_numbered(one) for one in brought.corpus.questions("set")] == case.questions
     assert all(any(note in said for said in brought.notes) for note in case.notes)
@@ -645,7 +645,7 @@ MULTIHOP = [
 @pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
 def test_multihop_rag(tmp_path, form):
     """The facts are quoted from the bodies: the gold is the part of a document that holds the sentence, as in the authors' evaluation."""
-    found = bring(
+    found = import_documents(
         "news",
         [written(tmp_path, f"corpus.{form}", NEWS)],
         questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
@@ -726,7 +726,7 @@ def test_bsard(tmp_path):
             "article_ids": "8",
         },
     ]
-    found = bring(
+    found = import_documents(
         "bsard",
         [tabled(tmp_path, "articles.csv", articles)],
         questions=tabled(tmp_path, "questions_test.csv", asked),
@@ -740,7 +740,7 @@ def test_bsard(tmp_path):
 
 def test_hipporags_corpora_and_questions(tmp_path):
     passages = [{"title": one["title"], "text": one["paragraph_text"]} for one in PARAGRAPHS]
-    found = bring(
+    found = import_documents(
         "musique",
         [written(tmp_path, "musique_corpus.json", passages)],
         questions=written(tmp_path, "musique.json", MUSIQUE[:1]),
@@ -764,7 +764,7 @@ def test_scifact_as_its_authors_publish_it(tmp_path):
         }
     ]
     claims += [{"id": 3, "claim": "D is.", "evidence": {}, "cited_doc_ids": [5]}]
-    found = bring(
+    found = import_documents(
         "claims",
         [written(tmp_path, "corpus.jsonl", abstracts)],
         questions=written(tmp_path, "claims_dev.jsonl", claims),
@@ -795,7 +795,7 @@ def test_graphrag_bench(tmp_path, form):
             "evidence_relations": "it: went on",
         }
     ]
-    found = bring(
+    found = import_documents(
         "novels",
         [written(tmp_path, f"novel.{form}", novels)],
         questions=written(tmp_path, f"questions.{form}", asked),
@@ -850,7 +850,7 @@ def beir(folder: Path, form: str) -> Path:
 @pytest.mark.parametrize("form", ["plain", "packed", "parquet", "rows", "trec"])
 def test_a_folder_of_beir(tmp_path, form):
     """As NFCorpus has it, a query that is judged and not there; and a document. Both are left out and counted; the rest is read."""
-    found = bring("nf", [beir(tmp_path, form)])
+    found = import_documents("nf", [beir(tmp_path, form)])
     assert {one.id: one.text for one in found.corpus} == {"MED-1": "A is.", "MED-2": "Of B"}
     assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [
         ("PLAIN-1", ("MED-1",)),
@@ -872,7 +872,11 @@ def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
         assert [one.text for one in found] == ["who 1?", "who 2?"][:count]
         texts = [{"data": [{"n": number}], "text": f"Text {number}."} for number in (1, 2)]
         assert (
-            len(bring(f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]).corpus)
+            len(
+                import_documents(
+                    f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]
+                ).corpus
+            )
             == count
         )
         graphs = [
@@ -966,7 +970,7 @@ def test_grailqa_on_huggingface(tmp_path):
 
 def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
     """A column that holds them under an unusual name is an error rather than a score of 0."""
-    bring(
+    import_documents(
         "towns",
         [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
     )
@@ -975,9 +979,9 @@ def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
         BadInput,
         match="has no answers and no gold documents.*columns question, passage_key.*Looked for answer, .*gold, gold_titles",
     ):
-        bring_questions("towns", written(tmp_path, "asked.jsonl", rows))
-    for column in GOLD:
-        bring_questions(
+        import_question_set("towns", written(tmp_path, "asked.jsonl", rows))
+    for column in GOLD_KEYS:
+        import_question_set(
             "towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
         )
         assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
@@ -989,20 +993,23 @@ def test_a_zip_of_a_folder_of_beir(tmp_path):
     with zipfile.ZipFile(tmp_path / "nfcorpus.zip", "w") as packed:
         for file in folder.rglob("*.*"):
             packed.write(file, f"nfcorpus/{file.relative_to(folder)}")
-    found = bring("nf", [tmp_path / "nfcorpus.zip"])
+    found = import_documents("nf", [tmp_path / "nfcorpus.zip"])
     assert [one.id for one in found.corpus] == ["MED-1", "MED-2"] and [
         one.gold for one in found.corpus.questions("nf-test")
     ][0] == ("MED-1",)
     assert found.notes[0] == NoteWith("nfcorpus.zip", "“beir”")
     shutil.rmtree(folder / "qrels")
-    assert NoteWith("no judgements", "qrels/NAME.tsv", "left out") in bring("nf-2", [folder]).notes
+    assert (
+        NoteWith("no judgements", "qrels/NAME.tsv", "left out")
+        in import_documents("nf-2", [folder]).notes
+    )
 
 
 def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
     files = [
         written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)
     ]
-    found = bring("hot", files)
+    found = import_documents("hot", files)
     assert {
         name: [one.id for one in found.corpus.questions(name)] for name in found.corpus.sets
     } == {
@@ -1014,6 +1021,6 @@ def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
 def test_a_column_that_is_named_makes_a_table_of_a_file(tmp_path):
     file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
     assert (
-        len(bring("one", [file], columns={"text": "context"}).corpus) == 3
+        len(import_documents("one", [file], columns={"text": "context"}).corpus) == 3
     )  # a document for each row
-    assert len(bring("two", [file], columns={"text": "Body"}).corpus) == 2
+    assert len(import_documents("two", [file], columns={"text": "Body"}).corpus) == 2

@@ -6,7 +6,7 @@ import pytest
 
 from core.databases.address import BOLT, SPARQL, address_of
 from core.errors import BadInput, BadParameter, ModelUnavailable
-from core.models.keys import save_key
+from core.models.api_keys import save_key
 
 
 @pytest.mark.parametrize(

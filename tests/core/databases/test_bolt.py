@@ -9,9 +9,9 @@ import pytest
 
 from core.databases import bolt
 from core.databases.address import address_of
-from core.databases.bolt import copy
-from core.databases.limits import Limits
-from core.errors import BadInput, Cancelled
+from core.databases.bolt import copy_bolt
+from core.databases.limits import CopyLimits
+from core.errors import BadInput, RunCancelled
 from core.watch import Watch
 
 
@@ -24,9 +24,9 @@ def silent():
 
 def test_one_that_is_silent(silent, tmp_path, monkeypatch):
     pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
-    monkeypatch.setattr(bolt, "WAIT", 0.4)
+    monkeypatch.setattr(bolt, "PIECE_WAIT_SECONDS", 0.4)
     with pytest.raises(BadInput, match=r"did not answer within 0\.4 s"):
-        copy(silent, "", Limits(), tmp_path / "g")
+        copy_bolt(silent, "", CopyLimits(), tmp_path / "g")
 
 
 def test_cancel_while_it_is_silent(silent, tmp_path):
@@ -35,11 +35,11 @@ def test_cancel_while_it_is_silent(silent, tmp_path):
 
     def check():
         if stopped.is_set():
-            raise Cancelled
+            raise RunCancelled
 
     threading.Timer(0.3, stopped.set).start()
-    with pytest.raises(Cancelled):
-        copy(silent, "", Limits(watch=Watch(check)), tmp_path / "g")
+    with pytest.raises(RunCancelled):
+        copy_bolt(silent, "", CopyLimits(watch=Watch(check)), tmp_path / "g")
 
 
 def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):
@@ -58,16 +58,16 @@ def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):
 
         threading.Thread(target=rude, daemon=True).start()
         with pytest.raises(BadInput, match="cannot be reached, or broke off|cannot be read"):
-            copy(address, "ann:secret-word", Limits(), tmp_path / "g")
+            copy_bolt(address, "ann:secret-word", CopyLimits(), tmp_path / "g")
     with pytest.raises(BadInput, match="cannot be reached, or broke off") as lost:
-        copy(address, "ann:secret-word", Limits(), tmp_path / "g")
+        copy_bolt(address, "ann:secret-word", CopyLimits(), tmp_path / "g")
     assert "secret-word" not in str(lost.value)
 
 
 def test_without_the_driver(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(BadInput, match="pip install neo4j"):
-        copy(address_of("bolt://localhost:7687"), "", Limits(), tmp_path / "g")
+        copy_bolt(address_of("bolt://localhost:7687"), "", CopyLimits(), tmp_path / "g")
 
 
 def test_texts_that_xml_cannot_hold():

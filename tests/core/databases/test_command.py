@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.cli import main
-from core.databases.limits import Limits
+from core.databases.limits import CopyLimits
 from core.errors import BadInput
 from core.graph.store import Graph
 from tests.core.databases.endpoint import endpoint
@@ -47,7 +47,7 @@ def test_a_graph_is_built(served, tmp_path, capsys):
 
 def test_a_dry_run_copies_a_little_and_builds_nothing(served, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("core.commands.build.DRY_COPY", 20)
+    monkeypatch.setattr("core.commands.build.DRY_RUN_COPIED_TRIPLES", 20)
     served.load(chain(40))
     assert main(["build", served.url, "--dry-run"]) == 0
     said = capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_a_copy_of_no_triples_is_refused(served, capsys):
         main(["build", served.url, "--limit", "0", "--out", "g"])
     assert "a whole number of at least 1, not “0”" in capsys.readouterr().err and not served.queries
     with pytest.raises(BadInput, match="At least one triple"):
-        Limits(triples=0)
+        CopyLimits(triples=0)
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, capsys):

@@ -10,9 +10,9 @@ import threading
 import pytest
 
 from core.databases import replies, sparql
-from core.databases.limits import Limits
-from core.databases.live import Live, Settings
-from core.errors import BadInput, Cancelled, UnknownEntity
+from core.databases.limits import CopyLimits
+from core.databases.live_database import LiveDatabase, LiveSettings
+from core.errors import BadInput, RunCancelled, UnknownEntity
 from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import chain, read
@@ -105,7 +105,7 @@ def test_a_part_of_an_answer_is_said(tmp_path, form):
 
 
 def test_pages_go_on_where_a_server_gives_parts_and_counts_wrong(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE", 10)
+    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     all_rows = [[term(f"http://x/{at}"), P, B] for at in range(25)]
 
     def answer(query, number):
@@ -171,7 +171,7 @@ def test_the_same_page_again_ends_the_copy_and_keeps_what_came(tmp_path, shuffle
 def test_graphs_with_the_same_statements_are_no_repeated_pages(tmp_path, monkeypatch):
     from pyoxigraph import RdfFormat
 
-    monkeypatch.setattr(sparql, "PAGE", 1)
+    monkeypatch.setattr(sparql, "PAGE_ROWS", 1)
     line = "<http://x/a> <http://x/r> <http://x/b> <http://g/{}> .\n"
     with endpoint(
         instead=lambda query, number: (500, {}, b"") if "COUNT" in query else None
@@ -286,17 +286,17 @@ def test_a_silent_one_is_left_at_once(tmp_path):
 
     def check():
         if asked.is_set():
-            raise Cancelled()
+            raise RunCancelled()
 
     with endpoint(instead=silent) as served:
-        with pytest.raises(Cancelled):
-            read(served, tmp_path, Limits(watch=Watch(check)))
+        with pytest.raises(RunCancelled):
+            read(served, tmp_path, CopyLimits(watch=Watch(check)))
         assert not answer.is_set()
         answer.set()
 
 
 def live_at(served):
-    return Live("x", Settings(served.url))
+    return LiveDatabase("x", LiveSettings(served.url))
 
 
 def two_called_alike(query, number):
@@ -377,6 +377,6 @@ def test_more_edges_than_were_asked_for_are_not_read():
         return two_called_alike(query, at)
 
     with endpoint(instead=answer) as served:
-        graph = Live("x", Settings(served.url, hops=1, each=10)).around("", ["A"])
+        graph = LiveDatabase("x", LiveSettings(served.url, hops=1, each=10)).around("", ["A"])
     assert graph.n_edges == 10 and sum("?n ?s" in query for query in served.queries) == 1
     assert any("more than 10 triples" in note for note in graph.fetched.sentences)

@@ -7,9 +7,9 @@ from pyoxigraph import RdfFormat
 
 from core.databases import sparql
 from core.databases.address import address_of
-from core.databases.copying import copied
-from core.databases.limits import Limits
-from core.errors import BadInput, Cancelled
+from core.databases.graph_copy import copy_graph
+from core.databases.limits import CopyLimits
+from core.errors import BadInput, RunCancelled
 from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 
@@ -29,7 +29,7 @@ SECOND = ("f2", "directed by", "Christopher Nolan")
 
 def read(served, tmp_path, limits=None, key="", **how):
     """The triples and the sentences."""
-    file = copied(address_of(served.url), tmp_path, limits or Limits(), key, **how)
+    file = copy_graph(address_of(served.url), tmp_path, limits or CopyLimits(), key, **how)
     return set(file.read()), file.tally.sentences()
 
 
@@ -80,7 +80,7 @@ def chain(length):
 
 
 def test_pages_until_all_is_there_though_the_server_gives_few_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE", 10)
+    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     with endpoint(most=7) as served:
         served.load(chain(25))
         triples, notes = read(served, tmp_path)
@@ -91,10 +91,10 @@ def test_pages_until_all_is_there_though_the_server_gives_few_at_a_time(tmp_path
 def test_no_more_than_the_limit_and_how_many_there_are(tmp_path):
     with endpoint() as served:
         served.load(chain(25))
-        triples, notes = read(served, tmp_path, Limits(10))
+        triples, notes = read(served, tmp_path, CopyLimits(10))
         assert len(triples) == 10
         assert notes[0].startswith("10 of 25 triples copied from") and "more" not in notes[0]
-        assert len(read(served, tmp_path, Limits(25))[0]) == 25
+        assert len(read(served, tmp_path, CopyLimits(25))[0]) == 25
 
 
 def test_a_limit_without_a_count(tmp_path):
@@ -102,7 +102,7 @@ def test_a_limit_without_a_count(tmp_path):
         instead=lambda query, number: (500, {}, b"too slow") if "COUNT" in query else None
     ) as served:
         served.load(chain(25))
-        _, notes = read(served, tmp_path, Limits(10))
+        _, notes = read(served, tmp_path, CopyLimits(10))
         assert notes[0].endswith("; there are more.")
         assert read(served, tmp_path)[1][0].startswith("25 triples copied")
 
@@ -218,7 +218,7 @@ def test_hostile_replies_are_sentences(tmp_path, reply, said):
 
 
 def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE", 10)
+    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     with endpoint(
         instead=lambda query, number: (500, {}, b"out of memory") if "OFFSET 10" in query else None
     ) as served:
@@ -228,7 +228,7 @@ def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch
 
 
 def test_a_busy_one_is_asked_again_but_not_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(sparql, "MAX_RETRY_PAUSE_SECONDS", 0.01)
     with endpoint(
         instead=lambda query, number: (503, {"Retry-After": "1"}, b"") if number < 3 else None
     ) as served:
@@ -241,7 +241,7 @@ def test_a_busy_one_is_asked_again_but_not_for_ever(tmp_path, monkeypatch):
 
 
 def test_one_that_is_silent(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "WAIT", 0.2)
+    monkeypatch.setattr(sparql, "PIECE_WAIT_SECONDS", 0.2)
     with (
         endpoint(instead=lambda query, number: (200, {"cut": "slow"}, b"{" * 100)) as served,
         pytest.raises(BadInput, match="did not answer|broke off"),
@@ -269,7 +269,7 @@ def test_one_that_is_not_there(tmp_path):
 )
 def test_only_servers_on_this_computer_bypass_the_proxy(host, by_proxy):
     address = address_of(f"sparql+http://{host}:8080/sparql")
-    assert sparql.Endpoint(address, "", Limits())._session.trust_env is by_proxy
+    assert sparql.SparqlEndpoint(address, "", CopyLimits())._session.trust_env is by_proxy
 
 
 def test_one_that_is_empty(tmp_path):
@@ -279,18 +279,18 @@ def test_one_that_is_empty(tmp_path):
 
 def test_bounds_on_bytes_and_seconds_and_cancel(tmp_path):
     def stop():
-        raise Cancelled
+        raise RunCancelled
 
     with endpoint() as served:
         served.load(chain(2000))
         with pytest.raises(BadInput, match="sent more than 1"):
-            read(served, tmp_path, Limits(size=10_000))
+            read(served, tmp_path, CopyLimits(size=10_000))
         with pytest.raises(BadInput, match="took more than 1 second"):
-            read(served, tmp_path, Limits(seconds=0))
-        with pytest.raises(Cancelled):
-            read(served, tmp_path, Limits(watch=Watch(stop)))
+            read(served, tmp_path, CopyLimits(seconds=0))
+        with pytest.raises(RunCancelled):
+            read(served, tmp_path, CopyLimits(watch=Watch(stop)))
     with pytest.raises(BadInput, match="At least one"):
-        Limits(0)
+        CopyLimits(0)
 
 
 def test_labels_that_cannot_be_asked_for_are_a_sentence(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 
 from core.corpus import catalogue as corpora
 from core.datasets import catalogue, dataset_of, datasets
-from core.datasets.catalogue import unreadable
-from core.datasets.own import save_set
+from core.datasets.catalogue import unreadable_graphs
+from core.datasets.own_sets import save_set
 from core.graph.building.build import build
 from core.io.home import ROOT
 
@@ -61,14 +61,14 @@ def test_a_graph_that_another_process_built_is_there_at_once(home):
 
 def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
     aged(home)
-    assert datasets()["mine"].title == "Mine" and unreadable(datasets()) == []
+    assert datasets()["mine"].title == "Mine" and unreadable_graphs(datasets()) == []
     (file,) = (home / "graphs" / "mine").glob("*/heads.npy")
     sound = file.read_bytes()
     file.write_bytes(sound[:-1])
     assert (
         "mine" not in datasets()
         and dataset_of("mine") is None
-        and unreadable(datasets()) == ["mine"]
+        and unreadable_graphs(datasets()) == ["mine"]
     )
     file.write_bytes(sound)
     assert datasets()["mine"].title == "Mine"
@@ -116,13 +116,13 @@ def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_cha
     }
     (folder / "rows.jsonl").write_text(json.dumps(row))
     aged(folder)
-    monkeypatch.setattr(corpora, "DATA", folder.parent)
+    monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
     first = corpora.open_corpus("tiny")
     assert [document.title for document in first] == ["One"]
     monkeypatch.setattr(corpora, "sha256", lambda *_: pytest.fail("read again"))
     assert corpora.open_corpus("tiny") is first
     monkeypatch.undo()
-    monkeypatch.setattr(corpora, "DATA", folder.parent)
+    monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     (folder / "rows.jsonl").write_text(
         json.dumps(row | {"context": [["Two", ["Ann met Bob."]]], "supporting_facts": [["Two", 0]]})

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.datasets import datasets, draw, open_graph, questions, read_questions
+from core.datasets import datasets, draw_from_set, open_graph, questions, read_questions
 from core.datasets.catalogue import Dataset
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
@@ -53,9 +53,9 @@ def test_a_question_by_hand(home):
 
 
 def test_every_entity_and_answer_of_a_sample_is_in_the_graph(movies):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
-    known = names(movies)
+    known = name_lookup(movies)
     for name in ("metaqa-1hop-test", "metaqa-3hop-dev"):
         for question in questions(name)[::50]:
             assert all(
@@ -65,8 +65,8 @@ def test_every_entity_and_answer_of_a_sample_is_in_the_graph(movies):
 
 
 def test_drawing_is_the_same_for_the_same_seed(home):
-    assert draw("metaqa-1hop-dev", 3) == draw("metaqa-1hop-dev", 3)
-    assert len({draw("metaqa-1hop-dev", seed).id for seed in range(20)}) > 15
+    assert draw_from_set("metaqa-1hop-dev", 3) == draw_from_set("metaqa-1hop-dev", 3)
+    assert len({draw_from_set("metaqa-1hop-dev", seed).id for seed in range(20)}) > 15
 
 
 def test_unknown_names_bring_the_known_ones(home):

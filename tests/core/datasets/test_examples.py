@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets
-from core.diagnosis.funnel import right
+from core.diagnosis.funnel import count_right_answers
 from core.environment import Environment
-from core.instances.catalogue import find
-from core.sources import Ask, GraphSource
+from core.instances.catalogue import find_instance
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.question.permalink import DEFAULT_LANES
 from tests.real_models import registry
@@ -30,29 +30,29 @@ def known(dataset, text: str) -> Question:
     )
 
 
-def answers_all(ask: Ask, key: str, prefixes: Prefixes) -> bool:
+def answers_all(ask: SourceQuestion, key: str, prefixes: PrefixCache) -> bool:
     """Whether a lane's graph reader gives all known answers."""
-    run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
-    run.retrieve(Progress())
-    return right(ask.source.graph, run.state, ask.question.answers, reader=True) == len(
-        set(ask.question.answers)
-    )
+    run = LaneRun(ask, find_instance(key).line, Environment(registry()), prefixes)
+    run.retrieve(LaneListener())
+    return count_right_answers(
+        ask.source.graph, run.state, ask.question.answers, reader=True
+    ) == len(set(ask.question.answers))
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_example_is_answered_in_a_lane(movies, name):
     if not registry().info("encoder").present:
         pytest.skip("the encoder is not installed")
-    dataset, prefixes = datasets()[name], Prefixes()
+    dataset, prefixes = datasets()[name], PrefixCache()
     graph = movies if name == "metaqa" else dataset.open()
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
     for text in dataset.examples:
         question = known(dataset, text)
-        ask = Ask(
+        ask = SourceQuestion(
             GraphSource.of(graph),
             question,
-            tuple(names(graph).find(entity) for entity in question.entities),
+            tuple(name_lookup(graph).find(entity) for entity in question.entities),
             model=False,
         )
         assert any(

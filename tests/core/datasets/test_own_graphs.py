@@ -6,10 +6,10 @@ import pytest
 
 from core.cli import main
 from core.datasets import add_graph, datasets, keep_set, open_graph
-from core.datasets.own import added_sets
 from core.datasets.own_graphs import own_folder, remove_graph
+from core.datasets.own_sets import added_sets
 from core.errors import BadInput
-from core.graph.store import META
+from core.graph.store import GRAPH_META_FILE
 from core.io.home import graphs_folder
 
 TRIPLES = [("One", "by", "Ann"), ("Two", "by", "Bob")]
@@ -34,7 +34,7 @@ def test_removed_graph_is_gone_and_its_name_is_free(home):
 
 def test_damaged_graph_is_removed():
     add_graph(TRIPLES, "films")
-    (graphs_folder() / "films" / META).write_text("{")
+    (graphs_folder() / "films" / GRAPH_META_FILE).write_text("{")
     remove_graph("films")
     assert own_folder("films") is None
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from core.datasets import datasets, graph_for, questions
-from core.datasets.own import added_set, clean_name, remove_set, save_set, sets_folder
+from core.datasets.own_sets import added_set, clean_name, remove_set, save_set, sets_folder
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.datasets.relations import chain_words, read_table, relation_words
-from core.datasets.wording import table_of
+from core.datasets.relations import chain_words, read_relation_words, relation_words
+from core.datasets.wording import relation_table
 from core.errors import BadInput
 
 
@@ -24,7 +24,7 @@ def test_by_rule(relation, along, against):
 
 
 def test_by_the_table_of_the_data_set():
-    table = table_of("metaqa")
+    table = relation_table("metaqa")
     assert (
         chain_words([("starred_actors", False), ("has_genre", True)], table)
         == "starred in, then has genre"
@@ -33,11 +33,11 @@ def test_by_the_table_of_the_data_set():
         chain_words([("written_by", False), ("starred_actors", True)], table)
         == "wrote, then starred"
     )
-    assert table_of("a graph of nobody") == {}
+    assert relation_table("a graph of nobody") == {}
 
 
 def test_every_relation_of_the_movies_has_words(movies):
-    assert set(table_of("metaqa")) == set(movies.relation_names)
+    assert set(relation_table("metaqa")) == set(movies.relation_names)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_every_relation_of_the_movies_has_words(movies):
 )
 def test_a_table_that_is_none(told):
     with pytest.raises(BadInput, match="“r” must be two texts"):
-        read_table({"r": told})
+        read_relation_words({"r": told})
 
 
 def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(
@@ -60,6 +60,6 @@ def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "dataset.toml").write_text(text, "utf-8")
-    assert table_of("films") == {"stars": ("stars", "stars in")}
-    assert table_of("bare") == table_of("broken") == table_of("half") == {}
+    assert relation_table("films") == {"stars": ("stars", "stars in")}
+    assert relation_table("bare") == relation_table("broken") == relation_table("half") == {}
     assert len(caplog.records) == 2

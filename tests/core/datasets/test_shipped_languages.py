@@ -7,9 +7,9 @@ import pytest
 from core.datasets import open_graph, questions
 from core.engine import Engine
 from core.graph.names.language import graph_language
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from core.instances.catalogue import catalogue
-from core.operators.expected import expected
+from core.operators.expected_answer import expect_answer
 from core.sources import GraphSource
 from core.types import Question
 from tests.films import Table, Written
@@ -32,7 +32,9 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
     assert graph_language(graph).code == code
     rows = [catalogue()[id] for id in ROWS]
     for question in questions(name):
-        found = [graph.node_name(link.mention.node) for link in names(graph).links(question.text)]
+        found = [
+            graph.node_name(link.mention.node) for link in name_lookup(graph).links(question.text)
+        ]
         assert found == list(question.entities), question.text
         typed = Question(question.text, "typed", answers=question.answers)  # as a person types it
         job = engine.compare(engine.ask(GraphSource.of(graph), typed, model=False), rows)
@@ -55,4 +57,4 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
     ],
 )
 def test_of_two_relations_the_last_one_is_asked_for(question, word):
-    assert expected(open_graph("qingshui-graph"), question).word == word
+    assert expect_answer(open_graph("qingshui-graph"), question).word == word

@@ -4,7 +4,7 @@ import pytest
 
 from core.datasets import datasets, graph_for, open_graph, question_set, questions, read_questions
 from core.errors import BadInput, UnknownEntity
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 from tests.triples import read_triples
 
 GRAPHS = {  # entities, triples, relations, direction
@@ -77,7 +77,7 @@ def test_every_set_has_its_counts():
 @pytest.mark.parametrize("hops", [2, 3])
 def test_every_answer_of_pathquestion_is_reached_along_the_triples(hops):
     graph = open_graph(f"pathquestion-{hops}hop")
-    known, near = names(graph), neighbours(graph)
+    known, near = name_lookup(graph), neighbours(graph)
     for question in questions(f"pathquestion-{hops}hop")[::10]:
         assert question.hops == hops and len(question.entities) == 1
         nodes = {known.find(answer) for answer in question.answers}
@@ -117,10 +117,10 @@ def test_a_question_on_its_own_graph():
     graph = graph_for("webqsp-own", question)
     assert (graph.name, graph.n_edges, graph.folder) == ("webqsp-cwq:WebQTest-1", 20, None)
     assert open_graph(graph.name) is graph and graph_for("webqsp-test", question).n_edges == 7_015
-    node = names(graph).find("James K. Polk")
+    node = name_lookup(graph).find("James K. Polk")
     assert {graph.node_name(int(n)) for n in graph.steps(node, "out")[0]} >= {"Farmer", "m.04j60kc"}
     with pytest.raises(UnknownEntity):
-        names(graph).find("Jamaica")
+        name_lookup(graph).find("Jamaica")
 
 
 def test_every_own_graph_holds_the_entities_and_an_answer():

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.diagnosis.causes import PHRASES, Cause, Loss
-from core.diagnosis.verdict.contrast import LaneSummary, contrast
-from core.diagnosis.verdict.explanation import SENTENCES, Explained
+from core.diagnosis.causes import CAUSE_WORDINGS, Cause, Loss
+from core.diagnosis.verdict.contrast import LaneSummary, compare_lanes
+from core.diagnosis.verdict.explanation import SENTENCES, LaneExplanation
 
 ABC = ("Ann", "Bob", "Cy")
 
@@ -18,7 +18,9 @@ def lane(name, *lost, of=3, cause=Cause.OUTRANKED, hop=None, extra=0):
     losses = tuple(Loss(answer, "paths", cause, hop=hop) for answer in lost)
     return LaneSummary(
         name,
-        Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND),
+        LaneExplanation(
+            None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND
+        ),
     )
 
 
@@ -27,7 +29,7 @@ def ended(*names, how="failed"):
 
 
 def says(name, *names):
-    return LaneSummary(name, Explained(None, "", ""), names)
+    return LaneSummary(name, LaneExplanation(None, "", ""), names)
 
 
 TWELVE_ANSWERS = tuple(f"a{i}" for i in range(12))
@@ -131,21 +133,21 @@ AND_SO = "Add the right answer to see where it is lost."
     ],
 )
 def test_all_lanes_are_said_together(lanes, answers, text):
-    assert contrast(lanes, answers) == text
+    assert compare_lanes(lanes, answers) == text
 
 
 def test_whose_answers_are_counted_is_said():
     lanes = [lane("A", "Bob"), lane("B")]
-    assert ", by the graph reader. A " in contrast(lanes, ABC, "by the graph reader")
-    assert "reader" not in contrast(lanes, ABC)
+    assert ", by the graph reader. A " in compare_lanes(lanes, ABC, "by the graph reader")
+    assert "reader" not in compare_lanes(lanes, ABC)
 
 
 def test_every_cause_has_its_phrase():
     """Headline and lane take their words from one table: none of its heads is another's, and every cause of a loss is in it."""
-    assert set(SENTENCES) <= set(PHRASES) <= set(Cause)
-    heads = [phrase.head for phrase in PHRASES.values()]
+    assert set(SENTENCES) <= set(CAUSE_WORDINGS) <= set(Cause)
+    heads = [phrase.head for phrase in CAUSE_WORDINGS.values()]
     assert len(set(heads)) == len(heads) and all(
-        phrase.one and phrase.several for phrase in PHRASES.values()
+        phrase.one and phrase.several for phrase in CAUSE_WORDINGS.values()
     )
 
 
@@ -181,4 +183,4 @@ def test_where_the_reader_names_more_than_the_model_both_are_said(by_model, by_r
         replace(lane(name, *ABC[count:], cause=Cause.NOT_SAID), by_reader=read)
         for name, count, read in zip("ABC", by_model, by_reader)
     ]
-    assert contrast(lanes, ABC, "by the language model").startswith(said)
+    assert compare_lanes(lanes, ABC, "by the language model").startswith(said)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.comparison.lane import Comparison
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane import MethodComparison
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.diagnosis.curves import curves
 from core.diagnosis.step_outcomes import step_outcomes
 from core.environment import Environment
@@ -33,9 +33,9 @@ def ran(kit):
         lane_run = LaneRun(
             ask, parse_line(line), Environment(kit.Written(encoder=kit.Table(SCORES)))
         )
-        lane_run.retrieve(Progress())
+        lane_run.retrieve(LaneListener())
         lane = lane_of(lane_run, "x", "x")
-        return Comparison(ask, [lane]), lane
+        return MethodComparison(ask, [lane]), lane
 
     return run
 
@@ -101,5 +101,5 @@ def test_a_chooser_without_an_order_has_no_curve(ran, kit):
     )
     picker = kit.Picker("One -> has_genre -> Drama")
     run = LaneRun(ask, parse_line(line()), Environment(kit.Written(encoder=picker)))
-    run.retrieve(Progress())
-    assert curves(Comparison(ask, []), lane_of(run, "x", "x"), 2) == {}
+    run.retrieve(LaneListener())
+    assert curves(MethodComparison(ask, []), lane_of(run, "x", "x"), 2) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.diagnosis.evidence import evidence
+from core.diagnosis.evidence import answer_evidence
 from core.operators import Answer, EgoNetwork, GraphReader, Rank, ShortestPaths
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
@@ -33,7 +33,7 @@ def answered(kit):
 
 
 def told(kit, state, text=""):
-    found = evidence(kit.graph, state, text)
+    found = answer_evidence(kit.graph, state, text)
     return [
         (one.text, kit.graph.node_name(one.node), [kit.graph.text(path) for path in one.paths])
         for one in found
@@ -65,9 +65,9 @@ def test_only_whole_words_of_kept_paths(kit, answered):
 
 def test_the_lines_of_the_prompt_that_hold_a_name(kit, answered):
     state = answered()
-    ann, two = evidence(kit.graph, state, "Two")
+    ann, two = answer_evidence(kit.graph, state, "Two")
     assert lines(state, ann) == [ANN, TWO] and lines(state, two) == [TWO]
-    ann, two = evidence(kit.graph, answered(shown=1), "Two")
+    ann, two = answer_evidence(kit.graph, answered(shown=1), "Two")
     assert lines(state, ann) == [ANN] and two.lines == ()  # the prompt shows one path
 
 
@@ -75,14 +75,14 @@ def test_lines_are_counted_over_all_messages(kit, answered):
     state = answered()
     system, user = (message["content"] for message in state.prompt.messages)
     first = len(system.split("\n")) + user.split("\n").index(ANN)
-    assert evidence(kit.graph, state)[0].lines == (first, first + 2)
+    assert answer_evidence(kit.graph, state)[0].lines == (first, first + 2)
 
 
 def test_nothing_rests_on_paths_where_there_are_none(kit):
     state = Answer(prompt="question-only")(kit.state("One"), kit.context(kit.Parrot("Ann")))
-    assert evidence(kit.graph, state, "Ann") == ()
+    assert answer_evidence(kit.graph, state, "Ann") == ()
     empty = EgoNetwork(hops=0) >> ShortestPaths(parallel=False) >> GraphReader()
     state = kit.state("One")
     for operator in empty:
         state = operator(state, kit.context())
-    assert evidence(kit.graph, state, "Ann") == ()
+    assert answer_evidence(kit.graph, state, "Ann") == ()

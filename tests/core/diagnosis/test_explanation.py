@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnosis.causes import PHRASES, Cause, Loss
-from core.diagnosis.changes.path_changes import _against
+from core.diagnosis.causes import CAUSE_WORDINGS, Cause, Loss
+from core.diagnosis.changes.path_changes import _changes_by_cause
 from core.diagnosis.losses import LaneStages, losses
-from core.diagnosis.path_outcome import fate
-from core.diagnosis.verdict.explanation import SENTENCES, _LossGroup, explained
+from core.diagnosis.path_outcome import path_fate
+from core.diagnosis.verdict.explanation import SENTENCES, _LossGroup, explain_lanes
 from core.models.scorers import EncoderScorer
 from core.operators import (
     Answer,
@@ -51,7 +51,7 @@ FIGURES = ("place", "of", "retained", "hop", "what", "start", "chain", "instead"
 def told(kit, states, *answers, beside=()):
     """The stage, the phrase, the names lost alike, and the figures of the first loss of a run, with other runs beside it."""
     runs = [states, *beside]
-    one = explained(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
+    one = explain_lanes(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
     if not one.losses:
         return one.stage, one.phrase, one.right, one.extra
     first = one.losses[0]
@@ -235,13 +235,13 @@ def test_not_read_when_ranking(kit):
     figures = {"of": 3, "retained": 1, "by": "Rank"}
     assert told(kit, states, lost) == ("paths", Cause.NOT_READ, [lost], figures)
     path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
-    end = fate(kit.graph, states, path)
+    end = path_fate(kit.graph, states, path)
     assert (end.cause, end.kind, end.of, end.retained) == (Cause.NOT_READ, "dropped", 3, 1)
     losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
     line = Line((*AROUND, Rank(read=1), GraphReader()))
-    assert [change.operator for change in _against(line, losing)] == [Rank(read=0)]
+    assert [change.operator for change in _changes_by_cause(line, losing)] == [Rank(read=0)]
     expecting = Line((*AROUND, Rank(read=1, recall=0.9), GraphReader()))
-    assert [change.operator for change in _against(expecting, losing)] == [Rank()]
+    assert [change.operator for change in _changes_by_cause(expecting, losing)] == [Rank()]
 
 
 def test_other_relations_were_followed(kit):
@@ -297,7 +297,7 @@ def test_what_was_found_is_told_by_what_led_to_it(kit):
         (chains, ["Drama"], 0, f"“has genre” was the best of {of} chains."),
     ):
         by_model = states[-1].answer is not None
-        one = explained(kit.graph, [states], answers, [by_model])[0]
+        one = explain_lanes(kit.graph, [states], answers, [by_model])[0]
         head = "Found:" if len(answers) == 1 else "Both found:"
         assert told(kit, states, *answers) == (None, Cause.FOUND, len(answers), extra)
         assert (one.head, one.text) == (head, text)
@@ -313,7 +313,7 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
         GraphReader(),
         encoder=kit.Table({ANN: 0.9}),
     )
-    one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
+    one = explain_lanes(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
     assert (one.right, one.of, one.phrase) == (1, 4, Cause.TOO_FAR)
     assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
 
@@ -331,7 +331,7 @@ def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
 def test_without_known_answers(kit):
     nothing = run(kit, EgoNetwork(hops=0), ShortestPaths(), GraphReader())
     for states, follows in ((ranked(kit, 2), "“directed by”"), (nothing, "No path")):
-        one = explained(kit.graph, [states], [], [False])[0]
+        one = explain_lanes(kit.graph, [states], [], [False])[0]
         assert (one.stage, one.head, one.right) == (None, "", None) and follows in one.text
 
 
@@ -546,7 +546,7 @@ SAID_LOSSES = [
 def test_each_loss_is_said(kit, group, text):
     run = LaneStages(kit.graph, [], True)
     phrase, said = SENTENCES[group[0].cause](_LossGroup(run, group))
-    assert said == text and phrase in PHRASES
+    assert said == text and phrase in CAUSE_WORDINGS
 
 
 def test_every_cause_of_a_loss_is_in_the_table():
@@ -554,7 +554,7 @@ def test_every_cause_of_a_loss_is_in_the_table():
 
 
 def test_a_run_without_states_has_no_sentence(kit):
-    assert explained(kit.graph, [[]], ["Ann"], [False]) == [None]
+    assert explain_lanes(kit.graph, [[]], ["Ann"], [False]) == [None]
 
 
 @pytest.mark.parametrize("answers", [("Ann",), ("Ann", "Two", "Drama", "1999", "Nobody")])
@@ -566,7 +566,7 @@ def test_every_sentence_is_one(kit, answers):
         run(kit, EgoNetwork(hops=0)),
         run(kit, PersonalizedPageRank(keep=1), ShortestPaths()),
     ):
-        one = explained(kit.graph, [states], answers, [False])[0]
+        one = explain_lanes(kit.graph, [states], answers, [False])[0]
         assert (
             one.text[0].isupper()
             and one.text.endswith(".")

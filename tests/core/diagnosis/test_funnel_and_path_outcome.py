@@ -3,9 +3,9 @@
 import pytest
 
 from core.diagnosis.causes import Cause
-from core.diagnosis.funnel import funnel, right
+from core.diagnosis.funnel import count_right_answers, funnel
 from core.diagnosis.missed_answers import lost_paths
-from core.diagnosis.path_outcome import fate, ordinal
+from core.diagnosis.path_outcome import ordinal, path_fate
 from core.diagnosis.targets import Target
 from core.operators import (
     Answer,
@@ -76,13 +76,13 @@ def test_without_a_model_the_reader_gives_the_answer_stage(kit, one_shot):
     assert alive(funnel(TRIPLES, kit.graph, one_shot[3], answers("Ann", "Drama")))["answer"] == (
         "Ann",
     )
-    assert right(kit.graph, one_shot[3], ["Ann", "Drama"], reader=True) == 1
-    assert right(kit.graph, one_shot[-1], ["Ann", "Drama"], reader=False) == 1
+    assert count_right_answers(kit.graph, one_shot[3], ["Ann", "Drama"], reader=True) == 1
+    assert count_right_answers(kit.graph, one_shot[-1], ["Ann", "Drama"], reader=False) == 1
 
 
 def test_no_known_answer_no_funnel(kit, one_shot):
     assert funnel(TRIPLES, kit.graph, one_shot[-1], ()) == ()
-    assert right(kit.graph, one_shot[-1], [], reader=True) is None
+    assert count_right_answers(kit.graph, one_shot[-1], [], reader=True) is None
 
 
 def path(kit, states, text):
@@ -150,7 +150,7 @@ def test_each_fate_of_a_path(kit, one_shot, operators, text, cause, kind, figure
     """Without operators of its own the run is `one_shot`."""
     models = {"encoder": kit.Table({DRAMA: 1.0}), "choose": kit.Picker(DRAMA)}
     states = run(kit, *operators, **models) if operators else one_shot
-    found = fate(kit.graph, states, path(kit, one_shot, text))
+    found = path_fate(kit.graph, states, path(kit, one_shot, text))
     names = ("place", "of", "retained", "hop", "what")
     told = {name: getattr(found, name) for name in names if getattr(found, name)}
     assert (found.cause, found.kind, told, found.text) == (cause, kind, figures, said)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.corpus import Document, write
+from core.corpus import Document, write_corpus
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import funnel
-from core.diagnosis.held_words import holds
+from core.diagnosis.name_lookup import has_name
 from core.diagnosis.passages import chunk_order, fates
 from core.diagnosis.targets import Target
 from core.graph.columns import Table
@@ -16,7 +16,7 @@ from tests.core.operators.texts.kit import CHUNKS, plain, story
 
 @pytest.fixture
 def source(tmp_path):
-    corpus = write(
+    corpus = write_corpus(
         tmp_path / "carols",
         [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])],
     )
@@ -126,12 +126,12 @@ def test_fates():
 )
 def test_texts_that_hold_a_name_by_the_matching_of_answers(name, there):
     table = Table.of(text=["He served in the U.S. Army.", "It was spider man or Spider-Man."])
-    assert holds(table, ("title", "text"), name) is there
+    assert has_name(table, ("title", "text"), name) is there
 
 
 def test_words_that_outlive_their_document_are_lost_once(tmp_path):
     """The document that told of the clerk is away; what the graph says of him stays."""
-    corpus = write(tmp_path / "carols", [Document("turkey", CHUNKS[3])])
+    corpus = write_corpus(tmp_path / "carols", [Document("turkey", CHUNKS[3])])
     source = CorpusSource("carols", story(), corpus)
     prompt = Prompt(({"role": "user", "content": "Cratchit: a poor clerk."},), 0)
     state = State(Question("q"), chunks=chunks(1), prompt=prompt, answer="nobody")

@@ -10,27 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.cases.saved import freeze, thaw
-from core.comparison.run import LaneRun, Prefixes, Progress
-from core.corpus import Document, write
+from core.cases.comparison_data import freeze, thaw
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.corpus import Document, write_corpus
 from core.diagnosis.influence import (
-    distance,
+    answer_distance,
     gold_items,
-    influence,
+    influence_cost,
+    influence_fault,
     influence_text,
-    measurable,
-    price,
-    smallest,
+    measure_influence,
+    smallest_set,
     with_influence,
 )
-from core.diagnosis.prompt_items import items_of, shown, without
-from core.engine import Comparison, Engine
+from core.diagnosis.prompt_items import items_of, only_shown_items, without_items
+from core.engine import Engine, MethodComparison
 from core.environment import Environment
 from core.errors import BadInput
 from core.operators.text import parse_line
 from core.results import influence_dict
 from core.sources import CorpusSource, GraphSource
-from core.types import Influence, Path, Point, Question, Ranking, Report, Weight
+from core.types import AnswerPoint, Influence, ItemInfluence, Path, Question, Ranking, WrittenReport
 from tests.films import Bag, Parrot, Written
 from tests.lanes import lane_of
 
@@ -66,8 +66,8 @@ def asked(kit):
         )
         make.environment = Environment(Written(chat, encoder=kit.Table({})))
         run = LaneRun(ask, parse_line(line), make.environment)
-        run.retrieve(Progress())
-        run.answer(Progress())
+        run.retrieve(LaneListener())
+        run.answer(LaneListener())
         return lane_of(run, "a", "A")
 
     return make
@@ -89,7 +89,7 @@ def ends(lane, one):
 def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
     """One -> directed_by -> Ann is read, One -> has_genre -> Drama is not: without the first the answer is Drama."""
     lane = asked("One")
-    one = influence(lane, asked.environment, by_model=False)
+    one = measure_influence(lane, asked.environment, by_model=False)
     assert (
         lane.graph.names(lane.state.reader) == ["Ann"]
         and ends(lane, one) == ["Ann"]
@@ -104,7 +104,7 @@ def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
 def test_two_ways_to_the_same_answer_are_found_together(asked):
     """Ann directed Two and wrote it: each path alone may go, not both."""
     lane = asked("Two")
-    one = influence(lane, asked.environment, by_model=False)
+    one = measure_influence(lane, asked.environment, by_model=False)
     assert (
         ends(lane, one) == ["Ann", "Ann"]
         and one.exact
@@ -116,19 +116,19 @@ def test_two_ways_to_the_same_answer_are_found_together(asked):
 def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
     """Of three paths two are shown, to Ann and to 1999; without either one word of two is left, F1 is 2/3: not changed."""
     lane = asked("Two", f"{NEAR} >> Answer(paths=2)", Reads("Ann", "1999"))
-    one = influence(lane, asked.environment, by_model=True)
+    one = measure_influence(lane, asked.environment, by_model=True)
     assert lane.state.answer == "Ann, 1999" and len(lane.state.paths) == 3
     assert items_of(lane.state, by_model=True) == [("path", 0), ("path", 1)] and one.by_model
     assert one.weights == (
-        Weight("path", 0, 0.333333),
-        Weight("path", 1, 0.333333),
+        ItemInfluence("path", 0, 0.333333),
+        ItemInfluence("path", 1, 0.333333),
     ) and one.smallest == (0, 1)
     assert one.exact and one.lost == ""
 
 
 def test_a_model_that_says_the_same_without_anything_rests_on_nothing(asked):
     lane = asked("One", f"{NEAR} >> Answer()", Parrot("Ann"))
-    one = influence(lane, asked.environment, by_model=True)
+    one = measure_influence(lane, asked.environment, by_model=True)
     assert one.smallest == () and len(one.weights) == 2
 
 
@@ -142,7 +142,7 @@ def test_a_known_answer_that_is_lost_changes_a_long_text_of_which_most_is_left(a
             return type(named)(text, named.tokens_in, named.tokens_out)
 
     lane = asked("One", f"{NEAR} >> Answer()", Long("Ann"), answers=("Ann",))
-    one = influence(lane, asked.environment, by_model=True)
+    one = measure_influence(lane, asked.environment, by_model=True)
     assert one.lost == "Ann" and len(one.smallest) == 1
     (weight,) = (one.weights[at] for at in one.smallest)
     assert 0 < weight.influence < 0.5 and weight.changes
@@ -151,8 +151,8 @@ def test_a_known_answer_that_is_lost_changes_a_long_text_of_which_most_is_left(a
 def test_what_it_costs_is_said_before_and_held(asked):
     chat = Reads("Ann")
     lane = asked("One", f"{NEAR} >> Answer()", chat)
-    cost, before = price(lane), len(chat.asked)
-    influence(lane, asked.environment, by_model=True)
+    cost, before = influence_cost(lane), len(chat.asked)
+    measure_influence(lane, asked.environment, by_model=True)
     # of two paths: both, and each
     assert cost.calls == 3 and len(chat.asked) - before <= cost.calls
     assert cost.tokens == 3 * lane.state.prompt.tokens and cost.text.startswith(
@@ -161,37 +161,37 @@ def test_what_it_costs_is_said_before_and_held(asked):
 
 
 def test_what_cannot_be_measured_says_why(asked, kit):
-    assert measurable(asked("One"), by_model=False) == ""
-    assert measurable(asked("One"), by_model=True) == "It gave no answer."
+    assert influence_fault(asked("One"), by_model=False) == ""
+    assert influence_fault(asked("One"), by_model=True) == "It gave no answer."
     alone = asked("One", "Answer(prompt='question-only')", Parrot("Ann"))
-    assert "its prompt shows no path" in measurable(alone, by_model=True)
+    assert "its prompt shows no path" in influence_fault(alone, by_model=True)
     lane = asked("One", f"{NEAR} >> Answer()", Parrot("Ann"))
-    lane = ending(lane, points=(Point(9, "Ann", "node", (0,)),))
-    assert "noted points" in measurable(lane, by_model=True)
+    lane = ending(lane, points=(AnswerPoint(9, "Ann", "node", (0,)),))
+    assert "noted points" in influence_fault(lane, by_model=True)
     lane = asked("One")
     # as of a retriever that brought its own answers
     lane = ending(lane, reader=(kit.node("Drama"),))
     with pytest.raises(BadInput, match="the retriever's own"):
-        influence(lane, asked.environment, by_model=False)
+        measure_influence(lane, asked.environment, by_model=False)
 
 
 def test_reports_that_tell_of_one_path_each_go_with_it(asked):
     lane = asked("One", f"{NEAR} >> Answer(prompt='walks')", Parrot("Ann"))
     operator = lane.instance.line.operators[-1]
-    state = lane.state.replace(reports=(Report("", "first"), Report("", "second")))
-    less = without(shown(state, operator), [("path", 0)], operator)
+    state = lane.state.replace(reports=(WrittenReport("", "first"), WrittenReport("", "second")))
+    less = without_items(only_shown_items(state, operator), [("path", 0)], operator)
     assert [report.text for report in less.reports] == [
         "second"
     ] and less.paths.items == state.paths.items[1:]
-    alone = shown(state.replace(reports=(Report("", "of all"),)), operator)
-    assert len(without(alone, [("path", 0)], operator).reports) == 1
+    alone = only_shown_items(state.replace(reports=(WrittenReport("", "of all"),)), operator)
+    assert len(without_items(alone, [("path", 0)], operator).reports) == 1
 
 
 def test_the_distance_of_two_answers():
     # two of three each
-    assert distance((), ()) == 0 and distance(("a", "a", "b"), ("a", "b", "b")) == pytest.approx(
-        1 / 3
-    )
+    assert answer_distance((), ()) == 0 and answer_distance(
+        ("a", "a", "b"), ("a", "b", "b")
+    ) == pytest.approx(1 / 3)
 
 
 @given(
@@ -202,7 +202,7 @@ def test_the_distance_of_two_answers():
 def test_the_smallest_set_changes_it_and_is_the_smallest_where_it_says_so(needed, sets, order):
     """It changes where all of one of some sets are left out, as where an answer has several ways: then nothing found can be spared."""
     changes = lambda left_out: any(one <= left_out for one in needed)
-    found, exact = smallest(order, changes, sets)
+    found, exact = smallest_set(order, changes, sets)
     assert changes(frozenset(found)) and not any(changes(frozenset(found) - {one}) for one in found)
     least = next(
         size
@@ -213,12 +213,12 @@ def test_the_smallest_set_changes_it_and_is_the_smallest_where_it_says_so(needed
 
 
 def test_nothing_is_needed_where_nothing_changes_it():
-    assert smallest((0, 1), lambda left_out: False, 10) == ((), True) and smallest(
+    assert smallest_set((0, 1), lambda left_out: False, 10) == ((), True) and smallest_set(
         (), lambda left_out: True, 10
     ) == ((), True)
 
 
-PATH, PATH_CHANGES = Weight("path", 0, 0.0), Weight("path", 0, 1.0, True)
+PATH, PATH_CHANGES = ItemInfluence("path", 0, 0.0), ItemInfluence("path", 0, 1.0, True)
 
 
 @pytest.mark.parametrize(
@@ -250,25 +250,28 @@ PATH, PATH_CHANGES = Weight("path", 0, 0.0), Weight("path", 0, 1.0, True)
             "Rests on each of 2 paths of 2",
         ),
         (
-            Influence(True, (Weight("chunk", 0, 0.0),), ()),
+            Influence(True, (ItemInfluence("chunk", 0, 0.0),), ()),
             "Says the same without its one passage: it rests on none.",
         ),
         (
-            Influence(False, (Weight("path", 0, 0.0),), (), others=7),
+            Influence(False, (ItemInfluence("path", 0, 0.0),), (), others=7),
             "Says the same without the first 1 of 8 paths: it does not rest on these",
         ),
         (
-            Influence(True, (Weight("node", 0, 0.0),) * 9, (0, 3, 5), False),
+            Influence(True, (ItemInfluence("node", 0, 0.0),) * 9, (0, 3, 5), False),
             "Without 3 of 9 entities together it says something else; fewer",
         ),
         (
             Influence(
-                True, (Weight("chunk", 0, 1.0, True), Weight("node", 0, 0.0)), (0,), others=1
+                True,
+                (ItemInfluence("chunk", 0, 1.0, True), ItemInfluence("node", 0, 0.0)),
+                (0,),
+                others=1,
             ),
             "1 item more was never left out.",
         ),
         (
-            Influence(True, (Weight("chunk", 0, 1.0, True),), (0,), unusable=2),
+            Influence(True, (ItemInfluence("chunk", 0, 1.0, True),), (0,), unusable=2),
             "2 replies were blank or cut.",
         ),
     ],
@@ -279,9 +282,9 @@ def test_the_sentence(one, text):
 
 def test_it_is_saved_with_the_lane_and_printed(asked):
     lane = asked("Two")
-    found = influence(lane, asked.environment, by_model=False)
+    found = measure_influence(lane, asked.environment, by_model=False)
     lane = replace(lane, influences=with_influence((), found))
-    saved = thaw(freeze(Comparison(lane.ask, [lane])))
+    saved = thaw(freeze(MethodComparison(lane.ask, [lane])))
     assert saved.lanes[0].influences == lane.influences
     told = influence_dict(saved.lanes[0], saved.lanes[0].influences[0])
     assert [item["name"] for item in told["items"] if item["smallest"]] == [
@@ -305,17 +308,17 @@ def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp
         Document("c", "elk owl bat", "C"),
     )
     engine = Engine(Written(encoder=Bag()))
-    source = CorpusSource("animals", corpus=write(tmp_path / "animals", documents))
+    source = CorpusSource("animals", corpus=write_corpus(tmp_path / "animals", documents))
     ask = engine.ask(source, Question("red fox den", gold=("a",)), model=False)
     run = LaneRun(
         ask,
         parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"),
         engine.environment,
-        Prefixes(),
+        PrefixCache(),
     )
-    run.retrieve(Progress())
+    run.retrieve(LaneListener())
     lane = lane_of(run, "v", "V")
-    one = influence(lane, engine.environment, by_model=False)
+    one = measure_influence(lane, engine.environment, by_model=False)
     # red fox stays
     assert [(weight.kind, weight.influence) for weight in one.weights] == [
         ("chunk", 0.333333),
@@ -334,5 +337,5 @@ def test_a_path_of_another_kind_of_item_is_left_in_place(asked):
         nodes=Ranking("node", (1, 2), (0.5, 0.2)), paths=Ranking("path", (Path((0,)),))
     )
     operator = parse_line("Answer(prompt='question-only')").operators[0]
-    less = without(state, [("node", 0)], operator)
+    less = without_items(state, [("node", 0)], operator)
     assert less.nodes.items == (2,) and less.nodes.scores == (0.2,) and less.paths is state.paths

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.comparison.lane import Comparison
-from core.comparison.run import LaneRun, Prefixes, Progress
-from core.corpus import Document, write
+from core.comparison.lane import MethodComparison
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.corpus import Document, write_corpus
 from core.diagnosis.changes.passage_changes import changes
-from core.diagnosis.repair.offered import best_repair
-from core.diagnosis.repair.repairs import repair
-from core.diagnosis.verdict.verdict_words import explain
+from core.diagnosis.repair.repair_offers import best_repair
+from core.diagnosis.repair.repair_trials import find_repair
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import Engine
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.sources import CorpusSource
@@ -45,13 +45,13 @@ def engine(tmp_path, monkeypatch):
 @pytest.fixture
 def lane(engine, tmp_path):
     """`lane(line, question)`: the question as it is asked of the documents, and the lane that has run."""
-    corpus = write(tmp_path / "animals", DOCUMENTS)
+    corpus = write_corpus(tmp_path / "animals", DOCUMENTS)
 
     def make(line: str, question: Question):
         ask = engine.ask(CorpusSource.of(corpus), question, model=False, reader=False)
-        run = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
-        run.retrieve(Progress())
-        run.answer(Progress())
+        run = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
+        run.retrieve(LaneListener())
+        run.answer(LaneListener())
         return ask, lane_of(run, "a", "A")
 
     return make
@@ -63,9 +63,9 @@ def asked(*gold, answers=()):
 
 def tried(ask, ran, **how):
     """The repair of a lane that has run, by what it lost."""
-    (one,) = explain(Comparison(ask, [ran])).lanes
+    (one,) = explain_comparison(MethodComparison(ask, [ran])).lanes
     environment = Engine(Written(encoder=Bag())).environment
-    return repair(LaneRun.of(ran, environment), one.losses, **how)
+    return find_repair(LaneRun.of(ran, environment), one.losses, **how)
 
 
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
@@ -78,10 +78,10 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     )
     assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
     ran = replace(ran, repair=found)
-    (one,) = explain(Comparison(ask, [ran])).lanes
+    (one,) = explain_comparison(MethodComparison(ask, [ran])).lanes
     (lost,) = one.losses
     assert (lost.name, lost.place) == ("One", 3) and "; to keep 3 passages " in one.text
-    assert best_repair(Comparison(ask, [ran])) == (
+    assert best_repair(MethodComparison(ask, [ran])) == (
         0,
         "Repair “A”: keep 3 passages → 2 of 2 gold passages in the prompt",
     )
@@ -120,10 +120,10 @@ def test_no_more_time_is_taken_than_there_is(lane):
 
 def test_a_cancelled_job_ends_the_trying(lane):
     def cancelled():
-        raise Cancelled()
+        raise RunCancelled()
 
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         tried(ask, ran, watch=Watch(cancelled), seconds=60)
 
 
@@ -138,7 +138,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     engine, tmp_path, kept, labels
 ):
     ask = engine.ask(
-        CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)),
+        CorpusSource.of(write_corpus(tmp_path / "animals", DOCUMENTS)),
         asked("three", "two"),
         model=False,
         reader=False,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from core.cli import OK, WRONG, main
-from core.diagnosis.quality import Quality, quality
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
+from core.diagnosis.quality import GraphQuality, measure_quality
 from core.types import Question
 from tests.core.operators.texts.kit import assemble, chunk_table, plain
 from tests.core.operators.texts.test_methods_kg import tree
@@ -33,7 +33,7 @@ def test_counts_by_hand(small):
         Question("a", answers=("Tim", "Yes", "Marley"), gold=("carol", "turkey")),
         Question("b", answers=("Tim",), gold=("turkey", "none")),
     ]
-    assert quality(small, asked) == Quality(
+    assert measure_quality(small, asked) == GraphQuality(
         entities=5,
         relations=3,
         isolated=2,  # the other scrooge and London
@@ -51,8 +51,8 @@ def test_counts_by_hand(small):
 
 
 def test_graphs_without_entities_count_what_they_have():
-    assert quality(plain()) == Quality(0, 0, 0, 0, 0, 0, 4, 0)
-    of_tree = quality(
+    assert measure_quality(plain()) == GraphQuality(0, 0, 0, 0, 0, 0, 4, 0)
+    of_tree = measure_quality(
         tree(), [Question("a", answers=("Tim",), gold=(tree().columns.chunks.text("document", 0),))]
     )
     assert (
@@ -62,12 +62,12 @@ def test_graphs_without_entities_count_what_they_have():
         of_tree.lost,
         of_tree.unmentioned,
     ) == (0, 0, 1, 0, 0)
-    assert quality(plain()).sentences() == []
+    assert measure_quality(plain()).sentences() == []
 
 
 def test_an_alias_of_an_answer_counts(small):
     named = Question("a", answers=("Timothy",), aliases=(("Timothy", "Tim"),))
-    assert quality(small, [named]).unnamed == 0
+    assert measure_quality(small, [named]).unnamed == 0
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):
@@ -90,18 +90,20 @@ def test_the_command(tmp_path, monkeypatch, capsys):
                 str(tmp_path / "q.jsonl"),
             ]
         )
-        == OK
+        == EXIT_OK
     )
-    assert main(["corpus", "quality", "mine"]) == WRONG
+    assert main(["corpus", "quality", "mine"]) == EXIT_WRONG_INPUT
     assert "No graph is built" in capsys.readouterr().err
-    assert main(["corpus", "build", "mine", "--graph", "kg", "--extractor", "noun-phrases"]) == OK
+    assert (
+        main(["corpus", "build", "mine", "--graph", "kg", "--extractor", "noun-phrases"]) == EXIT_OK
+    )
     capsys.readouterr()
-    assert main(["corpus", "quality", "mine", "--set", "mine"]) == OK
+    assert main(["corpus", "quality", "mine", "--set", "mine"]) == EXIT_OK
     printed = capsys.readouterr().out
     assert (
         printed.startswith("kg-noun-phrases:")
         and "1 of 1 known answers (100 %) are in no entity's name" in printed
     )
-    assert main(["corpus", "quality", "mine", "--json"]) == OK
+    assert main(["corpus", "quality", "mine", "--json"]) == EXIT_OK
     (counts,) = json.loads(capsys.readouterr().out).values()
     assert counts["chunks"] == 1 and counts["bare"] == 0 and counts["entities"] >= 3

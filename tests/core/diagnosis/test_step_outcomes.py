@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.step_outcomes import step_outcomes
 from core.instances.catalogue import Instance
 from core.operators import EgoNetwork, GraphReader, Rank, ShortestPaths
 from core.operators.base import Line
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
@@ -24,10 +24,10 @@ def outcomes(kit, *answers, operators=LINE, retrieved=True):
     for operator in operators:
         state = operator(state, context)
         states.append(state)
-    ask = Ask(GraphSource("films", kit.graph), question, state.seeds, model=False)
+    ask = SourceQuestion(GraphSource("films", kit.graph), question, state.seeds, model=False)
     instance = Instance("x", "x", Line(operators))
-    lane = Lane(ask, instance, tuple(states), retrieved=retrieved)
-    return step_outcomes(Comparison(ask, [lane]), lane)
+    lane = MethodLane(ask, instance, tuple(states), retrieved=retrieved)
+    return step_outcomes(MethodComparison(ask, [lane]), lane)
 
 
 def test_each_step_says_what_it_left_and_which_answers_are_alive(kit):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.diagnosis.support import marks, rests, supports, sureness
+from core.diagnosis.support import find_rests, find_supports, name_spans, support_level
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag
@@ -17,7 +17,7 @@ def told(answer, rows=(0, 1, 2, 3), shown=4):
 
 def test_each_sentence_rests_on_the_nearest_of_the_shown_chunks():
     answer = "The turkey was big. Scrooge was his partner."
-    one, other = supports(plain(), told(answer), Bag())
+    one, other = find_supports(plain(), told(answer), Bag())
     assert answer[one.start : one.end] == "The turkey was big." and one.chunk == 3
     assert (
         other.chunk == 0
@@ -28,13 +28,15 @@ def test_each_sentence_rests_on_the_nearest_of_the_shown_chunks():
 
 
 def test_a_chunk_that_the_prompt_did_not_show_supports_nothing():
-    (one,) = supports(plain(), told("The turkey was big.", rows=(0, 3), shown=1), Bag())
+    (one,) = find_supports(plain(), told("The turkey was big.", rows=(0, 3), shown=1), Bag())
     assert one.chunk == 0
 
 
 def test_without_an_answer_or_a_chunk_there_is_none():
     assert (
-        supports(plain(), told(None), Bag()) == supports(plain(), told("So.", rows=()), Bag()) == ()
+        find_supports(plain(), told(None), Bag())
+        == find_supports(plain(), told("So.", rows=()), Bag())
+        == ()
     )
 
 
@@ -52,7 +54,7 @@ def test_without_an_answer_or_a_chunk_there_is_none():
     ],
 )
 def test_marked_words(text, names, held):
-    assert [text[start:end] for start, end in marks(text, names)] == held
+    assert [text[start:end] for start, end in name_spans(text, names)] == held
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,8 @@ def test_marked_words(text, names, held):
     ],
 )
 def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
-    (one,) = rests(plain(), told(answer), Bag())
-    assert (one.chunk, sureness(one)) == (chunk, sure)
+    (one,) = find_rests(plain(), told(answer), Bag())
+    assert (one.chunk, support_level(one)) == (chunk, sure)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +91,4 @@ def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
     ],
 )
 def test_words_are_marked_in_other_typography(text, name, held):
-    assert "".join(text[start:end] for start, end in marks(text, [name])) == held
+    assert "".join(text[start:end] for start, end in name_spans(text, [name])) == held

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.corpus import Document, write
+from core.corpus import Document, write_corpus
 from core.diagnosis.funnel import funnel, gold_nodes
-from core.diagnosis.held_words import in_corpus, in_graph
+from core.diagnosis.name_lookup import is_in_corpus, is_in_graph
 from core.diagnosis.targets import Target
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.sources import CorpusSource
@@ -50,23 +50,23 @@ def source(tmp_path):
         tokens=[9] * len(ids),
     )
     graph = assemble("texts", ["Nobody"], [], {"description": [""]}, {}, table)
-    return CorpusSource("texts", graph, write(tmp_path / "texts", documents))
+    return CorpusSource("texts", graph, write_corpus(tmp_path / "texts", documents))
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_a_name_is_found_in_the_documents(source, name):
-    assert in_corpus(source, source.graph, name) and in_graph(source.graph, name)
+    assert is_in_corpus(source, source.graph, name) and is_in_graph(source.graph, name)
 
 
 @pytest.mark.parametrize("name", NOT_HELD)
 def test_another_value_is_not(source, name):
-    assert not in_corpus(source, source.graph, name) and not in_graph(source.graph, name)
+    assert not is_in_corpus(source, source.graph, name) and not is_in_graph(source.graph, name)
 
 
 def test_a_node_is_found_by_its_name_among_those_of_a_graph_of_texts():
     nodes = ["Jo’Ann O’Neil", "Nobody"]
     graph = assemble("names", nodes, [], {"description": ["", ""]}, {})
-    assert in_graph(graph, "Jo'Ann O'Neil") and not in_graph(graph, "Ann Lee")
+    assert is_in_graph(graph, "Jo'Ann O'Neil") and not is_in_graph(graph, "Ann Lee")
 
 
 def test_a_known_answer_is_alive_at_every_stage(source):
@@ -97,12 +97,12 @@ def test_a_known_answer_is_alive_at_every_stage(source):
     ],
 )
 def test_a_node_is_a_known_answer_however_it_is_written(node, answer):
-    graph = in_memory([(node, "is", "other"), ("C", "is", "other")], "five")
+    graph = build_in_memory([(node, "is", "other"), ("C", "is", "other")], "five")
     assert graph.names(gold_nodes(graph, answer)) == [node]
     assert not gold_nodes(graph, "C#")
 
 
 def test_of_two_nodes_the_one_written_so_is_meant():
-    graph = in_memory([("O'Neil", "is", "one"), ("O’Neil", "is", "other")], "two")
+    graph = build_in_memory([("O'Neil", "is", "one"), ("O’Neil", "is", "other")], "two")
     assert graph.names(gold_nodes(graph, "O’Neil")) == ["O’Neil"]
     assert set(graph.names(gold_nodes(graph, "o＇neil"))) == {"O'Neil", "O’Neil"}

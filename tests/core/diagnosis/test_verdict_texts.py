@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.lane import Comparison, Lane
-from core.corpus import Document, write
+from core.comparison.lane import MethodComparison, MethodLane
+from core.corpus import Document, write_corpus
 from core.diagnosis.lost_passages import title_of_chunk
-from core.diagnosis.verdict.verdict_texts import ADD, OUTLIVES
-from core.diagnosis.verdict.verdict_words import explain
+from core.diagnosis.verdict.verdict_texts import ADD_GOLD_HINT, ONLY_IN_DERIVED_TEXTS
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.sources import Ask, CorpusSource
+from core.sources import CorpusSource, SourceQuestion
 from core.types import Prompt, Question, Ranking, Repair, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
 
 
 @pytest.fixture
 def corpus(tmp_path):
-    return write(
+    return write_corpus(
         tmp_path / "carols",
         [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])],
     )
 
 
 def compared(corpus, question, *states, graph=None, repair=None):
-    ask = Ask(CorpusSource("carols", graph or plain(), corpus), question, ())
+    ask = SourceQuestion(CorpusSource("carols", graph or plain(), corpus), question, ())
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         one = (state.replace(question=question),)
-        lanes.append(Lane(ask, Instance(name, name, line), one, repair=repair))
-    return explain(Comparison(ask, lanes))
+        lanes.append(MethodLane(ask, Instance(name, name, line), one, repair=repair))
+    return explain_comparison(MethodComparison(ask, lanes))
 
 
 def found(*rows, before=(), shown=None, answer=None, keep=0):
@@ -180,7 +180,7 @@ def test_a_sentence_for_all(corpus, question, states, text):
 
 
 def test_where_no_answer_is_known_one_is_asked_for(corpus):
-    assert compared(corpus, Question("q"), BEST).text == ADD
+    assert compared(corpus, Question("q"), BEST).text == ADD_GOLD_HINT
 
 
 def test_a_lane_without_documents_is_left_out(corpus):
@@ -205,13 +205,13 @@ def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
 def told_after_cancel(corpus, *states, reader=True):
     """The verdict on lanes of which those that say nothing were cancelled once they had retrieved."""
     question = Question("q", answers=("turkey",))
-    ask = Ask(CorpusSource("carols", plain(), corpus), question, (), reader=reader)
+    ask = SourceQuestion(CorpusSource("carols", plain(), corpus), question, (), reader=reader)
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         one = (state.replace(question=question),)
         status = "cancelled" if state.answer is None else "done"
-        lanes.append(Lane(ask, Instance(name, name, line), one, status=status))
-    return explain(Comparison(ask, lanes))
+        lanes.append(MethodLane(ask, Instance(name, name, line), one, status=status))
+    return explain_comparison(MethodComparison(ask, lanes))
 
 
 SILENT = found(3)
@@ -244,10 +244,10 @@ def test_a_lane_that_was_cancelled_before_it_answered_is_not_counted(corpus, sta
 
 
 def test_the_sentence_on_words_that_outlive_their_document_contradicts_no_bar(tmp_path):
-    corpus = write(tmp_path / "turkeys", [Document("turkey", CHUNKS[3])])
+    corpus = write_corpus(tmp_path / "turkeys", [Document("turkey", CHUNKS[3])])
     question = Question("q", answers=("Cratchit",))
     prompt = Prompt(({"role": "user", "content": "Cratchit: a poor clerk."},), 0)
     state = found(1, answer="nobody").replace(prompt=prompt)
     (one,) = compared(corpus, question, state, graph=story()).lanes
     assert one.stage == "answer"
-    assert OUTLIVES in one.text
+    assert ONLY_IN_DERIVED_TEXTS in one.text

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.diagnosis.causes import Cause
-from core.diagnosis.measure import MODEL, READER
-from core.diagnosis.repair.offered import best_repair, twin
+from core.diagnosis.measure import BY_MODEL, BY_READER
+from core.diagnosis.repair.repair_offers import best_repair, find_equal_lane
 from core.diagnosis.verdict.lane_words import lane_names
-from core.diagnosis.verdict.verdict_words import explain
-from core.engine import Comparison, Lane
+from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.engine import MethodComparison, MethodLane
 from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING
-from core.sources import Ask, GraphSource
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED, JOB_RUNNING
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question, Repair
 
 DRAMA = "One -> has_genre -> Drama"
@@ -28,18 +28,20 @@ def asked(kit):
     def make(lines, answers=("Drama",), methods=(), says=None):
         models = kit.Written(kit.Parrot(says or ""), encoder=kit.Table({DRAMA: 1.0}))
         question = Question("genre of One", answers=tuple(answers))
-        ask = Ask(GraphSource.of(kit.graph), question, (kit.node("One"),), model=says is not None)
+        ask = SourceQuestion(
+            GraphSource.of(kit.graph), question, (kit.node("One"),), model=says is not None
+        )
         lanes = []
         for i, line in enumerate(lines):
             instance = Instance(
                 f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else ""
             )
             run = LaneRun(ask, instance.line, Environment(models))
-            run.retrieve(Progress())
+            run.retrieve(LaneListener())
             if says is not None:
-                run.answer(Progress())
-            lanes.append(Lane(ask, instance, **run.fields))
-        return Comparison(ask, lanes)
+                run.answer(LaneListener())
+            lanes.append(MethodLane(ask, instance, **run.fields))
+        return MethodComparison(ask, lanes)
 
     return make
 
@@ -52,7 +54,7 @@ LINES = (
 
 def test_the_sentences_of_two_lanes(asked):
     """Ranked by the table, Drama is best; unranked, Ann (directed by) comes first."""
-    told = explain(asked(LINES, methods=("Rank by meaning", "Shortest paths")))
+    told = explain_comparison(asked(LINES, methods=("Rank by meaning", "Shortest paths")))
     assert told.text.startswith("Only “Rank by meaning” finds Drama. “Shortest paths” ")
     assert told.named == ("Drama",)
     assert [(one.phrase, one.right) for one in told.lanes] == [
@@ -63,35 +65,40 @@ def test_the_sentences_of_two_lanes(asked):
 
 def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
     compared = asked(LINES)
-    compared.change(1, retrieved=False, status=RUNNING)
-    told = explain(compared)
+    compared.change(1, retrieved=False, status=JOB_RUNNING)
+    told = explain_comparison(compared)
     assert told.text == "" and told.lanes[0].right == 1 and told.lanes[1] is None
-    compared.change(1, status=FAILED, error="No model.")
-    assert explain(compared).text.endswith("Drama. No. 2 failed.")
+    compared.change(1, status=JOB_FAILED, error="No model.")
+    assert explain_comparison(compared).text.endswith("Drama. No. 2 failed.")
 
 
 def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
     """Two lanes were taken over and a third is at work: what was said of the two stays, with the word that it is counted again."""
-    before = explain(asked(LINES))
+    before = explain_comparison(asked(LINES))
     compared = asked((*LINES, "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"))
-    compared.change(2, retrieved=False, status=RUNNING)
-    assert explain(compared).text == ""  # none was taken over: all are asked for the first time
+    compared.change(2, retrieved=False, status=JOB_RUNNING)
+    assert (
+        explain_comparison(compared).text == ""
+    )  # none was taken over: all are asked for the first time
     for place in (0, 1):
         compared.change(place, taken=True)
-    told = explain(compared)
+    told = explain_comparison(compared)
     assert before.text and (told.text, told.named, told.lanes[2]) == (
         before.text,
         before.named,
         None,
     )
     assert "No. 3" in told.pending and before.pending == ""
-    compared.change(2, retrieved=True, status=DONE)
-    assert explain(compared).pending == "" and explain(compared).text != before.text
+    compared.change(2, retrieved=True, status=JOB_DONE)
+    assert (
+        explain_comparison(compared).pending == ""
+        and explain_comparison(compared).text != before.text
+    )
 
 
 def test_without_known_answers_the_lanes_are_held_against_each_other(asked):
     text = "They differ: No. 1 says Drama; No. 2 says Ann. "
-    assert explain(asked(LINES, answers=())).text.startswith(text)
+    assert explain_comparison(asked(LINES, answers=())).text.startswith(text)
 
 
 def test_lanes_are_told_apart_by_name(asked):
@@ -109,34 +116,34 @@ ANSWERING = tuple(f"{line} >> Answer()" for line in LINES)
 
 def test_one_measure_counts_for_all_and_it_is_said(asked):
     """The graph reader names Drama in the first lane, the model in both: once it has answered everywhere, it counts."""
-    told = explain(asked(ANSWERING, says="Drama"))
-    assert MODEL in told.text and [one.right for one in told.lanes] == [1, 1]
-    wrong = explain(asked(ANSWERING, says="Comedy"))
-    assert wrong.text.startswith(f"Only No. 1 finds Drama, {READER}; ")
+    told = explain_comparison(asked(ANSWERING, says="Drama"))
+    assert BY_MODEL in told.text and [one.right for one in told.lanes] == [1, 1]
+    wrong = explain_comparison(asked(ANSWERING, says="Comedy"))
+    assert wrong.text.startswith(f"Only No. 1 finds Drama, {BY_READER}; ")
     assert [(one.right, one.phrase) for one in wrong.lanes] == [(0, Cause.NOT_SAID)] * 2
 
 
 def test_until_every_model_has_answered_the_graph_reader_counts(asked):
-    told = explain(asked((ANSWERING[0], LINES[1]), says="Comedy"))
-    assert told.text.startswith(f"Only No. 1 finds Drama, {READER}. ")
+    told = explain_comparison(asked((ANSWERING[0], LINES[1]), says="Comedy"))
+    assert told.text.startswith(f"Only No. 1 finds Drama, {BY_READER}. ")
     assert [(one.right, one.phrase) for one in told.lanes] == [
         (1, Cause.FOUND),
         (0, Cause.NOT_FOLLOWED),
     ]
     first, second = (one.text.partition(" Counted ")[2] for one in told.lanes)
-    assert first == f"{READER}; the language model names 0 of 1." and second == f"{READER}."
+    assert first == f"{BY_READER}; the language model names 0 of 1." and second == f"{BY_READER}."
 
 
 def test_a_lane_without_a_graph_reader_is_counted_by_its_model_and_that_is_said(asked):
-    told = explain(asked(("Answer(prompt='question-only')", LINES[0]), says="Drama"))
+    told = explain_comparison(asked(("Answer(prompt='question-only')", LINES[0]), says="Drama"))
     both, other = told.text.split(". ", 1)
-    assert READER in both and other.startswith("No. 1 ") and "language model" in other
+    assert BY_READER in both and other.startswith("No. 1 ") and "language model" in other
 
 
 def test_a_cancelled_lane_says_so(asked):
     compared = asked(LINES)
-    compared.change(1, retrieved=False, status=CANCELLED)
-    assert explain(compared).text.endswith("No. 2 was cancelled.")
+    compared.change(1, retrieved=False, status=JOB_CANCELLED)
+    assert explain_comparison(compared).text.endswith("No. 2 was cancelled.")
 
 
 def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
@@ -146,5 +153,5 @@ def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
     assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
     spec = repr(parse_line(LINES[1]))
     compared.change(0, repair=Repair(spec, "Keep all paths → 1 of 1", 1, 1))
-    assert twin(compared, compared.lanes[0], compared.lanes[0].repair) == 1
+    assert find_equal_lane(compared, compared.lanes[0], compared.lanes[0].repair) == 1
     assert best_repair(compared) is None

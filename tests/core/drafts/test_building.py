@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds import catalogue, find
-from core.builds.base import AFTER, NEED, STAGES
+from core.builds import catalogue, find_build
+from core.builds.base import BUILD_STAGES, LATE_STAGE_MESSAGES, MISSING_PART_MESSAGES
 from core.builds.catalogue import kind_of
-from core.builds.registry import BUILDING
-from core.drafts import Draft, faults
+from core.builds.registry import BUILD_GRAMMAR
+from core.drafts import Draft, brick_faults
 from core.drafts.draft import parse_draft
-from core.drafts.edits import Insert, Remove, Replace, edit
-from core.drafts.fits import misfit, moves, offers, usual_slot
+from core.drafts.draft_faults import change_fault, operator_refusals, possible_moves, usual_slot
+from core.drafts.edits import BrickInsertion, BrickRemoval, BrickReplacement, edit_draft
 from core.drafts.slots import Slot
 from core.errors import BadParameter
-from core.operators.text import RETRIEVAL
+from core.operators.text import RETRIEVAL_GRAMMAR
 
 LINE = "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports() >> Vectors()"  # keys 1 to 6
 
 
 def fitting(draft: Draft, place) -> set[str]:
-    return {name for name, reason in offers(draft, place).items() if reason is None}
+    return {name for name, reason in operator_refusals(draft, place).items() if reason is None}
 
 
 @pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
 def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
     draft = Draft.of(row.line)
-    assert draft.grammar is BUILDING and faults(draft) == {}
-    assert draft.text == repr(row.line) == parse_draft(draft.text, BUILDING).text
-    assert draft.line() == row.line and find(draft.text).id == row.id
+    assert draft.grammar is BUILD_GRAMMAR and brick_faults(draft) == {}
+    assert draft.text == repr(row.line) == parse_draft(draft.text, BUILD_GRAMMAR).text
+    assert draft.line() == row.line and find_build(draft.text).id == row.id
 
 
 def test_an_empty_build_begins_with_what_cuts_documents():
-    empty = Draft(grammar=BUILDING)
+    empty = Draft(grammar=BUILD_GRAMMAR)
     assert fitting(empty, Slot(0)) == {
         "WholeDocuments",
         "TokenChunks",
@@ -40,11 +40,11 @@ def test_an_empty_build_begins_with_what_cuts_documents():
         "CharacterChunks",
         "OpenedIndex",
     }
-    assert edit(empty, Insert(Slot(0), "SentenceChunks")).text == "SentenceChunks()"
+    assert edit_draft(empty, BrickInsertion(Slot(0), "SentenceChunks")).text == "SentenceChunks()"
 
 
 def test_what_fits_is_what_a_build_takes_there():
-    draft = parse_draft(LINE, BUILDING)
+    draft = parse_draft(LINE, BUILD_GRAMMAR)
     # an index of another tool has a graph already
     assert fitting(draft, 1) == {
         "TokenChunks",
@@ -71,8 +71,8 @@ def test_what_fits_is_what_a_build_takes_there():
     assert fitting(draft, Slot(6)) == {"Vectors"}
     assert (
         usual_slot(draft) == Slot(5)
-        and moves(draft, 6) == ()
-        and usual_slot(parse_draft("TokenChunks()", BUILDING)) == Slot(1)
+        and possible_moves(draft, 6) == ()
+        and usual_slot(parse_draft("TokenChunks()", BUILD_GRAMMAR)) == Slot(1)
     )
 
 
@@ -104,29 +104,33 @@ def test_what_fits_is_what_a_build_takes_there():
     ],
 )
 def test_what_makes_no_graph_is_refused_with_a_reason_by_drafts_and_lines_alike(text, reason):
-    told = list(faults(parse_draft(text, BUILDING)).values())
+    told = list(brick_faults(parse_draft(text, BUILD_GRAMMAR)).values())
     assert reason in told[0]
     with pytest.raises(BadParameter, match=reason):
-        find(text)
+        find_build(text)
 
 
 def test_each_need_and_stage_has_words():
-    assert set(STAGES) - {"chunk"} == set(AFTER)
-    assert {need for cls in BUILDING.operators.values() for need in cls.reads} == set(NEED)
-    assert {cls.stage for cls in BUILDING.operators.values()} == set(STAGES)
+    assert set(BUILD_STAGES) - {"chunk"} == set(LATE_STAGE_MESSAGES)
+    assert {need for cls in BUILD_GRAMMAR.operators.values() for need in cls.reads} == set(
+        MISSING_PART_MESSAGES
+    )
+    assert {cls.stage for cls in BUILD_GRAMMAR.operators.values()} == set(BUILD_STAGES)
 
 
 def test_a_step_that_others_need_takes_their_place_away():
-    draft = parse_draft(LINE, BUILDING)
+    draft = parse_draft(LINE, BUILD_GRAMMAR)
     assert (
-        list(faults(edit(draft, Remove(4)))) == [5]
-        and "finds any" in faults(edit(draft, Remove(4)))[5]
+        list(brick_faults(edit_draft(draft, BrickRemoval(4)))) == [5]
+        and "finds any" in brick_faults(edit_draft(draft, BrickRemoval(4)))[5]
     )
-    assert "nothing before it finds any" in str(misfit(draft, Replace(4, "AddSynonymEdges")))
+    assert "nothing before it finds any" in str(
+        change_fault(draft, BrickReplacement(4, "AddSynonymEdges"))
+    )
 
 
 def test_operators_of_the_two_kinds_of_lines_do_not_mix():
-    assert RETRIEVAL.operators["Merge"] is not BUILDING.operators["Merge"]
+    assert RETRIEVAL_GRAMMAR.operators["Merge"] is not BUILD_GRAMMAR.operators["Merge"]
     for text in (
         "EgoNetwork()",
         "TokenChunks() >> Rank()",
@@ -134,9 +138,9 @@ def test_operators_of_the_two_kinds_of_lines_do_not_mix():
         "Loop(body=Merge())",
     ):
         with pytest.raises(BadParameter):
-            parse_draft(text, BUILDING)
+            parse_draft(text, BUILD_GRAMMAR)
     with pytest.raises(BadParameter, match="no building operator"):
-        edit(parse_draft(LINE, BUILDING), Insert(Slot(0), "EgoNetwork"))
+        edit_draft(parse_draft(LINE, BUILD_GRAMMAR), BrickInsertion(Slot(0), "EgoNetwork"))
     with pytest.raises(BadParameter):
         parse_draft("TokenChunks()")
 

@@ -6,18 +6,18 @@ import pytest
 
 from core.drafts.draft import Draft, parse_draft
 from core.drafts.edits import (
-    MOST_BRICKS,
-    AddArm,
-    Duplicate,
+    MAX_BRICKS,
+    ArmAddition,
+    ArmRemoval,
+    BrickCopy,
+    BrickInsertion,
+    BrickMove,
+    BrickRemoval,
+    BrickReplacement,
     History,
-    Insert,
-    Move,
-    Remove,
-    RemoveArm,
-    Replace,
-    Set,
+    ValueChange,
     change_of,
-    edit,
+    edit_draft,
 )
 from core.drafts.slots import Slot
 from core.errors import BadParameter
@@ -29,64 +29,76 @@ BRANCH = "PredictHops() >> Branch(on='hops', arms={1: EgoNetwork()}, otherwise=E
 CHANGES = (
     (
         LINE,
-        Insert(Slot(1), "FilterSubgraph"),
+        BrickInsertion(Slot(1), "FilterSubgraph"),
         "PersonalizedPageRank(keep=50) >> FilterSubgraph() >> ShortestPaths() >> Rank(keep=3)",
     ),
-    (LINE, Insert(Slot(3), "Answer"), LINE + " >> Answer()"),
-    (LINE, Insert(Slot(9), "Answer"), LINE),  # there is no such place
-    (LINE, Remove(2), "PersonalizedPageRank(keep=50) >> Rank(keep=3)"),
-    (LINE, Remove(9), LINE),
-    (LINE, Duplicate(3), LINE + " >> Rank(keep=3)"),
-    (LINE, Replace(1, "EgoNetwork"), "EgoNetwork() >> ShortestPaths() >> Rank(keep=3)"),
-    (LINE, Replace(3, "Rank"), LINE),  # it is one already, and keeps its parameters
-    (LINE, Move(1, Slot(3)), "ShortestPaths() >> Rank(keep=3) >> PersonalizedPageRank(keep=50)"),
-    (LINE, Move(3, Slot(0)), "Rank(keep=3) >> PersonalizedPageRank(keep=50) >> ShortestPaths()"),
-    (LINE, Move(2, Slot(2)), LINE),  # the slot behind it is where it is
-    (LINE, Set(3, "keep", 8), "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=8)"),
+    (LINE, BrickInsertion(Slot(3), "Answer"), LINE + " >> Answer()"),
+    (LINE, BrickInsertion(Slot(9), "Answer"), LINE),  # there is no such place
+    (LINE, BrickRemoval(2), "PersonalizedPageRank(keep=50) >> Rank(keep=3)"),
+    (LINE, BrickRemoval(9), LINE),
+    (LINE, BrickCopy(3), LINE + " >> Rank(keep=3)"),
+    (LINE, BrickReplacement(1, "EgoNetwork"), "EgoNetwork() >> ShortestPaths() >> Rank(keep=3)"),
+    (LINE, BrickReplacement(3, "Rank"), LINE),  # it is one already, and keeps its parameters
     (
         LINE,
-        Set(1, "keep", 1000),
+        BrickMove(1, Slot(3)),
+        "ShortestPaths() >> Rank(keep=3) >> PersonalizedPageRank(keep=50)",
+    ),
+    (
+        LINE,
+        BrickMove(3, Slot(0)),
+        "Rank(keep=3) >> PersonalizedPageRank(keep=50) >> ShortestPaths()",
+    ),
+    (LINE, BrickMove(2, Slot(2)), LINE),  # the slot behind it is where it is
+    (
+        LINE,
+        ValueChange(3, "keep", 8),
+        "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=8)",
+    ),
+    (
+        LINE,
+        ValueChange(1, "keep", 1000),
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(keep=3)",
     ),  # the default is not written
     (
         LOOP,
-        Insert(Slot(2, 2, "body"), "NeighbourNodes"),
+        BrickInsertion(Slot(2, 2, "body"), "NeighbourNodes"),
         LOOP.replace("GraphRerank()", "GraphRerank() >> NeighbourNodes()"),
     ),
-    (LOOP, Remove(4), LOOP.replace(" >> GraphRerank()", "")),
+    (LOOP, BrickRemoval(4), LOOP.replace(" >> GraphRerank()", "")),
     (
         LOOP,
-        Move(4, Slot(2)),
+        BrickMove(4, Slot(2)),
         "VectorNodes() >> Loop(body=ExpandNodes(keep=5), budget=50) >> GraphRerank()",
     ),
     (
         LOOP,
-        Move(1, Slot(0, 2, "body")),
+        BrickMove(1, Slot(0, 2, "body")),
         "Loop(body=VectorNodes() >> ExpandNodes(keep=5) >> GraphRerank(), budget=50)",
     ),
-    (LOOP, Move(2, Slot(0, 2, "body")), LOOP),  # not into itself
-    (LOOP, Set(2, "budget", 80), LOOP.replace("50", "80")),
-    (LOOP, Set(3, "keep", 7), LOOP.replace("keep=5", "keep=7")),
-    (LOOP, Duplicate(2), LOOP + " >> " + LOOP.split(" >> ", 1)[1]),
-    (BRANCH, AddArm(2), BRANCH.replace("EgoNetwork()}", "EgoNetwork(), 2: ...}")),
-    (BRANCH, RemoveArm(2, "1"), BRANCH),  # one for a number stays
-    (LINE, AddArm(1), LINE),  # no branch
+    (LOOP, BrickMove(2, Slot(0, 2, "body")), LOOP),  # not into itself
+    (LOOP, ValueChange(2, "budget", 80), LOOP.replace("50", "80")),
+    (LOOP, ValueChange(3, "keep", 7), LOOP.replace("keep=5", "keep=7")),
+    (LOOP, BrickCopy(2), LOOP + " >> " + LOOP.split(" >> ", 1)[1]),
+    (BRANCH, ArmAddition(2), BRANCH.replace("EgoNetwork()}", "EgoNetwork(), 2: ...}")),
+    (BRANCH, ArmRemoval(2, "1"), BRANCH),  # one for a number stays
+    (LINE, ArmAddition(1), LINE),  # no branch
     (
         "PredictHops() >> EgoNetwork(hops=1)",
-        Replace(2, "Branch"),
+        BrickReplacement(2, "Branch"),
         BRANCH.replace("EgoNetwork()", "EgoNetwork(hops=1)").replace("hops=3", "hops=1"),
     ),
-    ("", Insert(Slot(0), "Branch"), "Branch(on='hops', arms={1: ...}, otherwise=...)"),
+    ("", BrickInsertion(Slot(0), "Branch"), "Branch(on='hops', arms={1: ...}, otherwise=...)"),
 )
 
 
 @pytest.mark.parametrize("before, change, after", CHANGES)
 def test_a_change_gives_the_line_worked_out_by_hand(before, change, after):
-    assert edit(parse_draft(before), change).text == after
+    assert edit_draft(parse_draft(before), change).text == after
 
 
 def test_the_last_brick_of_a_row_can_be_taken_out():
-    draft = edit(edit(parse_draft(LOOP), Remove(3)), Remove(4))
+    draft = edit_draft(edit_draft(parse_draft(LOOP), BrickRemoval(3)), BrickRemoval(4))
     assert draft.text == "VectorNodes() >> Loop(body=..., budget=50)"
     assert parse_draft(draft.text).text == draft.text and draft.complete() is None
 
@@ -94,39 +106,41 @@ def test_the_last_brick_of_a_row_can_be_taken_out():
 @pytest.mark.parametrize(
     "change",
     [
-        Set(3, "keep", 0),
-        Set(3, "keep", "many"),
-        Set(3, "kept", 3),
-        Insert(Slot(0), "Nonsense"),
-        Replace(1, "Rnak"),
+        ValueChange(3, "keep", 0),
+        ValueChange(3, "keep", "many"),
+        ValueChange(3, "kept", 3),
+        BrickInsertion(Slot(0), "Nonsense"),
+        BrickReplacement(1, "Rnak"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(change):
     with pytest.raises(BadParameter):
-        edit(parse_draft(LINE), change)
+        edit_draft(parse_draft(LINE), change)
 
 
 def test_keys_stay_and_new_ones_are_new():
     draft = parse_draft(LINE)
-    assert [brick.key for brick in edit(draft, Move(3, Slot(0))).bricks] == [3, 1, 2]
-    assert [brick.key for brick in edit(draft, Insert(Slot(1), "FilterSubgraph")).bricks] == [
+    assert [brick.key for brick in edit_draft(draft, BrickMove(3, Slot(0))).bricks] == [3, 1, 2]
+    assert [
+        brick.key for brick in edit_draft(draft, BrickInsertion(Slot(1), "FilterSubgraph")).bricks
+    ] == [
         1,
         4,
         2,
         3,
     ]
-    assert edit(draft, Replace(2, "SimplePaths")).bricks[1].key == 2
-    copied = edit(parse_draft(LOOP), Duplicate(2))
+    assert edit_draft(draft, BrickReplacement(2, "SimplePaths")).bricks[1].key == 2
+    copied = edit_draft(parse_draft(LOOP), BrickCopy(2))
     keys = [brick.key for brick in copied.each()]
     assert len(set(keys)) == len(keys) == 7
 
 
 def test_a_line_grows_to_a_limit():
     draft = Draft()
-    for _ in range(MOST_BRICKS):
-        draft = edit(draft, Insert(Slot(0), "EgoNetwork"))
+    for _ in range(MAX_BRICKS):
+        draft = edit_draft(draft, BrickInsertion(Slot(0), "EgoNetwork"))
     with pytest.raises(BadParameter, match="at most"):
-        edit(draft, Duplicate(1))
+        edit_draft(draft, BrickCopy(1))
 
 
 def test_undo_and_redo():
@@ -142,12 +156,12 @@ def test_undo_and_redo():
 @pytest.mark.parametrize(
     "message, change",
     [
-        ({"do": "insert", "slot": "2", "name": "Rank"}, Insert(Slot(2), "Rank")),
-        ({"do": "move", "key": 3, "slot": "5.body.0"}, Move(3, Slot(0, 5, "body"))),
-        ({"do": "replace", "key": 3, "name": "Rank"}, Replace(3, "Rank")),
-        ({"do": "remove", "key": 3}, Remove(3)),
-        ({"do": "set", "key": 3, "name": "keep", "value": 8}, Set(3, "keep", 8)),
-        ({"do": "remove-arm", "key": 3, "name": "2"}, RemoveArm(3, "2")),
+        ({"do": "insert", "slot": "2", "name": "Rank"}, BrickInsertion(Slot(2), "Rank")),
+        ({"do": "move", "key": 3, "slot": "5.body.0"}, BrickMove(3, Slot(0, 5, "body"))),
+        ({"do": "replace", "key": 3, "name": "Rank"}, BrickReplacement(3, "Rank")),
+        ({"do": "remove", "key": 3}, BrickRemoval(3)),
+        ({"do": "set", "key": 3, "name": "keep", "value": 8}, ValueChange(3, "keep", 8)),
+        ({"do": "remove-arm", "key": 3, "name": "2"}, ArmRemoval(3, "2")),
     ],
 )
 def test_a_message_names_a_change(message, change):

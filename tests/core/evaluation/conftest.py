@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from core.engine import Engine
-from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
@@ -38,7 +38,9 @@ def bench(kit, tmp_path, monkeypatch):
             instance("two", LINE.format(keep=2)),
             instance("one", LINE.format(keep=1)),
         )
-        drawn = tuple(Drawn(question, "films-set", GraphSource(films)) for question in questions)
+        drawn = tuple(
+            DrawnQuestion(question, "films-set", GraphSource(films)) for question in questions
+        )
         return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
 
     def run(plan, again=False):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.finetune.data import Example, Texts
+from core.finetune.training_examples import CandidateTexts, TrainingExample
 
 WORDS = ("who made", "where is", "when came", "what is in")
 RELATIONS = ("maker", "place", "year", "part")
@@ -16,22 +16,22 @@ TEMPLATE = (
 )
 
 
-def toy(name: str, kind: int) -> Example:
+def toy(name: str, kind: int) -> TrainingExample:
     """A question whose right relation can be learnt from its words; the other three relations lead nowhere."""
     question, relation = f"{WORDS[kind]} {name}", RELATIONS[kind]
     others = [r for r in RELATIONS if r != relation]
-    paths = Texts(
+    paths = CandidateTexts(
         "path", (f"{name} -> {relation} -> good",), tuple(f"{name} -> {r} -> bad" for r in others)
     )
-    triples = Texts(
+    triples = CandidateTexts(
         "triple", (f"{name}, {relation}, good",), tuple(f"{name}, {r}, bad" for r in others)
     )
-    return Example(
+    return TrainingExample(
         question,
         question,
         (name,),
         (relation,),
-        (paths, triples, Texts("relation", (relation,), tuple(others))),
+        (paths, triples, CandidateTexts("relation", (relation,), tuple(others))),
     )
 
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import BadInput, Cancelled
+from core.errors import BadInput, RunCancelled
 from core.finetune import encoder
 from core.finetune.encoder import (
-    PRESETS,
+    ENCODER_PRESETS,
     EncoderSettings,
     TrainableEncoder,
     batches,
     margin_loss,
     ranking_loss,
     reciprocal_rank,
-    train,
+    train_encoder,
 )
-from core.finetune.place import publish
+from core.finetune.training_folders import publish
 from core.watch import NO_WATCH, Watch
 
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
@@ -56,7 +56,7 @@ def test_the_margin_loss_by_hand():
 
 def test_training_by_the_margin_helps(bert, lesson, tmp_path):
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
-    model, _ = train(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", NO_WATCH)
+    model, _ = train_encoder(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", NO_WATCH)
     assert reciprocal_rank(model, lesson[1]) > before
 
 
@@ -75,7 +75,7 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
             for row in rows
         )
     assert batches(lesson[0], FAST, 0) == found != batches(lesson[0], FAST, 1)
-    plain = batches(lesson[0], replace(PRESETS["paper"], seed=1), 3)
+    plain = batches(lesson[0], replace(ENCODER_PRESETS["paper"], seed=1), 3)
     assert [len(rows) for rows in plain] == [32] * 3 and all(
         row.negatives == () for rows in plain for row in rows
     )
@@ -88,8 +88,8 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
     )
     found = []
     for part, direct in ((64, 10**6), (64, 0)):
-        monkeypatch.setattr(encoder, "PART", part)
-        monkeypatch.setattr(encoder, "DIRECT", direct)
+        monkeypatch.setattr(encoder, "PASS_TOKENS", part)
+        monkeypatch.setattr(encoder, "UNDIVIDED_TOKENS", direct)
         model = TrainableEncoder(bert)
         value = model.backward(texts, loss, seed=5)
         found.append((value, torch.cat([weight.grad.ravel() for weight in model.net.parameters()])))
@@ -104,14 +104,14 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
 def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
-    whole, state = train(bert, *lesson, FAST, tmp_path / "whole", "k", NO_WATCH)
+    whole, state = train_encoder(bert, *lesson, FAST, tmp_path / "whole", "k", NO_WATCH)
     losses = [loss for _, loss, _ in state.looks[1:]]
     assert state.step == 24 and losses[-1] < losses[0] / 2
     assert reciprocal_rank(whole, lesson[1]) == state.figure > before == state.looks[0][2]
 
-    with pytest.raises(Cancelled):
-        train(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_after(30)))
-    resumed, _ = train(bert, *lesson, FAST, tmp_path / "cut", "k", NO_WATCH)
+    with pytest.raises(RunCancelled):
+        train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_after(30)))
+    resumed, _ = train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", NO_WATCH)
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
     publish(tmp_path / "made", {}, lambda folder: whole.save(folder, bert))
@@ -127,7 +127,7 @@ def _after(calls: int):
 
     def check() -> None:
         if next(count) >= calls:
-            raise Cancelled()
+            raise RunCancelled()
 
     return check
 
@@ -140,4 +140,4 @@ def _served(folder, backend):
 
 def test_nothing_to_train_on_is_said(bert, tmp_path):
     with pytest.raises(BadInput, match="has a path to a known answer"):
-        train(bert, [], [], FAST, tmp_path, "k", NO_WATCH)
+        train_encoder(bert, [], [], FAST, tmp_path, "k", NO_WATCH)

@@ -7,9 +7,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import BadInput, Cancelled, ModelUnavailable
-from core.finetune.dialogues import dialogues
-from core.finetune.llm import LLMSettings, TrainableLLM, base_folder, figures, fitting, train
+from core.errors import BadInput, ModelUnavailable, RunCancelled
+from core.finetune.dialogues import training_dialogues
+from core.finetune.llm import (
+    LLMSettings,
+    TrainableLLM,
+    base_model_folder,
+    fitting_tokens,
+    train_llm,
+    unseen_figures,
+)
 from core.watch import NO_WATCH, Watch
 
 FAST = LLMSettings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
@@ -18,7 +25,7 @@ FAST = LLMSettings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
 @pytest.fixture(scope="module")
 def talks(lesson):
     """(dialogues to learn, held out): relations to choose from and plans."""
-    told = [dialogues(part, 4, 0, ("relation", "plan")) for part in lesson]
+    told = [training_dialogues(part, 4, 0, ("relation", "plan")) for part in lesson]
     return told[0][:16], told[1][:4]
 
 
@@ -31,7 +38,7 @@ def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks
         logits = model.net(input_ids=torch.tensor([prompt + reply])).logits[0].log_softmax(-1)
         told = sum(-float(logits[len(prompt) + i - 1, code]) for i, code in enumerate(reply))
         assert float(model.loss((prompt, reply))) == pytest.approx(told, rel=1e-4)
-    assert fitting(model, talks[0][:1], len(prompt) + len(reply)) and not fitting(
+    assert fitting_tokens(model, talks[0][:1], len(prompt) + len(reply)) and not fitting_tokens(
         model, talks[0][:1], len(prompt) + len(reply) - 1
     )
     assert all("lora" in name for name in model.adapters)
@@ -51,7 +58,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
 
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     whole = TrainableLLM(qwen, FAST)
-    state = train(whole, *talks, FAST, tmp_path / "whole", "k", NO_WATCH)
+    state = train_llm(whole, *talks, FAST, tmp_path / "whole", "k", NO_WATCH)
     assert (
         state.step == 8
         and state.looks[-1][1] < state.looks[1][1]
@@ -61,17 +68,17 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
 
     def cancel() -> None:
         if next(calls) == 11:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
-        train(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", Watch(cancel))
+    with pytest.raises(RunCancelled):
+        train_llm(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", Watch(cancel))
     resumed = TrainableLLM(qwen, FAST)
-    train(resumed, *talks, FAST, tmp_path / "cut", "k", NO_WATCH)
+    train_llm(resumed, *talks, FAST, tmp_path / "cut", "k", NO_WATCH)
     assert all(
         torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items()
     )
 
-    rows = figures(whole, talks[1], FAST, NO_WATCH)
+    rows = unseen_figures(whole, talks[1], FAST, NO_WATCH)
     loss = {(row["when"], row["task"]): row["loss"] for row in rows}
     assert (
         loss["after", "relation"] < loss["before", "relation"]
@@ -103,7 +110,7 @@ def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
         (draft, 0.0),
     ):
         monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)
-        assert [row["hit"] for row in figures(model, [choice], FAST, NO_WATCH)] == [hit, hit]
+        assert [row["hit"] for row in unseen_figures(model, [choice], FAST, NO_WATCH)] == [hit, hit]
 
 
 @pytest.mark.parametrize(
@@ -123,4 +130,4 @@ def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base,
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     with pytest.raises(kind, match="--base"):
-        base_folder(base.replace("{tmp}", str(tmp_path)), NO_WATCH)
+        base_model_folder(base.replace("{tmp}", str(tmp_path)), NO_WATCH)

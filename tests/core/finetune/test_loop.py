@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.finetune.loop import Schedule
-from core.finetune.place import publish, trained, workplace
+from core.finetune.training_folders import publish, trained_record, working_folder
 from core.io.home import ROOT
 from core.watch import Watch
 from tests.core.finetune.lesson import lesson
@@ -35,9 +35,9 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     def cancel():
         calls.append(1)
         if len(calls) == 6:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         lesson(tmp_path / "cut", watch=Watch(cancel))
     assert json.loads((tmp_path / "cut" / "state.json").read_text())["step"] == 5
     again, resumed = lesson(tmp_path / "cut")
@@ -91,12 +91,12 @@ def test_a_model_is_replaced_as_a_whole_or_not_at_all(tmp_path):
     target = tmp_path / "models" / "mine"
     fill = lambda word: lambda folder: (folder / "model.safetensors").write_text(word)
     publish(target, {"n": 1}, fill("one"))
-    first = trained(target)
+    first = trained_record(target)
     with pytest.raises(ZeroDivisionError):
         publish(target, {"n": 2}, lambda folder: 1 / 0)
-    assert trained(target) == first and (target / "model.safetensors").read_text() == "one"
+    assert trained_record(target) == first and (target / "model.safetensors").read_text() == "one"
     publish(target, {"n": 3}, fill("three"))
-    assert trained(target)["n"] == 3 and trained(target)["sha256"] != first["sha256"]
+    assert trained_record(target)["n"] == 3 and trained_record(target)["sha256"] != first["sha256"]
     assert [file.name for file in target.parent.iterdir()] == ["mine"]
 
 
@@ -104,5 +104,5 @@ def test_a_place_left_half_swapped_is_mended(tmp_path):
     target = tmp_path / "mine"
     publish(target, {}, lambda folder: (folder / "model.safetensors").write_text("old"))
     target.rename(tmp_path / ".mine.old")  # as a kill between the two renames leaves it
-    with workplace(target) as folder:
+    with working_folder(target) as folder:
         assert (target / "model.safetensors").read_text() == "old" and folder.is_dir()

@@ -7,14 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.cli import OK, main
-from core.corpus import new_folder, open_corpus, write
+from core.cli import EXIT_OK, main
+from core.corpus import new_folder, open_corpus, write_corpus
 from core.corpus.document import Document
 from core.errors import BadInput
 from core.finetune import reranker as rerankers
 from core.finetune import reranker_run
-from core.finetune.data import Example, Texts
-from core.finetune.reranker_data import Group, groups, half, of_paths, of_titles
+from core.finetune.reranker_data import (
+    Group,
+    path_groups,
+    question_groups,
+    question_half,
+    title_groups,
+)
+from core.finetune.training_examples import CandidateTexts, TrainingExample
 from core.models.base import Task
 from core.models.cross import ChangedEncoder
 from core.models.registry import Registry
@@ -44,7 +50,7 @@ def house(bert, tmp_path, monkeypatch):
         for name in THINGS
         for word, kind in (("where", "place"), ("when", "year"))
     ]
-    write(new_folder("lessons"), documents, sets={"lessons": ("Lessons", asked)})
+    write_corpus(new_folder("lessons"), documents, sets={"lessons": ("Lessons", asked)})
     return SimpleNamespace(
         engine=SimpleNamespace(models=Registry()), folder=tmp_path / "models" / "reranker-finetuned"
     )
@@ -55,25 +61,25 @@ LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, titles=0, paths=0
 
 def test_halves_share_no_question_and_negatives_share_words(house):
     corpus = open_corpus("lessons")
-    train, rest = groups(corpus, 0, 0, 0), groups(corpus, 1, 0, 0)
+    train, rest = question_groups(corpus, 0, 0, 0), question_groups(corpus, 1, 0, 0)
     assert len(train) + len(rest) == 20 and not {one.question for one in train} & {
         one.question for one in rest
     }
-    assert all(half(Question(one.question)) == 0 for one in train)
+    assert all(question_half(Question(one.question)) == 0 for one in train)
     for one in train:
         (right,), name = one.positives, one.question.split()[-1]
         assert name in right and right not in one.negatives and name in one.negatives[0]
-    assert len(groups(corpus, 0, 3, 0)) == 3
+    assert len(question_groups(corpus, 0, 3, 0)) == 3
 
 
 def test_questions_without_documents_teach_nothing(house):
-    corpus = write(
+    corpus = write_corpus(
         new_folder("bare"),
         [Document("a", "text")],
         sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])},
     )
     with pytest.raises(BadInput, match="no questions with known documents"):
-        groups(corpus, 0, 0, 0)
+        question_groups(corpus, 0, 0, 0)
 
 
 def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
@@ -82,19 +88,19 @@ def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
         Document("b", "the dog is asleep", "The cat"),
         Document("c", "no title"),
     ]
-    corpus = write(new_folder("titled"), documents)
-    found = {one.question: one for one in of_titles(corpus, 0, 0)}
+    corpus = write_corpus(new_folder("titled"), documents)
+    found = {one.question: one for one in title_groups(corpus, 0, 0)}
     assert set(found) == {"The dog", "The cat"}
     assert (
         found["The dog"].positives == ("barks all night",)
         and found["The dog"].negatives[0] == "the dog is asleep"
     )
-    assert len(of_titles(corpus, 1, 0)) == 1
+    assert len(title_groups(corpus, 1, 0)) == 1
 
 
 def test_paths_of_a_graph_teach_as_texts_do():
-    part = Texts("path", ("A -> made -> B",), ("A -> near -> C",))
-    assert of_paths([Example("1", "who made it", ("A",), ("made",), (part,))]) == [
+    part = CandidateTexts("path", ("A -> made -> B",), ("A -> near -> C",))
+    assert path_groups([TrainingExample("1", "who made it", ("A",), ("made",), (part,))]) == [
         Group("who made it", part.positives, part.negatives)
     ]
 
@@ -104,9 +110,9 @@ def test_the_figure_is_ndcg_and_ties_do_not_help():
     by = lambda **scores: (
         lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
     )
-    assert rerankers.figure(by(right=1.0), [group]) == 1.0
-    assert rerankers.figure(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
-    assert rerankers.figure(
+    assert rerankers.mean_ndcg(by(right=1.0), [group]) == 1.0
+    assert rerankers.mean_ndcg(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
+    assert rerankers.mean_ndcg(
         by(right=1.0), [group, Group("?", ("wrong",), ("right",))]
     ) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
@@ -127,7 +133,7 @@ class Rival:
 
 def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    told = reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
+    told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert (
         told["kept"]
         and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
@@ -143,12 +149,15 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
         served.score(task, texts), abs=1e-4
     )
     # not done twice
-    assert reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)["steps"] == told["steps"]
+    assert (
+        reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)["steps"]
+        == told["steps"]
+    )
 
 
 def test_one_that_does_not_is_not_kept(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
-    told = reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
+    told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
     assert (
         "python -m core finetune reranker"
@@ -158,7 +167,7 @@ def test_one_that_does_not_is_not_kept(house, monkeypatch):
 
 def test_the_command_tells_both_figures(house, capsys):
     given = "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 --tokens 32"
-    assert main(given.split()) == OK
+    assert main(given.split()) == EXIT_OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
 
@@ -167,15 +176,21 @@ def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
     house, monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
-    told = reranker_run.ship(house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, NO_WATCH)
+    reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
+    told = reranker_run.ship_reranker(
+        house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, NO_WATCH
+    )
     assert (
         told["rank"] == 8
         and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
     )
     whole = house.engine.models.scorer("reranker-finetuned")
     served = ChangedEncoder(
-        str(reranker_run.base_folder(house.engine)), "small", 8, 32, tmp_path / "ships" / "small"
+        str(reranker_run.base_encoder_folder(house.engine)),
+        "small",
+        8,
+        32,
+        tmp_path / "ships" / "small",
     )
     task, texts = (
         Task("where is the ant"),
@@ -195,10 +210,10 @@ def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(
     house, monkeypatch, tmp_path
 ):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
-        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
+        reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
+    reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
     with pytest.raises(BadInput, match="name a higher rank"):
-        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 1, 32, NO_WATCH)
+        reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 1, 32, NO_WATCH)
     assert not (tmp_path / "small").exists()

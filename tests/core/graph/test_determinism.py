@@ -5,16 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from core.graph.pagerank.best import top_pagerank
+from core.graph.pagerank.top_nodes import top_pagerank
 
 CODE = """
 import sys, tempfile, hashlib
 import numpy as np
 from core.graph.building.build import build
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import Local
 from core.graph.names.lookup import names
 from core.graph.algorithms.neighbourhood import induced
-from core.graph.pagerank.best import top_pagerank
+from core.graph.pagerank.top_nodes import top_pagerank
 from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.graph.algorithms.walks import random_walks
 from core.types import Subgraph

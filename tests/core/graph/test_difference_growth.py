@@ -8,8 +8,8 @@ import pytest
 from core.graph.building.build import build
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.difference import graph_difference, name_key, union
-from core.graph.growth import Growth
+from core.graph.difference import comparison_key, graph_difference, graph_union
+from core.graph.growth import GraphGrowth
 from tests.core.operators.texts.kit import plain, story
 
 
@@ -68,12 +68,15 @@ def test_it_is_the_same_from_the_other_side_and_nothing_for_one_graph_and_itself
 
 
 def test_names_are_compared_without_case_accents_and_marks():
-    assert name_key("“Zürich”,") != "" and name_key("ZÜRICH") == name_key("Zurich,") == "zurich"
-    assert name_key("...") == "..."  # a name of marks alone stays one
+    assert (
+        comparison_key("“Zürich”,") != ""
+        and comparison_key("ZÜRICH") == comparison_key("Zurich,") == "zurich"
+    )
+    assert comparison_key("...") == "..."  # a name of marks alone stays one
 
 
 def test_growth_counts_each_node_with_its_first_chunk():
-    growth = Growth(story())
+    growth = GraphGrowth(story())
     assert growth.first("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first("edges").tolist() == [
         1,
         1,
@@ -92,14 +95,16 @@ def test_growth_of_what_no_chunk_names_and_of_nothing(tmp_path):
     loose = assemble(
         "loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks
     )
-    growth = Growth(loose)
+    growth = GraphGrowth(loose)
     assert (
         growth.nodes.tolist() == [2]
         and growth.edges.tolist() == [1]
         and growth.first("nodes").tolist() == [-1, 0]
     )
-    assert Growth(plain()).nodes.tolist() == [0, 0, 0, 0]
-    assert np.array_equal(Growth(build([("A", "r", "B")], tmp_path / "c", "triples")).nodes, [])
+    assert GraphGrowth(plain()).nodes.tolist() == [0, 0, 0, 0]
+    assert np.array_equal(
+        GraphGrowth(build([("A", "r", "B")], tmp_path / "c", "triples")).nodes, []
+    )
 
 
 def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_path):
@@ -110,7 +115,7 @@ def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_pa
     )
     second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
     # Shares of relations' ends: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
-    both = union(first, second, 3)
+    both = graph_union(first, second, 3)
     assert both.names == (["Ann", "Bob", ""], ["ANN", "Bob", "Eve"])
     assert both.pairs == ({(0, 1)}, {(0, 1), (0, 2)})
-    assert union(first, second, 0).names == ([], [])
+    assert graph_union(first, second, 0).names == ([], [])

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
+from core.graph.array_checks import check_ids, check_sizes
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
-from core.graph.edits import Edit, edited, unmatched
-from core.graph.fitting import check_ids, check_sizes
-from core.graph.pagerank.best import pagerank_exact
+from core.graph.edits import Edit, edit_graph, unmatched_edits
+from core.graph.pagerank.top_nodes import pagerank_exact
 
 TRIPLES = (
     ("A", "r0", "B"),
@@ -55,12 +55,12 @@ def same(graph, other):
 @pytest.mark.parametrize("name", "ABCDE")
 def test_without_a_node_it_is_the_graph_of_the_triples_that_do_not_name_it(toy, name):
     left = [triple for triple in TRIPLES if name not in (triple[0], triple[2])]
-    assert same(sound(edited(toy, [node(name)])), graph_of(left, sorted(set("ABCDE") - {name})))
+    assert same(sound(edit_graph(toy, [node(name)])), graph_of(left, sorted(set("ABCDE") - {name})))
 
 
 @pytest.mark.parametrize("triple", TRIPLES)
 def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
-    without = sound(edited(toy, [Edit("edge", triple)]))
+    without = sound(edit_graph(toy, [Edit("edge", triple)]))
     assert same(without, graph_of([one for one in TRIPLES if one != triple]))
     assert without.edited_from.edges.tolist() == [
         i for i, one in enumerate(TRIPLES) if one != triple
@@ -69,14 +69,14 @@ def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
 
 def test_what_was_is_as_it_was_and_the_new_one_is_another(toy):
     before, digest = said(toy), toy.digest
-    without = edited(toy, [node("C")])
+    without = edit_graph(toy, [node("C")])
     assert said(toy) == before and toy.digest == digest != without.digest and without.folder is None
-    assert edited(toy, [node("C")]) is without and edited(toy, []) is toy
+    assert edit_graph(toy, [node("C")]) is without and edit_graph(toy, []) is toy
 
 
 def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
     graph = graph_of([("a", "knows", "x"), ("b", "knows", "x"), ("b", "likes", "b")], "abx")
-    merged = sound(edited(graph, [Edit("merge", ("b", "a"))]))
+    merged = sound(edit_graph(graph, [Edit("merge", ("b", "a"))]))
     assert said(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
     assert merged.edited_from.new_nodes.tolist() == [
         True,
@@ -85,23 +85,23 @@ def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
 
 
 def test_a_renamed_node_is_found_by_its_new_name_alone(toy):
-    renamed = sound(edited(toy, [Edit("rename", ("A", "Z"))]))
+    renamed = sound(edit_graph(toy, [Edit("rename", ("A", "Z"))]))
     assert renamed.nodes_named("Z") == (0,) and renamed.nodes_named("A") == ()
-    assert said(edited(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(
-        edited(toy, [node("A")])
+    assert said(edit_graph(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(
+        edit_graph(toy, [node("A")])
     )
 
 
 def test_names_stay_in_order_for_searching(toy):
     for edits in ([node("B")], [Edit("rename", ("A", "Z"))], [Edit("merge", ("E", "B"))]):
-        graph = edited(toy, edits)
+        graph = edit_graph(toy, edits)
         names = [graph.node_name(int(one)) for one in graph.name_order]
         assert names == sorted(names) and all(graph.nodes_named(name) for name in names)
 
 
 def test_pagerank_of_the_rest_is_that_of_the_graph_of_the_rest(toy):
     left = [triple for triple in TRIPLES if "B" not in (triple[0], triple[2])]
-    one, other = edited(toy, [node("B")]), graph_of(left, "ACDE")
+    one, other = edit_graph(toy, [node("B")]), graph_of(left, "ACDE")
     assert np.allclose(pagerank_exact(one, [0], 0.5), pagerank_exact(other, [0], 0.5), atol=1e-9)
 
 
@@ -125,7 +125,7 @@ def texts():
 
 
 def test_a_passage_takes_along_what_comes_from_it_alone():
-    without = sound(edited(texts(), [Edit("passage", ("carol",))]))
+    without = sound(edit_graph(texts(), [Edit("passage", ("carol",))]))
     assert said(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
     columns = without.columns
     assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [
@@ -154,7 +154,7 @@ def test_a_passage_takes_along_what_comes_from_it_alone():
 
 
 def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
-    merged = sound(edited(texts(), [Edit("merge", ("Marley", "Fred"))]))
+    merged = sound(edit_graph(texts(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
     assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
     # that of Marley alone has nobody left
@@ -170,16 +170,16 @@ def test_what_a_graph_has_not_is_left_and_named(toy):
         Edit("merge", ("A", "Q")),
         node("C"),
     ]
-    assert unmatched(toy, edits) == tuple(edits[:-1]) and said(edited(toy, edits)) == said(
-        edited(toy, [node("C")])
-    )
-    assert unmatched(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (
+    assert unmatched_edits(toy, edits) == tuple(edits[:-1]) and said(
+        edit_graph(toy, edits)
+    ) == said(edit_graph(toy, [node("C")]))
+    assert unmatched_edits(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (
         Edit("edge", ("A", "r1", "C")),
     )
 
 
 def test_all_may_be_taken_away(toy):
-    empty = sound(edited(toy, [node(name) for name in "ABCDE"]))
+    empty = sound(edit_graph(toy, [node(name) for name in "ABCDE"]))
     assert (empty.n_nodes, empty.n_edges) == (0, 0)
 
 
@@ -214,7 +214,7 @@ def test_hostile_text_is_no_edit(text):
     )
 )
 def test_every_edit_leaves_a_sound_graph(edits):
-    graph = sound(edited(graph_of(TRIPLES), edits))
+    graph = sound(edit_graph(graph_of(TRIPLES), edits))
     assert all(
         tuple(text.split(" -> ")) in TRIPLES or Edit("merge", ("A", "B")) in edits
         for text in said(graph)[0]

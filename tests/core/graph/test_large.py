@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from core.errors import BadInput, Cancelled
-from core.graph.building.build import build, in_memory
-from core.graph.large.sources import Numbers
+from core.errors import BadInput, RunCancelled
+from core.graph.building.build import build, build_in_memory
+from core.graph.large.sources import NumberSource
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.triple_file import TripleFile, size_of
-from core.graph.storage.write import write
-from core.graph.store import ARRAYS, Graph
+from core.graph.readers.triple_file import TripleFile, parse_memory
+from core.graph.storage.store_files import write_store
+from core.graph.store import STORE_ARRAYS, Graph
 from core.watch import Watch
 from tests.core.graph.verifying import verify
 from tests.triples import read_triples
@@ -70,7 +70,7 @@ def small(path, **how):
 
 
 def same(graph, other):
-    for key in (*ARRAYS, "names_utf8"):
+    for key in (*STORE_ARRAYS, "names_utf8"):
         left, right = getattr(graph, key), getattr(other, key)
         assert left.dtype == right.dtype and np.array_equal(left, right), key
     return graph.digest == other.digest and graph.relation_names == other.relation_names
@@ -81,13 +81,16 @@ def same(graph, other):
 def test_the_very_same_store_as_in_memory(tmp_path, seed, memory):
     triples = some(seed=seed)
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=memory), tmp_path / "g", "g")
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, build_in_memory(triples, "g"))
     verify(graph)
     known = sorted(path.name for path in (tmp_path / "g").iterdir())
     assert known == sorted([graph.data_folder.name, "graph.json"])
-    expected = in_memory(triples, "g")
-    write(
-        tmp_path / "h", {key: getattr(expected, key) for key in ARRAYS}, expected.names_utf8, None
+    expected = build_in_memory(triples, "g")
+    write_store(
+        tmp_path / "h",
+        {key: getattr(expected, key) for key in STORE_ARRAYS},
+        expected.names_utf8,
+        None,
     )
     for path in (tmp_path / "h").iterdir():
         assert path.read_bytes() == (graph.data_folder / path.name).read_bytes(), path.name
@@ -101,7 +104,7 @@ def test_a_file_gives_the_same_ids_below_and_above_the_size_read_at_once(
 ):
     (tmp_path / name).write_text(text or "\n".join(NT), "utf-8")
     below = build(tmp_path / name, tmp_path / "below", "g")
-    monkeypatch.setattr("core.graph.large.sources.SMALL", 0)
+    monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 0)
     above = build(tmp_path / name, tmp_path / "above", "g")
     assert (
         same(above, below)
@@ -121,7 +124,7 @@ def test_one_node_with_nearly_all_edges_is_cut_into_pieces(tmp_path):
         (f"n{i}", "r0", "hub") for i in range(1000)
     ]
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=20_000), tmp_path / "g", "g")
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, build_in_memory(triples, "g"))
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz", ".tsv.zst"])
@@ -140,7 +143,7 @@ def test_packed_files_and_line_ends(tmp_path, suffix):
     }
     (tmp_path / f"t{suffix}").write_bytes(packed[suffix])
     graph = build(small(tmp_path / f"t{suffix}"), tmp_path / "g", "g")
-    assert same(graph, in_memory(read_triples(tmp_path / f"t{suffix}"), "g"))
+    assert same(graph, build_in_memory(read_triples(tmp_path / f"t{suffix}"), "g"))
     assert graph.node_name(graph.n_nodes - 2) == "last" and graph.n_edges == 301
 
 
@@ -160,14 +163,14 @@ def test_commas_and_columns(tmp_path, quoted):
     if quoted:
         lines[200:203] = ['7,"a, ""x""",r1,"two', 'lines"', '8,plain,r2,"c"']
     (tmp_path / "t.csv").write_text("id,head,relation,tail\n" + "\n".join(lines) + "\n")
-    expected = in_memory(read_triples(tmp_path / "t.csv"), "g")
+    expected = build_in_memory(read_triples(tmp_path / "t.csv"), "g")
     graph = build(small(tmp_path / "t.csv", memory=70_000), tmp_path / "g", "g")
     assert same(graph, expected)
     assert bool(graph.nodes_named('a, "x"')) == quoted
     turned = small(tmp_path / "t.csv", columns=(4, 3, 2))
     assert same(
         build(turned, tmp_path / "t", "g"),
-        in_memory(read_triples(tmp_path / "t.csv", columns=(4, 3, 2)), "g"),
+        build_in_memory(read_triples(tmp_path / "t.csv", columns=(4, 3, 2)), "g"),
     )
 
 
@@ -183,7 +186,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
             nonlocal left, looks
             looks, left = looks + 1, left - 1
             if not left:
-                raise Cancelled()
+                raise RunCancelled()
 
         try:
             graph = build(
@@ -193,11 +196,11 @@ def test_any_interruption_is_taken_up_again(tmp_path):
                 watch=Watch(check, lambda text, share: phases.append(share)),
             )
             break
-        except Cancelled:
+        except RunCancelled:
             assert (tmp_path / "g" / "unfinished").is_dir() and not (
                 tmp_path / "g" / "graph.json"
             ).exists()
-    assert turn > 5 and same(graph, in_memory(triples, "g"))
+    assert turn > 5 and same(graph, build_in_memory(triples, "g"))
     once = []
     build(small(source), tmp_path / "h", "g", watch=Watch(lambda: once.append(1)))
     assert looks < 2.5 * len(once) + turn  # what was finished was not done again
@@ -227,7 +230,7 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
         watch=Watch(report=lambda text, share: told.append(text)),
     )
     assert told[0] == "Sorting triples by tail"
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, build_in_memory(triples, "g"))
 
 
 def test_a_changed_source_starts_anew(tmp_path):
@@ -235,12 +238,12 @@ def test_a_changed_source_starts_anew(tmp_path):
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "spill" / "codes-2").exists():
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         build(small(source), tmp_path / "g", "g", watch=Watch(stop))
     written(source, some(300, seed=5))
-    assert same(build(small(source), tmp_path / "g", "g"), in_memory(some(300, seed=5), "g"))
+    assert same(build(small(source), tmp_path / "g", "g"), build_in_memory(some(300, seed=5), "g"))
 
 
 def test_a_kill_just_before_the_store_is_in_place(tmp_path):
@@ -250,12 +253,12 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "store" / "source.json").exists():
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         build(small(source), tmp_path / "g", "g", watch=Watch(stop))
     (tmp_path / "g" / "unfinished" / "store").rename(tmp_path / "g" / "data-0123456789abcdef")
-    assert same(build(small(source), tmp_path / "g", "g"), in_memory(triples, "g"))
+    assert same(build(small(source), tmp_path / "g", "g"), build_in_memory(triples, "g"))
     assert len(list((tmp_path / "g").iterdir())) == 2
 
 
@@ -266,9 +269,9 @@ def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
     def stop():
         looks.append(1)
         if len(looks) == 9:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         build(small(tmp_path / "t.tsv", keep=False), tmp_path / "g", "g", watch=Watch(stop))
     assert not (tmp_path / "g").exists()
 
@@ -331,7 +334,7 @@ def test_relations_are_left_out_by_pattern(tmp_path, how):
         for triple in triples
         if triple[1] in ("people.person.born", "type.object.type_of", "commons.x")
     ]
-    assert same(graph, in_memory(kept, "g"))
+    assert same(graph, build_in_memory(kept, "g"))
     assert source.tally.dropped == {"common.*": 40, "*sameAs*": 40, "type.object.type": 40}
 
 
@@ -360,7 +363,7 @@ def test_ntriples(tmp_path, count):
         for i in range(count)
     ]
     (tmp_path / "t.nt").write_text("\r\n".join(lines))
-    expected = in_memory(read_triples(tmp_path / "t.nt"), "g")
+    expected = build_in_memory(read_triples(tmp_path / "t.nt"), "g")
     assert same(build(small(tmp_path / "t.nt"), tmp_path / "g", "g"), expected)
     source = small(tmp_path / "t.nt", drop=("*sameAs*",))
     assert build(
@@ -404,7 +407,7 @@ def test_numbers_keep_their_ids(tmp_path):
         for start in range(first, len(every), 37):
             yield tuple(every[start : start + 37].T)
 
-    computed = build(Numbers(("test",), 601, columns, memory=9_000), tmp_path / "h", "g")
+    computed = build(NumberSource(("test",), 601, columns, memory=9_000), tmp_path / "h", "g")
     assert same(computed, graph)
 
 
@@ -429,14 +432,16 @@ def test_too_many_relations_and_no_triples_are_told(tmp_path):
 
 
 def test_the_command_says_what_was_left_out(tmp_path, capsys):
-    from core.cli import OK, main
+    from core.cli import EXIT_OK, main
 
     written(
         tmp_path / "t.tsv",
         [("a", "people.x", "b"), ("only one",), ("c", "common.y", "d"), ("e", "z.sameAs", "f")],
     )
     options = ["--memory", "64MiB", "--skip-bad", "--drop-relations", "common.*, *sameAs*"]
-    assert main(["build", str(tmp_path / "t.tsv"), "--out", str(tmp_path / "g"), *options]) == OK
+    assert (
+        main(["build", str(tmp_path / "t.tsv"), "--out", str(tmp_path / "g"), *options]) == EXIT_OK
+    )
     assert capsys.readouterr().out.splitlines() == [
         f"2 entities, 1 triples, 1 relations in {tmp_path / 'g'}",
         "1 line left out, wrong number of columns: line 2",
@@ -445,7 +450,8 @@ def test_the_command_says_what_was_left_out(tmp_path, capsys):
     ]
     (tmp_path / "n.tsv").write_text("0\t0\t5\n")
     assert (
-        main(["build", str(tmp_path / "n.tsv"), "--out", str(tmp_path / "n"), "--integers"]) == OK
+        main(["build", str(tmp_path / "n.tsv"), "--out", str(tmp_path / "n"), "--integers"])
+        == EXIT_OK
     )
     assert capsys.readouterr().out == f"6 entities, 1 triples, 1 relations in {tmp_path / 'n'}\n"
 
@@ -455,25 +461,25 @@ def test_the_command_says_what_was_left_out(tmp_path, capsys):
     [("2GiB", 2 << 30), ("800 MB", 800 << 20), ("0.5g", 1 << 29), ("100000000", 100_000_000)],
 )
 def test_memory_in_words(text, size):
-    assert size_of(text) == size
+    assert parse_memory(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "much", "1MB", "-2GiB"])
 def test_memory_that_cannot_be(text):
     with pytest.raises(BadInput):
-        size_of(text)
+        parse_memory(text)
 
 
 def test_white_space_is_what_python_says():
-    from core.graph.readers.textkernels import blank
+    from core.graph.readers.text_loops import is_blank
 
     for code in (*range(0x3100), 0xFEFF, 0x1F3AC):
         letter = np.frombuffer(chr(code).encode("utf-8", "surrogatepass"), np.uint8)
-        assert blank(letter, 0, len(letter)) == chr(code).isspace(), hex(code)
+        assert is_blank(letter, 0, len(letter)) == chr(code).isspace(), hex(code)
 
 
 def test_names_in_order_of_their_bytes():
-    from core.graph.bytes.byte_order import in_order
+    from core.graph.bytes.byte_order import sorted_pieces
 
     rng = random.Random(3)
     names = [
@@ -491,7 +497,8 @@ def test_names_in_order_of_their_bytes():
     offsets = np.cumsum([0, *map(len, encoded)])
     for memory in (1 << 30, 9_000):
         pieces = [
-            ids for _, ids in in_order(np.frombuffer(b"".join(encoded), np.uint8), offsets, memory)
+            ids
+            for _, ids in sorted_pieces(np.frombuffer(b"".join(encoded), np.uint8), offsets, memory)
         ]
         assert (len(pieces) > 1) == (memory == 9_000)
         assert np.concatenate(pieces).tolist() == sorted(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.graph.algorithms import leiden as by_size
-from core.graph.building.build import in_memory
-from core.graph.large.array_leiden import inner_edges, leiden, linked, quotient
+from core.graph.building.build import build_in_memory
+from core.graph.large.array_leiden import inner_edges, leiden, linked, quotient_graph
 
 BOUND = 0.02  # of modularity, that it may be below igraph's
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=40)
@@ -69,10 +69,10 @@ def test_modularity_is_igraphs_and_stays_that_of_the_groups_as_nodes(pairs, labe
     )
     known = igraph.Graph(n=12, edges=pairs).modularity(labels.tolist())
     assert modularity(links, labels) == pytest.approx(known)
-    smaller = quotient(links, labels)
+    smaller = quotient_graph(links, labels)
     alone = np.arange(smaller.n_nodes)
     assert modularity(smaller, alone) == pytest.approx(known)
-    again = quotient(smaller, np.minimum(alone, 1).astype(np.int32))
+    again = quotient_graph(smaller, np.minimum(alone, 1).astype(np.int32))
     assert modularity(again, np.arange(again.n_nodes)) == pytest.approx(
         modularity(links, np.minimum(labels, 1))
     )
@@ -123,24 +123,24 @@ def test_edges_among_nodes():
 @pytest.mark.parametrize("size", [10, 100])
 def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, size):
     n, edges = planted(8, 30, 0.4, 0.01)
-    graph = in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
+    graph = build_in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
     links = linked(n, edges)
-    known = by_size.detect(graph, size)
+    known = by_size.detect_communities(graph, size)
     for largest in (len(edges) - 1, 40):  # the parts go to igraph, or not even these
-        monkeypatch.setattr(by_size, "LARGEST", largest)
-        labels = by_size.detect(graph, size)
+        monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", largest)
+        labels = by_size.detect_communities(graph, size)
         assert labels.dtype == np.int32 and labels[0] == 0
         assert modularity(links, labels) >= modularity(links, known) - BOUND
 
 
 def test_too_little_memory_is_said_of_large_graphs_alone(films, monkeypatch):
     monkeypatch.setattr(by_size, "free_memory", lambda: 5)
-    assert by_size.too_large(films) == ""
-    monkeypatch.setattr(by_size, "LARGEST", 3)
+    assert by_size.clustering_refusal(films) == ""
+    monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", 3)
     with pytest.raises(
         BadInput,
         match="5 triples .* 1 MB",
     ):
-        by_size.detect(films, 10)
+        by_size.detect_communities(films, 10)
     monkeypatch.setattr(by_size, "free_memory", lambda: 500)
-    assert by_size.too_large(films) == ""
+    assert by_size.clustering_refusal(films) == ""

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadParameter
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.types import Path
 from tests.core.graph.strategies import TRIPLE, directions
 
 graphs = st.lists(TRIPLE, min_size=1, max_size=24).map(
-    lambda triples: in_memory([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], "g")
+    lambda triples: build_in_memory([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], "g")
 )
 
 

@@ -2,7 +2,7 @@
 
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.texts import leaves
+from core.graph.texts import chunk_nodes
 
 CHUNKS = Table.of(
     id=["Marley", "Scrooge"],
@@ -20,14 +20,14 @@ def test_an_entity_named_as_the_only_chunk_that_tells_of_it_is_no_chunk():
         {},
         CHUNKS,
     )
-    assert leaves(graph, [0, 1]) == {}
+    assert chunk_nodes(graph, [0, 1]) == {}
 
 
 def test_the_chunks_of_a_tree_are_its_leaves():
     nodes = {"description": ["", "", "Both."], "chunks": [[0], [1], [0, 1]], "level": [0, 0, 1]}
     graph = assemble("tree", ["Marley", "Scrooge", "summary"], [], nodes, {}, CHUNKS)
     names = graph.names([0, 1, 2])
-    assert {names[node]: row for node, row in leaves(graph, [0, 1, 2]).items()} == {
+    assert {names[node]: row for node, row in chunk_nodes(graph, [0, 1, 2]).items()} == {
         "Marley": 0,
         "Scrooge": 1,
     }

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 import zstandard
 
-from core.errors import BadInput, Cancelled
-from core.importing import IMPORTERS, KINDS, importers_named, recognise
+from core.errors import BadInput, RunCancelled
+from core.importing import IMPORT_KINDS, IMPORTERS, importers_named, recognise
 from core.watch import Watch
 from tests.core.importing.examples import (
     CHECKS,
@@ -57,7 +57,7 @@ def copied(key, tmp_path, data, end=""):
 
 def test_every_importer_has_an_example_or_is_known_to_have_none():
     assert [key for key in IMPORTERS if key not in KEYS] == WITHOUT_FILES
-    assert {one.kind for one in IMPORTERS.values()} == set(KINDS) == {*CHECKS, "database"}
+    assert {one.kind for one in IMPORTERS.values()} == set(IMPORT_KINDS) == {*CHECKS, "database"}
     assert importers_named("graph/turtle") == [IMPORTERS["graph/turtle"]]
     assert len(importers_named("index")) == 6
     with pytest.raises(BadInput, match="graph/turtle"):
@@ -117,9 +117,9 @@ def test_letters_of_other_encodings_are_read(tmp_path, key):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_cancelled_reading_ends(key):
     def cancelled():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         IMPORTERS[key].read_file(example(key), watch=Watch(cancelled))
 
 

@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.graph.building.build import build
-from core.graph.edits import Edit, edited
+from core.graph.edits import Edit, edit_graph
 from core.graph.names.head_types import head_types
-from core.graph.names.phrases import Phrase, chain_text, doer, phrase, plural
+from core.graph.names.phrases import Phrase, agent_noun, chain_text, plural, relation_phrase
 from core.indexes import chains as module
 from core.indexes.chains import (
     ChainIndex,
     chain_index,
     fingerprint,
-    in_steps,
     possible_chains,
-    takes_part,
+    possible_steps,
+    quantise_rows,
     token_vectors,
 )
-from core.indexes.masking import masked
-from core.indexes.place import index_folder
+from core.indexes.index_storage import index_folder
+from core.indexes.question_masks import mask_entities
 from core.watch import Watch
 from tests.films import TRIPLES, Bag
 
@@ -48,11 +48,11 @@ def films(tmp_path):
     ],
 )
 def test_relation_names_in_words(name, said):
-    assert phrase(name) == said
+    assert relation_phrase(name) == said
 
 
 def test_english_by_rule():
-    assert [doer(w) for w in ("directed", "written", "edited", "created", "founded")] == [
+    assert [agent_noun(w) for w in ("directed", "written", "edited", "created", "founded")] == [
         "director",
         "writer",
         "editor",
@@ -70,7 +70,9 @@ def test_english_by_rule():
 
 
 def test_a_chain_in_words_runs_from_its_last_step_to_its_first():
-    phrases = [phrase(name) for name in ("directed_by", "written_by", "has_genre", "release_year")]
+    phrases = [
+        relation_phrase(name) for name in ("directed_by", "written_by", "has_genre", "release_year")
+    ]
     said = lambda *chain, kind="film": chain_text(chain, phrases, [kind] * 4)
     assert said(0) == "the director of the film X" and said(1) == "the films directed by X"
     assert said(1, 4) == "the genre of the films directed by X"
@@ -79,8 +81,8 @@ def test_a_chain_in_words_runs_from_its_last_step_to_its_first():
 
 
 def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
-    phrases = [phrase(name) for name in films.relation_names]
-    has = takes_part(films)
+    phrases = [relation_phrase(name) for name in films.relation_names]
+    has = possible_steps(films)
 
     def encode(
         texts,
@@ -111,7 +113,7 @@ def test_the_steps_of_each_node(films):
     names = films.names(range(films.n_nodes))
     table = {
         name: dict(zip(row.indices.tolist(), row.data.tolist()))
-        for name, row in zip(names, takes_part(films))
+        for name, row in zip(names, possible_steps(films))
     }
     assert table == {
         "One": {0: 1, 2: 1},
@@ -123,13 +125,13 @@ def test_the_steps_of_each_node(films):
 
 
 def test_chains_that_the_graph_has(films):
-    chains, found = possible_chains(takes_part(films), 2, "both", 100)
+    chains, found = possible_chains(possible_steps(films), 2, "both", 100)
     assert chains == [(code,) for code in range(8)] + PAIRS and found == 19
-    assert possible_chains(takes_part(films), 3, "out", 100) == (
+    assert possible_chains(possible_steps(films), 3, "out", 100) == (
         [(0,), (2,), (4,), (6,)],
         4,
     )
-    capped, found = possible_chains(takes_part(films), 2, "both", 10)
+    capped, found = possible_chains(possible_steps(films), 2, "both", 10)
     # from Ann, where two films lead
     assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
 
@@ -140,7 +142,7 @@ def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
         ("p0", "has_genre", "odd")
     ]
     graph = build(triples, tmp_path / "rare", "rare", "both")
-    assert (0, 2) not in possible_chains(takes_part(graph), 2, "both", 100)[0]
+    assert (0, 2) not in possible_chains(possible_steps(graph), 2, "both", 100)[0]
 
 
 def test_scores_by_hand():
@@ -148,7 +150,7 @@ def test_scores_by_hand():
     index = ChainIndex(
         ((0,), (1,), (2,)),
         ("", "", ""),
-        *in_steps(np.array([a, a, c, a, b])),
+        *quantise_rows(np.array([a, a, c, a, b])),
         np.array([0, 1, 3, 5]),
         3,
     )
@@ -164,7 +166,7 @@ def test_scores_by_hand():
 
 def test_rows_in_whole_steps():
     rows = np.array([[0.6, -0.8], [0.0, 0.0], [0.02, 1.0]])
-    whole, scales = in_steps(rows)
+    whole, scales = quantise_rows(rows)
     # 0.6 / 0.8 x 127 = 95.25
     assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(
         0.8 / 127
@@ -192,7 +194,7 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
         and first.texts[first.place[(1, 2)]] == "the genre of the things directed by X"
     )
     (file,) = index_folder(films).glob("chains-*.npz")
-    module.forget(films)
+    module.forget_chains(films)
     stamp = file.stat().st_mtime_ns
     again = chain_index(films, encoder, 2)
     assert (
@@ -202,42 +204,42 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
     )
     assert file.stat().st_mtime_ns == stamp
     file.write_bytes(file.read_bytes()[:100])  # damaged: built again
-    module.forget(films)
+    module.forget_chains(films)
     assert chain_index(films, encoder, 2).texts == first.texts and file.stat().st_size > 100
     assert (0, 1) in first.beginnings and (0, 0) not in first.beginnings
 
 
 def test_a_cancelled_build_keeps_nothing(films):
     def check():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         chain_index(films, Bag(), 3, watch=Watch(check))
     assert not list(index_folder(films).glob("chains-*"))
 
 
 def test_masked_questions(films):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
-    one, ann = names(films).find("One"), names(films).find("Ann")
-    assert masked(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
-    assert masked(films, "what did ann direct", (ann,)) == "what did X direct"
-    assert masked(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
+    one, ann = name_lookup(films).find("One"), name_lookup(films).find("Ann")
+    assert mask_entities(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
+    assert mask_entities(films, "what did ann direct", (ann,)) == "what did X direct"
+    assert mask_entities(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
     # as named first
     assert (
-        masked(films, "who made One and why was one made", (one,))
+        mask_entities(films, "who made One and why was one made", (one,))
         == "who made X and why was one made"
     )
-    assert masked(films, "who directed it", (one,)) == "who directed it"
+    assert mask_entities(films, "who directed it", (one,)) == "who directed it"
 
 
 def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(
     films,
 ):
-    rest, encoder = edited(films, [Edit("node", ("Drama",))]), Bag()
+    rest, encoder = edit_graph(films, [Edit("node", ("Drama",))]), Bag()
     known, alone = (
         chain_index(rest, encoder, 2),
-        module.build(rest, encoder, 2, "both"),
+        module.build_chain_index(rest, encoder, 2, "both"),
     )
     assert (
         known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from core.errors import Cancelled
-from core.graph.algorithms.leiden import Communities, detect
+from core.errors import RunCancelled
+from core.graph.algorithms.leiden import NodeCommunities, detect_communities
 from core.graph.building.build import build
-from core.indexes.communities import communities
-from core.indexes.place import index_folder
+from core.indexes.communities import load_communities
+from core.indexes.index_storage import index_folder
 from core.watch import Watch
 
 # Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
@@ -18,7 +18,7 @@ BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
 def found(graph, size=10):
-    return detect(graph, size)
+    return detect_communities(graph, size)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def bridge(tmp_path):
 
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
     assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by name: A B C D E F
-    known = Communities(found(bridge))
+    known = NodeCommunities(found(bridge))
     assert (
         len(known) == 2
         and known.members(1).tolist() == [3, 4, 5]
@@ -55,7 +55,7 @@ def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
 
 
 def test_every_node_has_a_community_and_a_lone_one_its_own(films):
-    known = Communities(found(films))
+    known = NodeCommunities(found(films))
     together = np.concatenate([known.members(c) for c in range(len(known))])
     assert sorted(together.tolist()) == list(range(films.n_nodes))
 
@@ -76,24 +76,24 @@ def test_another_process_finds_the_same(bridge):
 
 
 def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeypatch):
-    first = communities(bridge).of
+    first = load_communities(bridge).of
     file = index_folder(bridge) / "communities-10.npy"
     assert file.parent.parent == bridge.folder / "indexes" and [
         p.name for p in file.parent.iterdir()
     ] == [file.name]
     with monkeypatch.context() as patch:
-        patch.setattr("core.indexes.communities.detect", None)  # would raise if asked
-        assert communities(bridge).of.tolist() == first.tolist()
+        patch.setattr("core.indexes.communities.detect_communities", None)  # would raise if asked
+        assert load_communities(bridge).of.tolist() == first.tolist()
     for damage in (b"", file.read_bytes()[:-5], b"garbage"):
         file.write_bytes(damage)
-        assert communities(bridge).of.tolist() == first.tolist()
+        assert load_communities(bridge).of.tolist() == first.tolist()
         assert np.load(file).tolist() == first.tolist()
 
 
 def test_a_cancelled_search_keeps_nothing(bridge):
     def stop():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
-        communities(bridge, watch=Watch(stop))
+    with pytest.raises(RunCancelled):
+        load_communities(bridge, watch=Watch(stop))
     assert not list(index_folder(bridge).iterdir())

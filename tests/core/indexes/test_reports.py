@@ -6,12 +6,12 @@ import sqlite3
 import numpy as np
 import pytest
 
-from core.errors import Cancelled, StoreError
-from core.graph.algorithms.leiden import Communities
+from core.errors import RunCancelled, StoreError
+from core.graph.algorithms.leiden import NodeCommunities
 from core.graph.building.build import build
-from core.indexes.place import index_folder
-from core.indexes.reports import FACTS_TOKENS, Reports, report_prompt
-from core.models.base import Reply
+from core.indexes.index_storage import index_folder
+from core.indexes.reports import MAX_FACTS_TOKENS, ReportStore, report_prompt
+from core.models.base import ChatReply
 from core.watch import Watch
 
 SAID = json.dumps(
@@ -29,7 +29,7 @@ class Writer:
 
     def reply(self, messages, **_):
         self.asked.append(messages)
-        return Reply(self.replies.pop(0) if len(self.replies) > 1 else self.replies[0], 100, 20)
+        return ChatReply(self.replies.pop(0) if len(self.replies) > 1 else self.replies[0], 100, 20)
 
 
 @pytest.fixture
@@ -41,7 +41,9 @@ def films(tmp_path):
 
 def reports(graph, chat, signature="a"):
     # by name: 1999 Ann Drama One Two; communities {One, Drama} and {Ann, Two, 1999}
-    return Reports(graph, Communities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature)
+    return ReportStore(
+        graph, NodeCommunities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature
+    )
 
 
 def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
@@ -67,7 +69,7 @@ def test_a_hub_is_told_of_within_bounds(tmp_path):
     content = report_prompt(hub, np.array([1]))[1]["content"]  # the second name is 1999
     assert (
         "1999" in content
-        and len(content) < FACTS_TOKENS * 3.5 + 300
+        and len(content) < MAX_FACTS_TOKENS * 3.5 + 300
         and "film 00000 -> release_year -> 1999" in content
     )
 
@@ -93,9 +95,11 @@ def test_another_model_other_members_or_another_prompt_need_another_report(films
     reports(films, Writer(SAID)).get(1)
     assert reports(films, None).saved(1) is not None
     assert reports(films, None, "b").saved(1) is None
-    other = Reports(films, Communities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a")
+    other = ReportStore(
+        films, NodeCommunities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a"
+    )
     assert other.saved(1) is None
-    monkeypatch.setattr("core.indexes.reports.FACTS_TOKENS", 10)
+    monkeypatch.setattr("core.indexes.reports.MAX_FACTS_TOKENS", 10)
     assert reports(films, None).saved(1) is None
 
 
@@ -116,10 +120,10 @@ def test_prepare_goes_on_where_it_was_stopped(films):
 
     def check():
         if chat.asked:
-            raise Cancelled()
+            raise RunCancelled()
 
     told = []
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         reports(films, chat).prepare(
             [1, 0, 1], Watch(check, lambda text, share: told.append((text, share)))
         )
@@ -150,7 +154,9 @@ def test_a_server_writes_many_reports_at_a_time(films):
     told = []
     with server(together=4) as (address, seen):
         chat = OpenAIChat(address, "m", "m", at_once=4)
-        each = Reports(films, Communities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a")
+        each = ReportStore(
+            films, NodeCommunities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a"
+        )
         assert each.prepare(range(5), Watch(report=lambda text, share: told.append(text))) == (5, 0)
         assert seen.most == 4 and len(set(seen.asked)) == 5
     assert (

@@ -11,18 +11,18 @@ import time
 import numpy as np
 import pytest
 
-from core.errors import BadInput, Cancelled, StoreError
+from core.errors import BadInput, RunCancelled, StoreError
 from core.graph.building.build import build as build_graph
-from core.graph.edits import Edit, edited
-from core.indexes import encoded, parts, vectors
+from core.graph.edits import Edit, edit_graph
+from core.indexes import index_parts, vector_blocks, vectors
 from core.indexes.vectors import (
-    build,
-    delete,
-    forget,
+    build_search_index,
+    build_vectors,
+    delete_vectors,
+    forget_vectors,
     kind_for,
-    opened,
-    place,
-    searchable,
+    open_vectors,
+    vector_folder,
     vector_index,
 )
 from core.runtime.meter import metered
@@ -38,7 +38,7 @@ class Counting(Bag):
 
     def encode(self, texts, watch=NO_WATCH):
         if len(self.asked) >= self.most:
-            raise Cancelled()
+            raise RunCancelled()
         self.asked += texts
         return super().encode(texts)
 
@@ -63,12 +63,18 @@ def grown(tmp_path):
 
 
 def bytes_of(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE}
+    return {
+        file.name: file.read_bytes()
+        for file in folder.iterdir()
+        if file.name != vector_blocks.DONE_FILE
+    }
 
 
 def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
     graph, told = grown(), []
-    build(graph, Saying(), "nodes", Watch(report=lambda text, share: told.append((text, share))))
+    build_vectors(
+        graph, Saying(), "nodes", Watch(report=lambda text, share: told.append((text, share)))
+    )
     n = graph.n_nodes
     steps = [(f"Encoding nodes: {done:,} of {n:,}", done / n) for done in (*range(2, n, 2), n)]
     assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
@@ -100,36 +106,36 @@ def test_the_nearest_by_hand(grown):
 
 def test_what_is_kept_is_opened_again_and_deleted(grown):
     graph, encoder = grown(), Counting()
-    first = build(graph, encoder, "nodes")
+    first = build_vectors(graph, encoder, "nodes")
     assert (
         first.facts["kind"] == "SQfp16"
         and first.facts["encoded"] == 5
         and len(encoder.asked) > 5 - 1
     )
     asked = len(encoder.asked)
-    again = opened(place(graph, encoder, "nodes"))
+    again = open_vectors(vector_folder(graph, encoder, "nodes"))
     assert (
         again.facts == first.facts
-        and len(build(graph, encoder, "nodes")) == 5
+        and len(build_vectors(graph, encoder, "nodes")) == 5
         and len(encoder.asked) == asked
     )
     held = vector_index(graph, encoder, "nodes")
-    delete(place(graph, encoder, "nodes"))
+    delete_vectors(vector_folder(graph, encoder, "nodes"))
     assert (
-        opened(place(graph, encoder, "nodes")) is None
+        open_vectors(vector_folder(graph, encoder, "nodes")) is None
         and vector_index(graph, encoder, "nodes") is not held
     )
     with pytest.raises(StoreError, match="cannot be removed"):
-        delete(place(graph, encoder, "triples"))
+        delete_vectors(vector_folder(graph, encoder, "triples"))
 
 
 def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
-    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     graph = grown()
-    index = build(graph, Bag(), "nodes")
-    folder = place(graph, Bag(), "nodes")
+    index = build_vectors(graph, Bag(), "nodes")
+    folder = vector_folder(graph, Bag(), "nodes")
     assert not list(folder.glob("block-*"))
-    blocks = encoded.Blocks(graph, "nodes", folder)
+    blocks = vector_blocks.VectorBlocks(graph, "nodes", folder)
     assert blocks.missing() == [] and [len(blocks.read(number)) for number in range(3)] == [2, 2, 1]
     assert np.array_equal(
         np.concatenate([blocks.read(n) for n in range(3)]), index.of(np.arange(5))
@@ -139,48 +145,51 @@ def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
 def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, kind):
-    monkeypatch.setattr(encoded, "BLOCK", 2)
-    monkeypatch.setattr(vectors, "EXACT", kind)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
+    monkeypatch.setattr(vectors, "EXACT_KIND", kind)
     with monkeypatch.context() as earlier:
-        earlier.setattr(encoded.Blocks, "remove_files", lambda blocks: None)
+        earlier.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
         graph, encoder = grown(), Counting()
-        build(graph, encoder, "nodes")
-    folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
-    before = opened(folder).of(np.arange(5))
-    assert len(list(folder.glob("block-*"))) == 3 and opened(folder).facts["kind"] == kind
+        build_vectors(graph, encoder, "nodes")
+    folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
+    before = open_vectors(folder).of(np.arange(5))
+    assert len(list(folder.glob("block-*"))) == 3 and open_vectors(folder).facts["kind"] == kind
     (folder / "block-000001.npy").unlink()  # killed after the first was removed
     for _ in range(2):
-        assert np.array_equal(build(graph, encoder, "nodes").of(np.arange(5)), before)
+        assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
     more = Counting()
-    again = build(grown(("New", "has_genre", "Drama")), more, "nodes")
+    again = build_vectors(grown(("New", "has_genre", "Drama")), more, "nodes")
     assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
 
 
 def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
     graph, encoder = grown(), Counting()
-    build(graph, encoder, "nodes")
-    folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
-    for name, cost in ((encoded.DONE, 0), (vectors.INDEX, 5)):
+    build_vectors(graph, encoder, "nodes")
+    folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
+    for name, cost in ((vector_blocks.DONE_FILE, 0), (vectors.INDEX_FILE, 5)):
         before = bytes_of(folder)
         (folder / name).write_bytes(b"garbage")
-        assert len(build(graph, encoder, "nodes")) == 5 and bytes_of(folder) == before
+        assert len(build_vectors(graph, encoder, "nodes")) == 5 and bytes_of(folder) == before
         assert len(encoder.asked) == asked + cost
 
 
 def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
-    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     graph, stopped = grown(), Counting(most=3 + 1)  # the first text tells encoders apart
-    with pytest.raises(Cancelled):
-        build(graph, stopped, "nodes")
-    folder = place(graph, stopped, "nodes")
+    with pytest.raises(RunCancelled):
+        build_vectors(graph, stopped, "nodes")
+    folder = vector_folder(graph, stopped, "nodes")
     assert [file.name for file in sorted(folder.glob("block-*"))] == [
         "block-000000.npy",
         "block-000001.npy",
     ]
-    assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
+    assert open_vectors(folder) is None and vectors.vector_coverage(graph, stopped, "nodes") == (
+        4,
+        5,
+    )
     told, encoder = [], Counting()
-    found = build(
+    found = build_vectors(
         graph, encoder, "nodes", Watch(report=lambda text, share: told.append((text, share)))
     )
     assert (
@@ -188,7 +197,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
         and found.facts["encoded"] == 1
         and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
     )
-    assert vectors.coverage(graph, encoder, "nodes") == (5, 5)
+    assert vectors.vector_coverage(graph, encoder, "nodes") == (5, 5)
     at_once = grown_bytes(grown, folder)
     assert bytes_of(folder) == at_once
 
@@ -196,8 +205,8 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
 def grown_bytes(grown, folder):
     """The bytes of the same vectors made in one go."""
     before = {file: file.read_bytes() for file in folder.iterdir()}
-    delete(folder)
-    build(grown(), Bag(), "nodes")
+    delete_vectors(folder)
+    build_vectors(grown(), Bag(), "nodes")
     made = bytes_of(folder)
     for file, content in before.items():
         file.write_bytes(content)
@@ -205,8 +214,8 @@ def grown_bytes(grown, folder):
 
 
 def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
-    monkeypatch.setattr(encoded, "BLOCK", 2)
-    build(grown(), Bag(), "triples")
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
+    build_vectors(grown(), Bag(), "triples")
     graph, encoder = (
         grown(
             ("Anew", "written_by", "Ann"),
@@ -215,17 +224,19 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
         ),
         Counting(),
     )
-    found = build(graph, encoder, "triples")
+    found = build_vectors(graph, encoder, "triples")
     new = {"Anew -> written_by -> Ann", "One -> written_by -> Ann", "One -> has_genre -> Comedy"}
     assert set(encoder.asked[1:]) == new and (found.facts["encoded"], found.facts["reused"]) == (
         3,
         5,
     )
-    folder = place(graph, encoder, "triples")
+    folder = vector_folder(graph, encoder, "triples")
     reused = bytes_of(folder)
-    monkeypatch.setattr(encoded, "EARLIER", 0)
-    delete(folder)
-    assert build(graph, Bag(), "triples").facts["reused"] == 0 and bytes_of(folder) == reused
+    monkeypatch.setattr(vector_blocks, "MAX_EARLIER_FOLDERS", 0)
+    delete_vectors(folder)
+    assert (
+        build_vectors(graph, Bag(), "triples").facts["reused"] == 0 and bytes_of(folder) == reused
+    )
 
 
 def test_too_many_are_refused_with_their_cost(grown):
@@ -233,8 +244,8 @@ def test_too_many_are_refused_with_their_cost(grown):
         BadInput,
         match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
     ):
-        build(grown(), Bag(), "nodes", limit=4)
-    assert len(build(grown(), Bag(), "nodes", limit=5)) == 5
+        build_vectors(grown(), Bag(), "nodes", limit=4)
+    assert len(build_vectors(grown(), Bag(), "nodes", limit=5)) == 5
 
 
 def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
@@ -245,7 +256,7 @@ def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
         match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",
     ):
         vector_index(graph, Bag(), "nodes")
-    build(graph, Bag(), "nodes")
+    build_vectors(graph, Bag(), "nodes")
     assert len(vector_index(graph, Bag(), "nodes")) == 5
 
 
@@ -257,35 +268,37 @@ def clouds(tmp_path_factory):
     made = centres[rng.integers(40, size=4000)] + 0.5 * rng.standard_normal((4000, 32))
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     folder = tmp_path_factory.mktemp("clouds")
-    for number, start in enumerate(range(0, 4000, encoded.BLOCK)):
+    for number, start in enumerate(range(0, 4000, vector_blocks.BLOCK_TEXTS)):
         np.save(
-            encoded.block_file(folder, number),
-            made[start : start + encoded.BLOCK].astype(np.float16),
+            vector_blocks.block_file(folder, number),
+            made[start : start + vector_blocks.BLOCK_TEXTS].astype(np.float16),
         )
 
     class Nodes:
         n_nodes = 4000
 
-    return encoded.Blocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(np.float32)
+    return vector_blocks.VectorBlocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(
+        np.float32
+    )
 
 
 @pytest.mark.parametrize("kind, least", [("SQfp16", 1.0), ("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
 def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
     blocks, made = clouds
-    index, *_ = searchable(blocks, NO_WATCH, kind)
-    parts.save(index, tmp_path / vectors.INDEX)
+    index, *_ = build_search_index(blocks, NO_WATCH, kind)
+    index_parts.save_index(index, tmp_path / vectors.INDEX_FILE)
     facts = f'{{"version": 1, "items": 4000, "dimension": 32, "kind": "{kind}"}}'
-    (tmp_path / encoded.DONE).write_text(facts)
-    found, hits = opened(tmp_path), 0
+    (tmp_path / vector_blocks.DONE_FILE).write_text(facts)
+    found, hits = open_vectors(tmp_path), 0
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
         # of bytes, about
         assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)
     assert hits >= least - 1e-9
-    again, *_ = searchable(blocks, NO_WATCH, kind)
-    parts.save(again, tmp_path / "again.faiss")
-    assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
+    again, *_ = build_search_index(blocks, NO_WATCH, kind)
+    index_parts.save_index(again, tmp_path / "again.faiss")
+    assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX_FILE).read_bytes()
 
 
 def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_one(
@@ -295,10 +308,10 @@ def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_o
     blocks, made = clouds
     found = {}
     for kind in ("SQfp16", "Flat"):
-        index, *_ = searchable(blocks, NO_WATCH, kind)
-        parts.save(index, tmp_path / f"{kind}.faiss")
+        index, *_ = build_search_index(blocks, NO_WATCH, kind)
+        index_parts.save_index(index, tmp_path / f"{kind}.faiss")
         facts = {"kind": kind, "items": 4000, "dimension": 32}
-        found[kind] = vectors.VectorIndex(parts.mapped(tmp_path / f"{kind}.faiss"), facts)
+        found[kind] = vectors.VectorIndex(index_parts.mapped(tmp_path / f"{kind}.faiss"), facts)
         assert found[kind].exact and np.array_equal(found[kind].of(np.arange(4000)), made)
     sizes = [(tmp_path / f"{kind}.faiss").stat().st_size for kind in found]
     assert sizes[0] < 1.01 * 4000 * 32 * 2 and sizes[1] > 4000 * 32 * 4
@@ -314,7 +327,9 @@ def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_o
 
 def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
     blocks, _ = clouds
-    exact, linked = (searchable(blocks, NO_WATCH, kind)[0] for kind in ("SQfp16", "HNSW32_SQ8"))
+    exact, linked = (
+        build_search_index(blocks, NO_WATCH, kind)[0] for kind in ("SQfp16", "HNSW32_SQ8")
+    )
     assert vectors.recall_of(exact, blocks) == 1.0
     assert 0.95 < vectors.recall_of(linked, blocks) <= 1
     assert vectors.VectorIndex(exact, {"kind": "SQfp16", "items": 4000}).approximate == ""
@@ -335,7 +350,8 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
 def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     blocks, made = clouds
     index = vectors.VectorIndex(
-        searchable(blocks, NO_WATCH, kind)[0], {"kind": kind, "items": 4000, "dimension": 32}
+        build_search_index(blocks, NO_WATCH, kind)[0],
+        {"kind": kind, "items": 4000, "dimension": 32},
     )
     first = index.nearest(made[7], 40)
     without = first[0][:35]
@@ -366,9 +382,9 @@ vectors.build(Graph.open(sys.argv[1]), Slow(), "nodes")
 
 
 def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
-    monkeypatch.setattr(encoded, "BLOCK", 1)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 1)
     graph = grown()
-    folder = place(graph, Bag(), "nodes")
+    folder = vector_folder(graph, Bag(), "nodes")
     process = subprocess.Popen([sys.executable, "-c", SLOW, str(graph.folder)])
     deadline = time.monotonic() + 120
     while not (folder / "block-000001.npy").exists():
@@ -377,9 +393,13 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     kept = len(list(folder.glob("block-*.npy")))
-    assert 2 <= kept < 5 and opened(folder) is None
+    assert 2 <= kept < 5 and open_vectors(folder) is None
     encoder = Counting()
-    assert build(graph, encoder, "nodes").facts["encoded"] == 5 - kept == len(encoder.asked) - 1
+    assert (
+        build_vectors(graph, encoder, "nodes").facts["encoded"]
+        == 5 - kept
+        == len(encoder.asked) - 1
+    )
 
 
 def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(
@@ -387,19 +407,21 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
 ):
     graph, encoder = grown(), Counting()
     vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
-    rest = edited(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
+    rest = edit_graph(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
     encoder.asked.clear()
     for of in ("nodes", "triples"):
         found, wanted = (
             vector_index(rest, encoder, of),
-            encoder.__class__().encode(encoded.texts(rest, of, range(encoded.count(rest, of)))),
+            encoder.__class__().encode(
+                vector_blocks.texts_of_items(rest, of, range(vector_blocks.count(rest, of)))
+            ),
         )
         assert np.allclose(found.of(np.arange(len(found))), wanted, atol=1e-3)
     assert sorted(encoder.asked) == sorted(
         ["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)]
     )
     assert not (
-        place(graph, encoder, "nodes").parent.parent / rest.digest[:16]
+        vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]
     ).exists()  # nothing lies beside the graph
 
 
@@ -416,5 +438,5 @@ def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_sea
             assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
         (note,) = meter.notes
         assert f"1 of {graph.n_nodes}" in note
-        forget(graph)
-    assert "zeros" not in build(graph, Counting(), "triples").facts
+        forget_vectors(graph)
+    assert "zeros" not in build_vectors(graph, Counting(), "triples").facts

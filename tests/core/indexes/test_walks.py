@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import BadInput, Cancelled, StoreError
+from core.errors import BadInput, RunCancelled, StoreError
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.building.build import build as build_graph
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.indexes import walks
-from core.indexes.sentences import sentences
-from core.indexes.walks import build, command, in_words, place, walk_corpus
+from core.indexes.path_sentences import word_paths
+from core.indexes.walks import build_walk_corpus, command, walk_corpus, walk_folder, walk_texts
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
@@ -28,7 +28,7 @@ class Counting(Bag):
 
     def encode(self, texts, watch=NO_WATCH):
         if len(self.asked) >= self.most:
-            raise Cancelled()
+            raise RunCancelled()
         # not what tells encoders apart
         self.asked += [text for text in texts if not text.endswith("?")]
         return super().encode(texts)
@@ -69,11 +69,11 @@ def test_nodes_are_known_by_their_walks_in_words(tmp_path):
 def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
     before, encoder = grown(), Counting()
     for plan in (PLAN, RANDOM):
-        build(before, encoder, plan)
+        build_walk_corpus(before, encoder, plan)
     after, again = grown(("Two", "has_genre", "Noir")), Counting()
     for plan in (PLAN, RANDOM):
-        changed = build(after, again, plan)
-        fresh = build(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
+        changed = build_walk_corpus(after, again, plan)
+        fresh = build_walk_corpus(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
         assert np.array_equal(vectors_of(changed), vectors_of(fresh))
         assert (
             changed.index.facts["encoded"] == 1
@@ -83,10 +83,10 @@ def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(gr
 
 
 def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
-    build(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
-    changed = build(grown(), Bag(), RANDOM)
+    build_walk_corpus(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
+    changed = build_walk_corpus(grown(), Bag(), RANDOM)
     assert np.array_equal(
-        vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM))
+        vectors_of(changed), vectors_of(build_walk_corpus(grown(folder="anew"), Bag(), RANDOM))
     )
     # the walks from Two alone
     assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
@@ -96,17 +96,17 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
 
 
 def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
-    monkeypatch.setattr("core.indexes.encoded.BLOCK", 1)
+    monkeypatch.setattr("core.indexes.vector_blocks.BLOCK_TEXTS", 1)
     graph, encoder = grown(), Counting(most=1)
 
     def check():
         if len(encoder.asked) >= 1:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
-        build(graph, encoder, PLAN, watch=Watch(check))
+    with pytest.raises(RunCancelled):
+        build_walk_corpus(graph, encoder, PLAN, watch=Watch(check))
     rest = Counting()
-    assert len(build(graph, rest, PLAN).nodes) == len(rest.asked) + 1
+    assert len(build_walk_corpus(graph, rest, PLAN).nodes) == len(rest.asked) + 1
 
 
 def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
@@ -117,18 +117,18 @@ def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
         match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
     ):
         walk_corpus(graph, Bag(), RANDOM)
-    build(graph, Bag(), RANDOM)
+    build_walk_corpus(graph, Bag(), RANDOM)
     assert len(walk_corpus(graph, Bag(), RANDOM).nodes) > 1
     assert command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
 
 
 def test_graphs_without_walks_say_so(monkeypatch):
-    loops = in_memory([("A", "r", "A")], "loops")
+    loops = build_in_memory([("A", "r", "A")], "loops")
     corpus = walk_corpus(loops, Bag(), WalkPlan("random", 2, 1, "out"))
     assert loops.names(corpus.nodes) == ["A"]
-    monkeypatch.setattr(walks, "LIMIT", 0)
+    monkeypatch.setattr(walks, "MAX_WALK_NODES", 0)
     with pytest.raises(BadInput, match="up to 0 nodes"):
-        walk_corpus(in_memory([("A", "r", "B")], "line"), Bag(), PLAN)
+        walk_corpus(build_in_memory([("A", "r", "B")], "line"), Bag(), PLAN)
 
 
 @pytest.mark.parametrize("strategy", ["random", "breadth-first"])
@@ -145,7 +145,7 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
     )
     # of 30 walks of three words each, 16 are 48 words
     plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), Brief(), Tells())
-    vectors = vectors_of(build(graph, asked, plan))
+    vectors = vectors_of(build_walk_corpus(graph, asked, plan))
     (tmp_path / "again").mkdir()
     again = build_graph(
         [(f"F{i}", "directed_by", "Ann") for i in range(30)],
@@ -153,10 +153,11 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
         "films",
         "both",
     )
-    assert np.array_equal(vectors, vectors_of(build(again, told, plan)))
+    assert np.array_equal(vectors, vectors_of(build_walk_corpus(again, told, plan)))
     (ann,) = graph.nodes_named("Ann")
     whole, read = (
-        in_words(graph, [ann], plan, walks.Template(graph), most)[0].split("; ") for most in (0, 50)
+        walk_texts(graph, [ann], plan, walks.TemplateWording(graph), most)[0].split("; ")
+        for most in (0, 50)
     )
     assert len(whole) == 30 and read == whole[:24]  # they are told eight at a time
 
@@ -164,7 +165,7 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
 def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
     graph = grown()
     places = {
-        place(graph, Bag(), plan)
+        walk_folder(graph, Bag(), plan)
         for plan in (
             PLAN,
             RANDOM,
@@ -172,7 +173,7 @@ def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
             WalkPlan("random", 8, 3, "both", seed=5),
         )
     }
-    assert len(places | {place(graph, Bag(), PLAN, "model")}) == 5
+    assert len(places | {walk_folder(graph, Bag(), PLAN, "model")}) == 5
 
 
 def test_sentences_say_relations_as_the_graph_does(movies):
@@ -182,9 +183,9 @@ def test_sentences_say_relations_as_the_graph_does(movies):
         i for i, edge in enumerate(edges.tolist()) if movies.relation_name(edge) == "directed_by"
     )
     path = Path((film, int(nodes[by])), (int(edges[by]),), (True,))
-    assert sentences(movies, [path, Path((film,))]) == [
+    assert word_paths(movies, [path, Path((film,))]) == [
         f"Kismet directed by {movies.node_name(nodes[by])}",
         "Kismet",
     ]
     back = Path((int(nodes[by]), film), (int(edges[by]),), (False,))
-    assert sentences(movies, [back]) == [f"{movies.node_name(nodes[by])} directed Kismet"]
+    assert word_paths(movies, [back]) == [f"{movies.node_name(nodes[by])} directed Kismet"]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import core.indexes.words as words
-from core.graph.building.text_graph import assemble, store
+from core.graph.building.text_graph import assemble, store_graph
 from core.graph.columns import Table
-from core.indexes.place import index_folder
-from core.indexes.words import Postings, opened, postings, terms
+from core.indexes.index_storage import index_folder
+from core.indexes.words import Postings, open_postings, postings, search_terms
 from core.watch import Watch
 
 TEXTS = ["the clerk and the turkey", "Turkey", "圣诞节 in Zürich", "", "clerk clerk CLERK"]
@@ -25,7 +25,7 @@ OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1
 def stored(folder, texts):
     ids = [f"d{number}" for number in range(len(texts))]
     chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=texts)
-    return store(assemble("one", [], [], {}, {}, chunks), folder)
+    return store_graph(assemble("one", [], [], {}, {}, chunks), folder)
 
 
 def test_bm25_is_the_formula():
@@ -46,8 +46,8 @@ def test_a_word_that_is_asked_twice_counts_twice():
 
 @given(OF, st.text(alphabet="aAbé节 の.ß", max_size=12))
 def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
-    found, bags = Postings.of(texts), [terms(text) for text in texts]
-    asked = [word for word in terms(question) if any(word in bag for bag in bags)]
+    found, bags = Postings.of(texts), [search_terms(text) for text in texts]
+    asked = [word for word in search_terms(question) if any(word in bag for bag in bags)]
     if not any(bags):
         assert not found.bm25(question).any() and not found.tfidf(question).any()
         return
@@ -56,7 +56,7 @@ def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
     assert np.array_equal(
         found.bm25(question), peer.get_scores(asked) if asked else np.zeros(len(texts))
     )
-    vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
+    vectorizer = TfidfVectorizer(analyzer=search_terms, dtype=np.float64)
     matrix = vectorizer.fit_transform(texts)
     cosines = np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()
     assert found.tfidf(question) == pytest.approx(cosines, abs=1e-12)
@@ -67,27 +67,27 @@ def test_no_text_at_all_has_no_hit():
 
 
 def test_the_words_of_many_texts_are_saved_and_opened_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "SAVED_FROM", 3)
+    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
     graph = stored(tmp_path / "graph", TEXTS)
     made = postings(graph, "chunks")
-    again = opened(index_folder(graph) / "words-chunks")
+    again = open_postings(index_folder(graph) / "words-chunks")
     assert again is not None and np.array_equal(again.bm25("the clerk"), made.bm25("the clerk"))
     assert np.array_equal(again.tfidf("Zürich 节"), made.tfidf("Zürich 节"))
 
 
 def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "SAVED_FROM", 3)
+    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
     graph = stored(tmp_path / "graph", TEXTS)
     before = postings(graph, "chunks").bm25("clerk")
     file = index_folder(graph) / "words-chunks" / "times.npy"
     data = bytearray(file.read_bytes())
     data[-60] ^= 1  # a count; behind it lies the digest of 54 bytes
     file.write_bytes(data)
-    assert opened(file.parent) is None
-    words.forget(graph)
+    assert open_postings(file.parent) is None
+    words.forget_words(graph)
     assert (
         np.array_equal(postings(graph, "chunks").bm25("clerk"), before)
-        and opened(file.parent) is not None
+        and open_postings(file.parent) is not None
     )
 
 
@@ -117,12 +117,12 @@ def test_what_has_changed_gives_the_postings_of_all_texts_anew(texts, order, new
 
 
 def same(one, other):
-    pairs = [(getattr(one, name), getattr(other, name)) for name in words.ARRAYS]
+    pairs = [(getattr(one, name), getattr(other, name)) for name in words.POSTING_ARRAYS]
     return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
 
 
 def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "SAVED_FROM", 4)
+    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 4)
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
     postings(stored(tmp_path / "one", texts), "chunks")
     read = []
@@ -134,7 +134,7 @@ def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
     changed = [*texts[:3], "a turkey", *texts[4:30], *texts[31:]]
     found = postings(graph := stored(tmp_path / "one", changed), "chunks")
     assert read == [["a turkey"]] and same(found, real(changed))
-    assert same(opened(index_folder(graph) / "words-chunks"), found)
+    assert same(open_postings(index_folder(graph) / "words-chunks"), found)
     postings(stored(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
     assert len(read[-1]) == 40  # too much is new
 

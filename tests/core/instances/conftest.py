@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.graph.algorithms.directional import width
+from core.graph.algorithms.directional import distance_width
 from core.models.triple_scorer import TripleScorer
 from core.operators.retrieve import scored_triples
 from tests.films import Bag
@@ -19,9 +19,9 @@ def triples_by_words(monkeypatch):
         "head": Bag.size,
         "relation": Bag.size,
         "tail": Bag.size,
-        "head_place": width(),
-        "tail_place": width(),
+        "head_place": distance_width(),
+        "tail_place": distance_width(),
     }
     weights = {name: np.zeros((rows, 1), np.float32) for name, rows in shapes.items()}
     weights |= {name: np.zeros(1, np.float32) for name in ("bias", "out", "out_bias")}
-    monkeypatch.setattr(scored_triples, "triple_scorer", lambda: TripleScorer(weights))
+    monkeypatch.setattr(scored_triples, "load_triple_scorer", lambda: TripleScorer(weights))

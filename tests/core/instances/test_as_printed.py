@@ -6,19 +6,19 @@ import inspect
 import pytest
 
 from core import builds
-from core.builds.chunking import TokenChunks
+from core.builds.chunkers import TokenChunks
 from core.builds.extract.language_model import LanguageModelExtraction
 from core.builds.group.reports import Reports
-from core.builds.merge.merging import Merge
+from core.builds.merge.fact_merge import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddSynonymEdges
 from core.environment import Environment
-from core.finetune.encoder import PRESETS
+from core.finetune.encoder import ENCODER_PRESETS
 from core.graph.building.build import build as made
 from core.graph.pagerank.fora import fora
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from core.models.base import Task
-from core.models.combine import build
+from core.models.combine import build_chooser
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import BM25Scorer
 from core.operators import Answer, BeamSearch, EgoNetwork, NodesThenWalks, Rank, ShortestPaths
@@ -27,7 +27,7 @@ from core.operators.texts.answer.points import AnswerFromPoints, Points
 from core.types import Question, State
 from tests.core.operators.scripted import Script
 
-ROWS = published()
+ROWS = published_instances()
 
 
 def operators(row: str, cls: type) -> list:
@@ -164,7 +164,7 @@ def test_no_15_as_published_shows_more_than_64():
     texts = [f"A -> r{number} -> B" for number in range(70)]
     for row, shown in (("lego-15-paper", 70), ("lego-15", 64), ("lego-15-prefiltered", 32)):
         chat = Script("A -> r1 -> B" if shown == 70 else '{"choices": [1]}', context=10_000)
-        chooser = build(
+        chooser = build_chooser(
             operators(row, BeamSearch)[0].model,
             lambda _, *prompt: LLMChooser(chat, *prompt),  # noqa: B023
             lambda _: BM25Scorer(),
@@ -177,7 +177,7 @@ def test_no_15_as_published_shows_more_than_64():
 
 def test_the_encoder_is_trained_as_in_the_report_s_code_where_that_is_asked_for():
     """Batches of 1,024, ten epochs, the first positive; the default is for two cores, as its text says."""
-    paper, usual = PRESETS["paper"], PRESETS["cpu"]
+    paper, usual = ENCODER_PRESETS["paper"], ENCODER_PRESETS["cpu"]
     assert (paper.batch, paper.epochs, paper.positives, paper.negatives) == (
         1024,
         10,
@@ -205,5 +205,5 @@ def test_keywords_are_a_language_model_s_on_corpus_graphs(row):
 
 def test_an_extractor_is_taken_before_what_needs_none():
     assert [
-        builds.chosen("chunks", extractor).id for extractor in ("", "noun-phrases", "paper")
+        builds.choose_build("chunks", extractor).id for extractor in ("", "noun-phrases", "paper")
     ] == ["chunks", "chunks", "chunks-paper"]

@@ -6,8 +6,16 @@ import pytest
 
 from core.errors import BadInput, BadParameter
 from core.instances import catalogue as rows
-from core.instances.catalogue import Instance, catalogue, faults, find, named, read, save
-from core.models.combine import names
+from core.instances.catalogue import (
+    Instance,
+    catalogue,
+    find_instance,
+    instance_of_line,
+    own_file_faults,
+    read_instances,
+    save_instance,
+)
+from core.models.combine import model_names
 from core.operators import (
     Answer,
     BeamSearch,
@@ -102,7 +110,7 @@ def test_the_twenty_one_are_those_of_version_one():
 
     def told(*operators):
         return "".join(
-            KINDS[type(o).__name__] + (names(o.model)[-1] if hasattr(o, "model") else "")
+            KINDS[type(o).__name__] + (model_names(o.model)[-1] if hasattr(o, "model") else "")
             for o in operators
         )
 
@@ -144,7 +152,9 @@ def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
 def test_a_base_must_be_an_instance_that_stands_alone():
     line = catalogue()["lego-1"].line
     alone, changed = Instance("a", "A", line), Instance("b", "B", line, base="a")
-    assert list(rows._beside({"b": changed, "c": Instance("c", "C", line), "a": alone})) == [
+    assert list(
+        rows._after_their_bases({"b": changed, "c": Instance("c", "C", line), "a": alone})
+    ) == [
         "c",
         "a",
         "b",
@@ -153,7 +163,9 @@ def test_a_base_must_be_an_instance_that_stands_alone():
         with pytest.raises(
             BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"
         ):
-            rows._beside({"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)})
+            rows._after_their_bases(
+                {"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)}
+            )
 
 
 def test_a_lines_text_reads_back():
@@ -196,23 +208,23 @@ def test_a_wrong_row_is_refused_with_its_place(tmp_path, toml, told):
     file = tmp_path / "x.toml"
     file.write_text(toml, "utf-8")
     with pytest.raises(BadParameter) as error:
-        read(file)
+        read_instances(file)
     assert all(part in str(error.value) for part in told), str(error.value)
 
 
 def test_save_and_delete_a_line_of_ones_own():
     line = PersonalizedPageRank(keep=50) >> ShortestPaths(every=True) >> Answer()
-    saved = save("  Mine <script> & “quotes” ", line)
+    saved = save_instance("  Mine <script> & “quotes” ", line)
     assert (
         catalogue()[saved.id].line == line
         and catalogue()[saved.id].title == "Mine <script> & “quotes”"
     )
     with pytest.raises(BadInput, match="already"):
-        save("mine script quotes", line)
-    rows.delete(saved.id)
+        save_instance("mine script quotes", line)
+    rows.delete_instance(saved.id)
     assert saved.id not in catalogue()
     with pytest.raises(BadInput, match="not an instance of your own"):
-        rows.delete("lego-1")
+        rows.delete_instance("lego-1")
 
 
 @pytest.mark.parametrize(
@@ -225,46 +237,48 @@ def test_save_and_delete_a_line_of_ones_own():
 )
 def test_what_cannot_be_saved_says_why(name, line):
     with pytest.raises(BadInput):
-        save(name, line)
+        save_instance(name, line)
 
 
 def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
-    save("Kept", Line((PersonalizedPageRank(),)))
+    save_instance("Kept", Line((PersonalizedPageRank(),)))
     with open(rows.own_file(), "a", encoding="utf-8") as file:
         file.write('["mine"]\ntitle = "M"\nlin = []\n')
     assert "own-kept" in catalogue() and "mine" not in catalogue()
-    assert faults() == (NoteWith("instances.toml", "“mine”", "“lin”", "“line”"),)
+    assert own_file_faults() == (NoteWith("instances.toml", "“mine”", "“lin”", "“line”"),)
     with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
-        find("mine")
-    rows.delete("own-kept")
+        find_instance("mine")
+    rows.delete_instance("own-kept")
     # what cannot be used stays in the file
     assert '[mine]\ntitle = "M"' in rows.own_file().read_text("utf-8")
 
 
 def test_a_damaged_file_of_ones_own_is_named_and_left_alone():
     rows.own_file().write_text('["mine"\n', "utf-8")
-    assert "lego-12" in catalogue() and "instances.toml is not valid TOML" in faults()[0]
+    assert "lego-12" in catalogue() and "instances.toml is not valid TOML" in own_file_faults()[0]
     with pytest.raises(BadInput, match="not valid TOML"):
-        save("Other", Line((PersonalizedPageRank(),)))
+        save_instance("Other", Line((PersonalizedPageRank(),)))
     assert rows.own_file().read_text("utf-8") == '["mine"\n'
 
 
 def test_find_by_id_by_text_and_not_at_all():
-    assert find("lego-12").short == "No. 12"
-    changed = find("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()")
+    assert find_instance("lego-12").short == "No. 12"
+    changed = find_instance(
+        "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"
+    )
     assert changed.name == changed.label == "Rank by meaning, changed"
     assert "by BM25" in changed.notes
-    beam = find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
+    beam = find_instance("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
     assert beam.name == f"{catalogue()['lego-14'].label}, changed"
     chains = (
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
-    assert find(chains).name == f"{catalogue()['lego-1'].label}, changed"
-    assert find(chains, near=["lego-14", "lego-12"]).name == beam.name
-    assert find(repr(catalogue()["lego-1"].line)).id == "lego-1"
-    assert named(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
+    assert find_instance(chains).name == f"{catalogue()['lego-1'].label}, changed"
+    assert find_instance(chains, near=["lego-14", "lego-12"]).name == beam.name
+    assert find_instance(repr(catalogue()["lego-1"].line)).id == "lego-1"
+    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
     with pytest.raises(BadParameter, match="lego-12"):
-        find("lego12")
+        find_instance("lego12")
 
 
 def test_a_changed_row_does_not_bear_the_number_of_the_paper():
@@ -274,7 +288,7 @@ def test_a_changed_row_does_not_bear_the_number_of_the_paper():
             "PersonalizedPageRank(", "PersonalizedPageRank(keep=77"
         ),
     ):
-        changed = find(text)
+        changed = find_instance(text)
         assert changed.line != catalogue()["lego-14"].line
         assert changed.number == changed.short == ""
         assert not re.search(r"No\. \d", changed.name + changed.title + changed.label)
@@ -282,15 +296,16 @@ def test_a_changed_row_does_not_bear_the_number_of_the_paper():
 
 def test_other_settings_of_a_line_are_said_in_its_name():
     text = repr(catalogue()["fastinsight"].line)
-    assert find(text.replace("alpha=0.4", "")).id == "fastinsight"
+    assert find_instance(text.replace("alpha=0.4", "")).id == "fastinsight"
     smoothed = text.replace("GraphRerank()", "GraphRerank(alpha=0.4)")
-    assert find(smoothed).name == "FastInsight, alpha 0.4"
+    assert find_instance(smoothed).name == "FastInsight, alpha 0.4"
     assert (
-        find(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
+        find_instance(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
         == "FastInsight, alpha 0.4, beta 2"
     )
     assert (
-        find(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, beta 2"
+        find_instance(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
+        == "FastInsight, beta 2"
     )
 
 
@@ -303,7 +318,7 @@ def test_on_documents_a_line_in_words_speaks_of_documents():
     )
     assert (
         "entities by vector"
-        in find(
+        in find_instance(
             "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes() >> AnswerFromTables()"
         ).line.words()
     )

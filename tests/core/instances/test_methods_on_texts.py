@@ -12,13 +12,13 @@ import json
 import numpy as np
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.instances.catalogue import catalogue
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.core.instances.nine_texts import CHUNKS, ENTITIES, QUESTION, RELATIONS
-from tests.core.instances.nine_texts_asked import Told, found, whole
+from tests.core.instances.nine_texts_models import RecordedModels, found, whole
 from tests.core.operators.scripted import Script
 
 KEYWORDS = json.dumps({"low": ["Tiny Tim"], "high": ["family"]})
@@ -115,13 +115,13 @@ def own_home(tmp_path, monkeypatch):
 def run(graph, row, replies, model=True):
     script = Script(*replies, "Bob Cratchit's.", context=100_000)
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question(QUESTION), (), model=model),
+        SourceQuestion(GraphSource.of(graph), Question(QUESTION), (), model=model),
         catalogue()[row].line,
-        Environment(Told(script)),
+        Environment(RecordedModels(script)),
     )
     lane.own_graph = graph
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     return lane.state, script
 
 

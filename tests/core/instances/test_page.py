@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 from core.cli import main
-from core.instances.catalogue import published
-from core.instances.page import page
+from core.instances.catalogue import published_instances
+from core.instances.page import catalogue_page
 from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.parameters import parameters
@@ -16,23 +16,23 @@ from core.parameters import parameters
 
 def test_the_page_is_current():
     told = (ROOT / "docs" / "operators-and-instances.md").read_text("utf-8")
-    assert told == page(), (
+    assert told == catalogue_page(), (
         "make it anew: python -m core instances --page > docs/operators-and-instances.md"
     )
 
 
 def test_every_operator_and_instance_is_told():
-    told = page()
-    assert all(f"| `{key}` |" in told for key in published())
+    told = catalogue_page()
+    assert all(f"| `{key}` |" in told for key in published_instances())
     for name, cls in OPERATORS.items():
         row = told.partition(f"| `{name}` |")[2].partition("\n")[0]
         assert all(f"{one.name}={one.default!r}" in row for one in parameters(cls)), name
 
 
 def test_a_line_of_few_changes_is_given_by_these():
-    told = page()
+    told = catalogue_page()
     assert "| `lego-12` with `Rank(recall=0.99)` |" in told
-    assert f"`{published()['lego-12'].line!r}`" in told
+    assert f"`{published_instances()['lego-12'].line!r}`" in told
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
@@ -45,7 +45,7 @@ EVERY = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=1000) >> Answe
 CLOSE = 3e-3  # what the scores of two processors may differ by: up to 0.0018 was seen, where one computes in bfloat16
 
 
-def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | None) -> dict:
+def run(engine: Engine, graph, text: str, line, prefixes: PrefixCache, kept: int | None) -> dict:
     """The best paths of a line, in words, with their scores, and the first answers of the graph reader; no language model answers."""
     lane = LaneRun(
         engine.ask(GraphSource.of(graph), Question(text), model=False),
@@ -53,7 +53,7 @@ def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | 
         engine.environment,
         prefixes,
     )
-    lane.retrieve(Progress())
+    lane.retrieve(LaneListener())
     paths = lane.state.paths.head(kept or len(lane.state.paths.items))
     if paths.scores is None:
         scores = [None] * len(paths.items)
@@ -68,7 +68,7 @@ def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | 
 
 def by_instance(graph, text: str) -> dict[str, dict]:
     """What each instance finds, on exact vectors."""
-    engine, prefixes = Engine(Sketched(), lambda digest: ()), Prefixes()
+    engine, prefixes = Engine(Sketched(), lambda digest: ()), PrefixCache()
     return {
         name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in INSTANCES
     }
@@ -76,7 +76,7 @@ def by_instance(graph, text: str) -> dict[str, dict]:
 
 def by_encoder(graph, text: str) -> dict:
     """All paths of one step, ranked by the encoder that ships."""
-    return run(Engine(registry()), graph, text, parse_line(EVERY), Prefixes(), None)
+    return run(Engine(registry()), graph, text, parse_line(EVERY), PrefixCache(), None)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.graph.building.build import build
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
 from core.parameters import parameters
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 from tests.real_models import registry
@@ -67,12 +67,12 @@ def told(graph, row):
     )
     seeds = tuple(graph.nodes_named(name)[0] for name in ("Ann", "1999"))
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("which film is by Ann"), seeds),
+        SourceQuestion(GraphSource.of(graph), Question("which film is by Ann"), seeds),
         line,
         Environment(models, lambda digest: SOLVED),
     )
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     timeless = lambda notes: [re.sub(r" in [\d.]+ s\.", "", note) for note in notes]
     states = [(s.subgraph, s.paths, s.reader, timeless(s.trace[-1].notes)) for s in lane.states]
     return [

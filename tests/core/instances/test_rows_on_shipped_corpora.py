@@ -1,15 +1,15 @@
 """Every row on documents answers a shipped question of a part of a shipped corpus with the models that come along, no language model
-asked. Whole ones are opened in `tests.core.builds.test_shipped`; to read all of one with these models takes minutes."""
+asked. Whole ones are opened in `tests.core.builds.test_shipped_data`; to read all of one with these models takes minutes."""
 
 from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import LaneRun, Prefixes, Progress
-from core.corpus import Corpus, open_corpus, write
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.corpus import Corpus, open_corpus, write_corpus
 from core.engine import Engine
 from core.instances.catalogue import catalogue
-from core.instances.needs import missing
+from core.instances.model_needs import missing_models
 from core.io.home import models_folder
 from core.sources import CorpusSource
 from tests.real_models import registry
@@ -26,7 +26,7 @@ def part(name: str, folder) -> Corpus:
     first, gold = whole.questions(name)[0], whole.questions(name)[0].gold
     ids = [*gold, *(id for id in whole.ids if id not in gold)][:PART]
     sets = {name: (whole.sets[name], [first])}
-    return write(
+    return write_corpus(
         folder / name,
         map(whole.document, ids),
         whole.title,
@@ -61,11 +61,11 @@ def asked(tmp_path_factory):
 def test_a_row_retrieves_from_a_shipped_corpus(asked, row):
     instance = catalogue()[row]
     engine, ask = asked(CORPUS[instance.group])
-    if absent := missing(instance.line, engine.models, answering=False):
+    if absent := missing_models(instance.line, engine.models, answering=False):
         pytest.skip(absent[0])
-    lane = LaneRun(ask, instance.line, engine.environment, Prefixes())
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane = LaneRun(ask, instance.line, engine.environment, PrefixCache())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     state = lane.state
     hits = [
         hit

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.instances.catalogue import catalogue
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.core.operators.scripted import Script
 from tests.core.operators.texts.kit import story
@@ -68,13 +68,15 @@ def graph():
 
 def run(graph, row, models, model=True):
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model),
+        SourceQuestion(
+            GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model
+        ),
         catalogue()[row].line,
         Environment(models),
     )
     lane.own_graph = graph
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     return lane.state
 
 
@@ -150,13 +152,13 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     line = packed.replaced(place, type(packed.operators[place])(per="item"))
     script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()),
+        SourceQuestion(GraphSource.of(graph), Question("Who is the father of Tim?"), ()),
         line,
         Environment(Written(script)),
         own_graph=graph,
     )
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     assert lane.state.answer == "Cratchit." and [point.items for point in lane.state.points] == [
         (row,) for row in lane.state.communities.items
     ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import LaneRun, Progress
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.errors import ModelUnavailable
 from core.instances.catalogue import catalogue
-from core.models.combine import names, uses_chat
+from core.models.combine import model_names, uses_chat
 from core.operators import OPERATORS
 from core.parameters import parameters
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.real_models import registry
 
@@ -50,12 +50,12 @@ SOLVED = (
 
 def run(graph, models, row, seeds, text, model=True):
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question(text), seeds, model=model),
+        SourceQuestion(GraphSource.of(graph), Question(text), seeds, model=model),
         catalogue()[row].line,
         Environment(models, lambda digest: SOLVED),
     )
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     return lane.state
 
 
@@ -91,7 +91,9 @@ def test_every_row_with_written_down_models(kit, row):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_the_real_models_on_five_nodes(kit, row):
-    needed = {name for expression in asked(catalogue()[row].line) for name in names(expression)}
+    needed = {
+        name for expression in asked(catalogue()[row].line) for name in model_names(expression)
+    }
     absent = [
         info.how_to_get for name in sorted(needed) if not (info := registry().info(name)).present
     ]
@@ -118,13 +120,13 @@ def test_every_row_with_the_real_models_on_five_nodes(kit, row):
 
 @pytest.mark.parametrize("row", SCORED)
 def test_rows_with_the_real_encoder_on_the_movie_graph(movies, row):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
     state = run(
         movies,
         registry(),
         row,
-        (names(movies).find("Inception"),),
+        (name_lookup(movies).find("Inception"),),
         "which person directed the movie Inception",
         model=False,
     )
@@ -133,7 +135,7 @@ def test_rows_with_the_real_encoder_on_the_movie_graph(movies, row):
 
 
 def test_chain_ranking_answers_who_directed_a_film(movies):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
     for text in (
         "which person directed the movie Inception",
@@ -144,7 +146,7 @@ def test_chain_ranking_answers_who_directed_a_film(movies):
             movies,
             registry(),
             "chain-ranking",
-            (names(movies).find("Inception"),),
+            (name_lookup(movies).find("Inception"),),
             text,
             model=False,
         )

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import BadInput
-from core.io.columnar import PIECE_BYTES, ColumnFile
-from core.questions.reading import read_questions
+from core.io.columnar import BATCH_VALUE_BYTES, ColumnFile
+from core.questions.question_files import read_questions
 from core.retrievers.runs.formats import read_run_file
 from core.runtime import separate_columns
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns, column_rows
-from core.runtime.subprocess_worker import Ended
+from core.runtime.subprocess_worker import WorkerEndedError
 from tests.triples import read_triples
 
 FIRST = "MARKERMARKER"
@@ -128,7 +128,7 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
 def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
     class DyingColumnWorker(separate_columns.Worker):
         def do(self, *arguments, **how):
-            raise Ended()
+            raise WorkerEndedError()
 
     path = tmp_path / "g.parquet"
     pq.write_table(pa.table(COLUMNS), path)
@@ -151,7 +151,7 @@ def test_long_texts_come_in_pieces(tmp_path):
     with closing(ColumnFile(path)) as file:
         sizes = [len(data) for _, data in file.pieces(["text"])]
     assert len(sizes) > 1
-    assert max(sizes) <= PIECE_BYTES
+    assert max(sizes) <= BATCH_VALUE_BYTES
     assert sum(sizes) >= 100_000_000
 
 

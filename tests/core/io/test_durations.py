@@ -2,7 +2,14 @@
 
 import pytest
 
-from core.io.durations import ago, between, differ, roughly, span, with_time_left
+from core.io.durations import (
+    ago,
+    duration_text,
+    durations_differ,
+    range_text,
+    rough_range_text,
+    with_time_left,
+)
 from core.watch import Watch
 
 
@@ -19,7 +26,7 @@ from core.watch import Watch
     ],
 )
 def test_spans(seconds, words):
-    assert span(seconds) == words
+    assert duration_text(seconds) == words
 
 
 @pytest.mark.parametrize(
@@ -34,11 +41,14 @@ def test_spans(seconds, words):
     ],
 )
 def test_ranges(low, high, words):
-    assert between(low, high) == words
+    assert range_text(low, high) == words
 
 
 def test_an_estimate_by_other_work_reaches_from_half_to_twice_as_long():
-    assert roughly(60) == "30 seconds to 2 minutes" and roughly(600) == "5 to 20 minutes"
+    assert (
+        rough_range_text(60) == "30 seconds to 2 minutes"
+        and rough_range_text(600) == "5 to 20 minutes"
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,4 +90,4 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
     [(1.0, 4.0, False), (1.0, 4.1, True), (4.1, 1.0, True), (0.0, 0.04, False), (0.0, 0.2, True)],
 )
 def test_two_durations_differ_where_the_ranges_of_their_estimates_are_apart(one, other, apart):
-    assert differ(one, other) == apart
+    assert durations_differ(one, other) == apart

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.corpus.readers import read_files
-from core.corpus.readers.options import Options
-from core.corpus.readers.text import text_of
+from core.corpus.readers.options import ReadingOptions
+from core.corpus.readers.text import decode_file
 from core.errors import BadInput
 from core.io.encoding import ENCODINGS, encodings_that_fit, known_encoding
 
@@ -41,13 +41,13 @@ FRENCH = "L’élève préféré du maître dînait déjà à l’hôtel, près 
 )
 def test_a_sentence_is_read_right(text, encoding):
     notes: list[str] = []
-    assert text_of("a.txt", text.encode(encoding), notes.append) == text
+    assert decode_file("a.txt", text.encode(encoding), notes.append) == text
     (note,) = notes
     assert note.startswith("a.txt is not UTF-8; it was read as ")
 
 
 def test_one_letter_is_sure_where_all_that_it_may_be_read_as_is_the_same():
-    assert text_of("a.txt", "Müller and Söhne".encode("cp1252")) == "Müller and Söhne"
+    assert decode_file("a.txt", "Müller and Söhne".encode("cp1252")) == "Müller and Söhne"
 
 
 UNSURE = [
@@ -63,7 +63,7 @@ def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
         BadInput,
         match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name its encoding",
     ):
-        text_of("a.txt", data)
+        decode_file("a.txt", data)
 
 
 def test_no_reading_of_known_texts_is_wrong():
@@ -83,7 +83,7 @@ def test_no_reading_of_known_texts_is_wrong():
             for length in (16, 30, len(text)):
                 piece = text[:length].replace("’", "'")
                 try:
-                    assert text_of("a.txt", piece.encode(encoding)) == piece
+                    assert decode_file("a.txt", piece.encode(encoding)) == piece
                     read += 1
                 except BadInput:
                     refused += 1
@@ -107,7 +107,7 @@ def test_a_named_encoding_is_that_of_texts_which_are_not_utf_8(tmp_path):
 
 def test_a_named_encoding_that_it_is_not_is_said():
     with pytest.raises(BadInput, match="a.txt is not cp932 at byte 1"):
-        text_of("a.txt", b"\x81", options=Options(encoding="cp932"))
+        decode_file("a.txt", b"\x81", options=ReadingOptions(encoding="cp932"))
     with pytest.raises(
         BadInput, match="There is no encoding “cp12511” of texts. Did you mean “cp1251”"
     ):
@@ -125,7 +125,7 @@ def test_a_named_encoding_that_it_is_not_is_said():
 def test_utf_8_with_damage_is_utf_8():
     notes: list[str] = []
     assert (
-        text_of("a.txt", "naïve café, Genève, Zoé ".encode() + b"\xe9.", notes.append)
+        decode_file("a.txt", "naïve café, Genève, Zoé ".encode() + b"\xe9.", notes.append)
         == "naïve café, Genève, Zoé \ufffd."
     )
     assert "a.txt is UTF-8 with bytes that are none" in notes[0]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.io import digests
-from core.io.folders import TEMPORARY, clean, place, remove
+from core.io.folders import TEMPORARY, clean_folder, install_files, remove_folder
 
 DIGEST = "0123456789abcdef" * 4
 
@@ -14,11 +14,11 @@ def put(folder, text, digest=DIGEST):
     temporary = folder / TEMPORARY
     temporary.mkdir(parents=True)
     (temporary / "a.txt").write_text(text)
-    place(folder, temporary, "about.json", {"digest": digest, "title": text})
+    install_files(folder, temporary, "about.json", {"digest": digest, "title": text})
 
 
 def current(folder):
-    about = digests.check_marked(json.loads((folder / "about.json").read_text()))
+    about = digests.check_own_digest(json.loads((folder / "about.json").read_text()))
     return about["title"], (folder / about["data"] / "a.txt").read_text()
 
 
@@ -26,7 +26,7 @@ def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
     put(tmp_path, "one")
     assert (
         current(tmp_path) == ("one", "one")
-        and (tmp_path / f"data-{DIGEST[:16]}" / digests.FILE).exists()
+        and (tmp_path / f"data-{DIGEST[:16]}" / digests.DIGESTS_FILE).exists()
     )
     # of the same digest: under a name of its own, as the old ones are still read
     put(tmp_path, "two")
@@ -43,7 +43,7 @@ def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path
         (tmp_path / left).mkdir()
     (tmp_path / ".about.json-7-8").write_text("half")
     (tmp_path / "indexes").mkdir()  # of others
-    clean(tmp_path, "about.json")
+    clean_folder(tmp_path, "about.json")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "about.json",
         f"data-{DIGEST[:16]}",
@@ -67,5 +67,5 @@ def test_data_that_cannot_be_described_leave_what_was_there(tmp_path, monkeypatc
 def test_a_folder_is_away_before_its_owner_is_forgotten(tmp_path):
     folder, seen = tmp_path / "mine", []
     put(folder, "one")
-    remove(folder, lambda: seen.append(folder.exists()))
+    remove_folder(folder, lambda: seen.append(folder.exists()))
     assert seen == [False] and list(tmp_path.iterdir()) == []

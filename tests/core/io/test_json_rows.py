@@ -26,7 +26,7 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
         json.dumps(rows, indent=indent, ensure_ascii=False), "utf-8", errors="surrogatepass"
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(reading, "PIECE", piece)
+        patched.setattr(reading, "JSON_PIECE_BYTES", piece)
         assert [row for _, row in json_rows(file)] == rows
 
 
@@ -56,7 +56,7 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
     ],
 )
 def test_a_fault_is_told_with_its_line(tmp_path, monkeypatch, piece, text, told):
-    monkeypatch.setattr(reading, "PIECE", piece)
+    monkeypatch.setattr(reading, "JSON_PIECE_BYTES", piece)
     (tmp_path / "rows.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput, match=told):
         list(json_rows(tmp_path / "rows.json"))
@@ -93,7 +93,7 @@ def test_an_object_that_holds_rows_is_read_in_pieces(tmp_path_factory, rows, ind
         "utf-8",
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(reading, "PIECE", piece)
+        patched.setattr(reading, "JSON_PIECE_BYTES", piece)
         assert [row for _, row in json_rows(file)] == rows
 
 
@@ -101,7 +101,7 @@ def test_an_object_that_holds_rows_is_read_in_pieces(tmp_path_factory, rows, ind
 @pytest.mark.parametrize("list", [[{"question": "inner"}], ["a text"], [], [[1]]], ids=str)
 @pytest.mark.parametrize("piece", [1, 7, 1 << 20])
 def test_rows_that_hold_lists_are_rows(tmp_path, monkeypatch, key, list, piece):
-    monkeypatch.setattr(reading, "PIECE", piece)
+    monkeypatch.setattr(reading, "JSON_PIECE_BYTES", piece)
     file = tmp_path / "rows.jsonl"
     rows = [{"question": "who", key: list}, {"question": "when", key: list}]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -118,8 +118,8 @@ def test_an_object_alone_is_a_row_but_where_it_holds_rows(tmp_path):
 
 
 def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "PIECE", 1 << 10)
-    monkeypatch.setattr("core.io.json_rows.LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(reading, "JSON_PIECE_BYTES", 1 << 10)
+    monkeypatch.setattr("core.io.json_rows.MAX_LINE_BYTES", 1 << 16)
     file = tmp_path / "rows.json"
     # 200 kB on one line
     file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")
@@ -135,8 +135,8 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_a_row_that_is_too_long_is_told_before_it_is_read(tmp_path, monkeypatch, text):
-    monkeypatch.setattr(reading, "PIECE", 100)
-    monkeypatch.setattr(reading, "LONGEST_VALUE", 1 << 20)
+    monkeypatch.setattr(reading, "JSON_PIECE_BYTES", 100)
+    monkeypatch.setattr(reading, "MAX_JSON_VALUE_CHARACTERS", 1 << 20)
     file = tmp_path / "rows.json"
     file.write_text(text % ("[],\n" * 400_000))
     with pytest.raises(BadInput, match=r"line \d: .*1 MB"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from core.io.json_text import json_text, without_nan
-from core.io.plain import from_plain, to_plain
+from core.io.plain_data import from_plain, to_plain
 
 ODD = {"a": [math.nan, 1.5, (math.inf,)], "b": {"c": -math.inf, "d": "NaN", math.inf: True}}
 
@@ -31,13 +31,13 @@ def test_other_values_are_as_ever():
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValues:
     score: float
     scores: tuple[float, ...] = ()
 
 
 def test_plain_data_has_them_as_texts_and_reads_them_again():
-    saved = to_plain(Measured(math.inf, (math.nan, 1.0)))
+    saved = to_plain(MeasuredValues(math.inf, (math.nan, 1.0)))
     assert json.loads(json.dumps(saved, allow_nan=False)) == saved
-    again = from_plain(Measured, saved)
+    again = from_plain(MeasuredValues, saved)
     assert again.score == math.inf and math.isnan(again.scores[0]) and again.scores[1] == 1.0

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import StoreError
 from core.io.home import ROOT
-from core.io.locks import changing, is_locked, locked
+from core.io.locks import hold_change_lock, hold_lock_file, is_locked
 from core.watch import Watch
 
 
@@ -24,18 +24,18 @@ def refuse():
 def test_one_holder_at_a_time(tmp_path):
     file = tmp_path / "a.lock"
     assert not is_locked(file) and not file.exists()
-    with locked(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(refuse)):
         assert is_locked(file)
-        with pytest.raises(Busy), locked(file, Watch(refuse)):
+        with pytest.raises(Busy), hold_lock_file(file, Watch(refuse)):
             pass
     assert not is_locked(file)
-    with locked(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(refuse)):
         pass
 
 
 def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
     file = tmp_path / "a.lock"
-    first = locked(file, Watch(refuse))
+    first = hold_lock_file(file, Watch(refuse))
     first.__enter__()
     tries = []
 
@@ -45,7 +45,7 @@ def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
             file.unlink()  # as a holder may
             first.__exit__(None, None, None)
 
-    with locked(file, Watch(busy)):
+    with hold_lock_file(file, Watch(busy)):
         assert len(tries) == 2 and is_locked(file)
 
 
@@ -79,14 +79,14 @@ def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
 def test_a_file_that_another_holds_for_long_is_told(tmp_path):
     file = tmp_path / "a.toml"
     with (
-        changing(file),
+        hold_change_lock(file),
         pytest.raises(StoreError, match="a.toml for 0.1 seconds"),
-        changing(file, 0.1),
+        hold_change_lock(file, 0.1),
     ):
         pass
     (tmp_path / "a file").touch()
     with (
         pytest.raises(StoreError, match="cannot be written"),
-        changing(tmp_path / "a file" / "a.toml"),
+        hold_change_lock(tmp_path / "a file" / "a.toml"),
     ):
         pass

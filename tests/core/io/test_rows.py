@@ -9,18 +9,18 @@ from contextlib import closing
 import pytest
 
 from core import sharing
-from core.builds import encoding, fact_store
+from core.builds import fact_store, text_vectors
 from core.cases import database
 from core.errors import StoreError
 from core.evaluation.runs import store
-from core.indexes import cases, reports, verbalised_walks
-from core.io.rows import RowFile, Schema, by_key
+from core.indexes import cases, reports, walk_sentences
+from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.chat import saved_replies
 
 # What the first versions made, and a row of each table.
 FIRST = {
     "owners": (
-        sharing.SCHEMA,
+        sharing.OWNER_SCHEMA,
         [
             "create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"
         ],
@@ -28,19 +28,19 @@ FIRST = {
         {},
     ),
     "facts": (
-        fact_store.SCHEMA,
+        fact_store.FACTS_SCHEMA,
         ["create table facts (key blob primary key, facts blob not null) without rowid"],
         {"facts": (b"k", b"f")},
         {},
     ),
     "vectors": (
-        encoding.FORMER_SCHEMA,
+        text_vectors.FORMER_SCHEMA,
         ["create table vectors (key blob primary key, vector blob not null) without rowid"],
         {"vectors": (b"k", b"\0\0")},
         {},
     ),
     "replies": (
-        saved_replies.SCHEMA,
+        saved_replies.REPLIES_SCHEMA,
         [
             "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
             "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
@@ -49,7 +49,7 @@ FIRST = {
         {"replies": (0, "")},
     ),
     "reports": (
-        reports.SAVED,
+        reports.REPORTS_FILE_SCHEMA,
         [
             "create table reports (key text primary key, title text not null, text text not null, note text not null)"
         ],
@@ -57,13 +57,13 @@ FIRST = {
         {},
     ),
     "sentences": (
-        verbalised_walks.SCHEMA,
+        walk_sentences.SENTENCES_SCHEMA,
         ["create table sentences (key text primary key, text text not null)"],
         {"sentences": ("k", "Ann.")},
         {},
     ),
     "solved": (
-        cases.SCHEMA,
+        cases.CASES_SCHEMA,
         [
             "create table cases (key text primary key, masked text, chains text, fit real, vector blob)"
         ],
@@ -71,7 +71,7 @@ FIRST = {
         {},
     ),
     "cases": (
-        database.SCHEMA,
+        database.CASE_SCHEMA,
         [
             "create table cases (id text primary key, created real not null, changed real not null, digest text not null, "
             "about text not null, link text not null, notes text not null, tags text not null, content blob not null)",
@@ -85,7 +85,7 @@ FIRST = {
         {},
     ),
     "evaluations": (
-        store.SCHEMA,
+        store.EVALUATION_SCHEMA,
         [
             "create table runs (id integer primary key, key text not null, spec text not null, created real not null, "
             "status text not null)",
@@ -159,15 +159,15 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
 
 
 def test_rows_are_found_by_key_however_many_there_are(tmp_path):
-    saved = RowFile(tmp_path / "one.sqlite", verbalised_walks.SCHEMA)
+    saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
     saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
     with saved.reading() as base:
-        found = dict(by_key(base, "sentences", ("key", "text"), map(str, range(-3, 1100))))
+        found = dict(select_by_keys(base, "sentences", ("key", "text"), map(str, range(-3, 1100))))
     assert len(found) == 1100 and found["1099"] == "text 1099"
 
 
 def test_after_an_error_nothing_is_written(tmp_path):
-    saved = RowFile(tmp_path / "one.sqlite", verbalised_walks.SCHEMA)
+    saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
     with pytest.raises(RuntimeError), saved.writing() as base:
         base.execute("insert into sentences values ('k', 'Ann.')")
         raise RuntimeError("stop")
@@ -234,8 +234,8 @@ def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_pat
     rows = RowFile(tmp_path / "numbers.sqlite", SAVED)
     with rows.held():
         rows.save("numbers", [("one", 1)])
-        monkeypatch.setattr("core.io.rows.cannot_save", lambda folder: "The disk is full.")
-        monkeypatch.setattr("core.io.sqlite.cannot_save", lambda folder=None: "The disk is full.")
+        monkeypatch.setattr("core.io.rows.save_fault", lambda folder: "The disk is full.")
+        monkeypatch.setattr("core.io.sqlite.save_fault", lambda folder=None: "The disk is full.")
         rows.save("numbers", [("two", 2)])
         assert rows.query("SELECT * FROM numbers") == [("one", 1)]
 

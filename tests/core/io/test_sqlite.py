@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from core.errors import StoreError
-from core.io.home import cannot_save, home
-from core.io.sqlite import opened, write_ahead
+from core.io.home import home_folder, save_fault
+from core.io.sqlite import open_database, write_ahead
 from tests.unwritable import WAYS, home_on_a_disk
 
 TABLE = "CREATE TABLE IF NOT EXISTS numbers (number INTEGER)"
@@ -30,7 +30,7 @@ def place(tmp_path, monkeypatch):
 
 
 def written(file, *numbers):
-    database = opened(file, PREPARE)
+    database = open_database(file, PREPARE)
     assert database.saves
     with database:
         database.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
@@ -39,7 +39,7 @@ def written(file, *numbers):
 
 def read(file) -> list[int]:
     """What a database holds that cannot be written."""
-    with closing(opened(file, PREPARE)) as database:
+    with closing(open_database(file, PREPARE)) as database:
         assert not database.saves
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             database.execute("INSERT INTO numbers VALUES (9)")
@@ -80,11 +80,11 @@ def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
             "SELECT count(*) FROM sqlite_master"
         ).fetchone()[0] else None
 
-    with closing(opened(place.folder / "one.sqlite", prepare)) as database, database:
+    with closing(open_database(place.folder / "one.sqlite", prepare)) as database, database:
         assert database.saves
         database.execute("INSERT INTO numbers VALUES (1)")
     place.close(way)
-    with closing(opened(place.folder / "one.sqlite", prepare)) as database:
+    with closing(open_database(place.folder / "one.sqlite", prepare)) as database:
         assert not database.saves and database.execute("SELECT number FROM numbers").fetchall() == [
             (1,)
         ]
@@ -100,11 +100,11 @@ def test_where_there_is_none_it_is_empty(place, way):
 def test_with_room_again_it_is_written_again(place, way):
     written(place.folder / "one.sqlite", 1).close()
     place.close(way)
-    assert read(place.folder / "one.sqlite") == [1] and cannot_save()
+    assert read(place.folder / "one.sqlite") == [1] and save_fault()
     place.open()
-    assert not cannot_save()
+    assert not save_fault()
     written(place.folder / "one.sqlite", 2).close()
-    with closing(opened(place.folder / "one.sqlite", PREPARE)) as database:
+    with closing(open_database(place.folder / "one.sqlite", PREPARE)) as database:
         assert database.execute("SELECT sum(number) FROM numbers").fetchone() == (3,)
 
 
@@ -114,9 +114,9 @@ def test_with_room_again_it_is_written_again(place, way):
     ids=WAYS[::-1],
 )
 def test_why_nothing_can_be_saved(place, way, why):
-    assert cannot_save() == ""
+    assert save_fault() == ""
     place.close(way)
-    assert why.format(place.folder) in cannot_save()
+    assert why.format(place.folder) in save_fault()
 
 
 def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
@@ -126,10 +126,10 @@ def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
         StoreError,
         match="home/new cannot be made: (Read-only file system|Permission denied). Name another",
     ):
-        home()
+        home_folder()
 
 
 def test_another_error_is_raised(tmp_path):
     (tmp_path / "one.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
-        opened(tmp_path / "one.sqlite", PREPARE)
+        open_database(tmp_path / "one.sqlite", PREPARE)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from core.io.stamps import Remembered, described, stamp, tree
+from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files, stamp_tree
 
 LONG_AGO = 1_000_000_000
 
@@ -20,10 +20,10 @@ def made():
 
     class Made:
         def __init__(self):
-            self.times, self.known = 0, Remembered[str]()
+            self.times, self.known = 0, StampedCache[str]()
 
         def __call__(self, file):
-            return self.known.of(file, stamp([file]), lambda: self._read(file))
+            return self.known.of(file, stamp_files([file]), lambda: self._read(file))
 
         def _read(self, file):
             self.times += 1
@@ -76,11 +76,11 @@ def test_the_stamp_of_a_folder_holds_all_files_below_and_goes_round_in_no_circle
     (tmp_path / "top").write_text("22")
     sizes = {
         os.path.relpath(name, tmp_path): size
-        for name, _, size, _ in tree(tmp_path)
+        for name, _, size, _ in stamp_tree(tmp_path)
         if not name.endswith("around")
     }
     assert sizes == {"top": 2, os.path.join("x", "y", "deep"): 1}
-    assert tree(tmp_path / "absent") == tree("no\0path") == ()
+    assert stamp_tree(tmp_path / "absent") == stamp_tree("no\0path") == ()
 
 
 def test_the_files_of_a_name_are_found_in_the_order_of_their_folders(tmp_path):
@@ -88,8 +88,11 @@ def test_the_files_of_a_name_are_found_in_the_order_of_their_folders(tmp_path):
         (tmp_path / name).mkdir()
     for name in ("b", "a"):
         (tmp_path / name / "set.toml").write_text(name)
-    assert [(file.parent.name, files[0][2]) for file, files in described(tmp_path, "set.toml")] == [
+    assert [
+        (file.parent.name, files[0][2])
+        for file, files in stamp_subfolder_files(tmp_path, "set.toml")
+    ] == [
         ("a", 1),
         ("b", 1),
     ]
-    assert described(tmp_path / "absent", "set.toml") == []
+    assert stamp_subfolder_files(tmp_path / "absent", "set.toml") == []

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from core.io.toml_file import read_toml
-from core.models.declared import merged
+from core.models.declarations import merged_declarations
 
 LONG = "7" * 5_000
 ROW = '[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\nmodel = "m"\n'
@@ -53,7 +53,7 @@ def test_what_is_nested_deeply_is_no_toml(tmp_path):
 def test_a_number_of_models_toml_that_cannot_be_is_a_sentence(tmp_path, monkeypatch, row, named):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "models.toml").write_text(ROW + row + "\n", "utf-8")
-    (fault,) = merged().faults
+    (fault,) = merged_declarations().faults
     assert named in fault and str(tmp_path / "models.toml") in fault and len(fault) < 300
 
 
@@ -68,11 +68,11 @@ def test_servers_are_sent_at_least_one_text_at_a_time(tmp_path, monkeypatch):
         )
     )
     (tmp_path / "models.toml").write_text(rows, "utf-8")
-    assert len(merged().faults) == 2
+    assert len(merged_declarations().faults) == 2
 
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "models.toml").mkdir()
-    (fault,) = merged().faults
+    (fault,) = merged_declarations().faults
     assert "models.toml" in fault and "read" in fault

@@ -8,15 +8,22 @@ from dataclasses import replace
 import pytest
 
 import core.languages.detection as detection
-from core.builds.run import context, status
-from core.cli import OK, WRONG, main
+from core.builds.run import build_context, build_status
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.corpus import Document, open_corpus
-from core.corpus.corpus import Corpus, write
+from core.corpus.corpus import Corpus, write_corpus
 from core.errors import BadParameter
 from core.graph.building.build import build
-from core.graph.names.language import FILE, choose_language, graph_language
-from core.languages import ENGLISH, Found, found_in, known_code, language_of_question, languages
-from core.languages.scripts import UNSPACED, script_of
+from core.graph.names.language import LANGUAGE_FILE, choose_language, graph_language
+from core.languages import (
+    ENGLISH,
+    Detection,
+    detect_language,
+    known_code,
+    language_of_question,
+    languages,
+)
+from core.languages.scripts import UNSPACED_LETTER, script_of
 
 QUESTIONS = {
     "en": [
@@ -64,7 +71,7 @@ def own_home(tmp_path, monkeypatch):
 
 
 def corpus_of(folder, *texts) -> Corpus:
-    return write(
+    return write_corpus(
         folder / "home" / "corpora" / "notes",
         [Document(f"d{at}", text, f"D{at}", f"d{at}") for at, text in enumerate(texts)],
     )
@@ -87,7 +94,7 @@ def test_most_questions_need_no_detector(monkeypatch):
 def test_scripts_are_counted_not_guessed():
     assert script_of("ﬁshery – ½") == "Latin" and script_of("Ω") == "Greek"
     assert script_of("北京 Peking University in Beijing") == "Latin" and script_of("") == ""
-    assert UNSPACED.search("ไทย") and not UNSPACED.search("한국어 русский")
+    assert UNSPACED_LETTER.search("ไทย") and not UNSPACED_LETTER.search("한국어 русский")
 
 
 def test_a_few_names_are_in_no_language():
@@ -96,17 +103,17 @@ def test_a_few_names_are_in_no_language():
         ["Ann knows Bo."],
         ["Rope director"],
     ):
-        assert found_in(texts).code in ("", "en")
+        assert detect_language(texts).code in ("", "en")
 
 
 def test_a_sample_of_two_languages_says_both():
-    found = found_in([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
+    found = detect_language([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
     assert found.code == "de" and set(found.others) == {"en"}
     assert found.words().startswith("German, with ") and found.words().endswith(" % English")
     assert (
-        found_in([]) == Found()
-        and found_in(["1871", "42"]).code == ""
-        and Found().words() == "not recognised, read as English"
+        detect_language([]) == Detection()
+        and detect_language(["1871", "42"]).code == ""
+        and Detection().words() == "not recognised, read as English"
     )
 
 
@@ -135,7 +142,7 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
     assert json.loads((corpus.folder / "corpus.json").read_text())["language"]["code"] == "de"
     english = corpus.with_language("en")
     assert (
-        english.language == Found("en", chosen=True) == Corpus.open(corpus.folder).language
+        english.language == Detection("en", chosen=True) == Corpus.open(corpus.folder).language
         and english.digest == corpus.digest
     )
     # what a person chose stays
@@ -150,8 +157,8 @@ def test_a_corpus_of_before_is_looked_at_when_asked(tmp_path):
 
 def test_builds_follow_the_language(tmp_path):
     corpus = corpus_of(tmp_path, *GERMAN)
-    assert context(corpus, None).language == "de"  # type: ignore[arg-type]
-    assert not status(corpus, "kg-noun-phrases").built
+    assert build_context(corpus, None).language == "de"  # type: ignore[arg-type]
+    assert not build_status(corpus, "kg-noun-phrases").built
 
 
 def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
@@ -162,37 +169,37 @@ def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
     ]
     graph = build(triples, tmp_path / "g", "g")
     assert graph_language(graph).code == "de"
-    assert choose_language(graph, "nl") == Found("nl", chosen=True) == graph_language(graph)
-    assert json.loads((tmp_path / "g" / FILE).read_text()) == {
+    assert choose_language(graph, "nl") == Detection("nl", chosen=True) == graph_language(graph)
+    assert json.loads((tmp_path / "g" / LANGUAGE_FILE).read_text()) == {
         "code": "nl",
         "shares": {},
         "chosen": True,
     }
     assert choose_language(graph, "").code == "de"
-    (tmp_path / "g" / FILE).write_text("{damaged")
+    (tmp_path / "g" / LANGUAGE_FILE).write_text("{damaged")
     assert choose_language(graph, "de").code == "de"
 
 
 def test_the_command_says_and_sets_it(tmp_path, capsys):
     corpus_of(tmp_path, *GERMAN)
     assert (
-        main(["corpus", "language", "notes"]) == OK
+        main(["corpus", "language", "notes"]) == EXIT_OK
         and capsys.readouterr().out == "Language: German\n"
     )
     assert (
-        main(["corpus", "language", "notes", "French"]) == OK
+        main(["corpus", "language", "notes", "French"]) == EXIT_OK
         and capsys.readouterr().out == "Language: French, as chosen\n"
     )
     assert (
-        main(["corpus", "show", "notes"]) == OK
+        main(["corpus", "show", "notes"]) == EXIT_OK
         and "Language: French, as chosen" in capsys.readouterr().out
     )
     assert (
-        main(["corpus", "language", "notes", "auto"]) == OK
+        main(["corpus", "language", "notes", "auto"]) == EXIT_OK
         and capsys.readouterr().out == "Language: German\n"
     )
     assert (
-        main(["corpus", "language", "notes", "klingon"]) == WRONG
+        main(["corpus", "language", "notes", "klingon"]) == EXIT_WRONG_INPUT
         and "no language that is known" in capsys.readouterr().err
     )
     assert open_corpus("notes").language.code == "de" and ENGLISH == "en"

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from core.languages.spelling import (
     answer_words,
+    contains_text,
+    contains_words,
+    end_place,
     fold,
     fold_with_places,
-    holds,
-    holds_words,
     name_key,
     normalize,
-    place_behind,
     row_pattern,
 )
 
@@ -107,7 +107,7 @@ def test_names_keep_symbols_that_are_part_of_them():
     ],
 )
 def test_a_number_is_found_whole(text, wanted, found):
-    assert holds(normalize(text), normalize(wanted)) is found
+    assert contains_text(normalize(text), normalize(wanted)) is found
 
 
 def test_letters_of_scripts_without_blanks_are_words():
@@ -117,7 +117,7 @@ def test_letters_of_scripts_without_blanks_are_words():
 
 
 def test_typed_words_are_found_in_any_order():
-    assert holds_words("Jo’Ann O’Neil", "o'neil JO") and not holds_words("Ann", "ann bob")
+    assert contains_words("Jo’Ann O’Neil", "o'neil JO") and not contains_words("Ann", "ann bob")
 
 
 # Letters whose case is one to one: others, such as ŉ, have no capital of their own.
@@ -170,14 +170,14 @@ def test_folded_places_lie_in_the_text(text):
     folded, places = fold_with_places(text)
     assert len(places) == len(folded) + 1 and list(places) == sorted(places)
     for at in range(len(folded)):
-        assert places[at] < place_behind(places, at + 1) <= len(text)
+        assert places[at] < end_place(places, at + 1) <= len(text)
 
 
 @given(TEXTS, TEXTS)
 def test_rows_are_sought_by_a_pattern_that_misses_none(before, name):
     wanted, text = normalize(name), f"{before}{unicodedata.normalize('NFD', name).upper()}"
     pattern = row_pattern(wanted)
-    if pattern and holds(normalize(text), wanted):
+    if pattern and contains_text(normalize(text), wanted):
         found = pc.match_substring_regex(pa.array([text]), pattern, ignore_case=True)
         assert found.to_pylist() == [True]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from core.graph.building.build import build
-from core.graph.names.language import code_of
-from core.graph.names.lookup import names
+from core.graph.names.language import language_code
+from core.graph.names.lookup import name_lookup
 from core.indexes.words import Postings
-from core.languages.terms import content_words, plain_words, stemmed, terms
-from core.operators.expected import NUMBER, PERSON, TIME, expected
+from core.languages.terms import content_words, plain_words, search_terms, stem_word
+from core.operators.expected_answer import NUMBER_ANSWER, PERSON_ANSWER, TIME_ANSWER, expect_answer
 
 TRIPLES = [
     ("Ada Quill", "wrote", "The Salt Road"),
@@ -47,37 +47,39 @@ def graph(tmp_path):
     ],
 )
 def test_names_in_questions(graph, question, named):
-    assert graph.names([link.mention.node for link in names(graph).links(question)]) == named
+    assert graph.names([link.mention.node for link in name_lookup(graph).links(question)]) == named
 
 
 def test_names_are_looked_up_whatever_their_accents_and_apostrophes(graph):
-    found = lambda name: graph.names(names(graph).alike(name))
+    found = lambda name: graph.names(name_lookup(graph).alike(name))
     assert found("O'Neil") == found("o`neil") == ["O’Neil"]
     assert (
         found("cafe noir") == ["Café Noir"]
         and found("Cafe") == []
-        and names(graph).find("Elodie Brandt") == names(graph).find("Élodie Brandt")
+        and name_lookup(graph).find("Elodie Brandt") == name_lookup(graph).find("Élodie Brandt")
     )
 
 
 def test_english_words_are_what_they_were():
     text = "Scrooge's partner, Marley -> dead.door_nail (1843); Café"
     assert (
-        terms(text)
-        == terms(text, "en")
+        search_terms(text)
+        == search_terms(text, "en")
         == ["scrooge", "s", "partner", "marley", "dead", "door", "nail", "1843", "café"]
     )
-    assert stemmed("directed", "en") == "directed" and plain_words("cafe\u0301") == ["café"]
+    assert stem_word("directed", "en") == "directed" and plain_words("cafe\u0301") == ["café"]
 
 
 def test_words_are_stemmed_and_cut():
-    assert terms("Brücken", "de") == terms("Brücke", "de") and terms("мосты", "ru") == terms(
-        "мост", "ru"
-    )
-    assert terms("الجسور", "ar") == terms("جسور", "ar") and terms("الجِسْر", "ar") == terms(
-        "الجسر", "ar"
-    )
-    assert terms("青石桥") == ["青", "石", "桥", "青石", "石桥"] and terms("ab青") == ["ab", "青"]
+    assert search_terms("Brücken", "de") == search_terms("Brücke", "de") and search_terms(
+        "мосты", "ru"
+    ) == search_terms("мост", "ru")
+    assert search_terms("الجسور", "ar") == search_terms("جسور", "ar") and search_terms(
+        "الجِسْر", "ar"
+    ) == search_terms("الجسر", "ar")
+    assert search_terms("青石桥") == ["青", "石", "桥", "青石", "石桥"] and search_terms(
+        "ab青"
+    ) == ["ab", "青"]
     assert content_words("谁设计了青石桥？", "zh") and "谁" not in content_words(
         "谁设计了青石桥？", "zh"
     )
@@ -147,13 +149,17 @@ def test_what_questions_ask_for(code, tmp_path):
         from core.graph.names.language import choose_language
 
         choose_language(graph, code)
-    assert [expected(graph, one).answer_type for one in ASKED[code]] == [PERSON, TIME, NUMBER]
-    assert all(code_of(graph, one) == code for one in ASKED[code])
+    assert [expect_answer(graph, one).answer_type for one in ASKED[code]] == [
+        PERSON_ANSWER,
+        TIME_ANSWER,
+        NUMBER_ANSWER,
+    ]
+    assert all(language_code(graph, one) == code for one in ASKED[code])
 
 
 def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
     graph = build([("الجسر", "بنى", "سليم")], tmp_path / "g", "g")
-    assert expected(graph, "أين الجسر من المدينة؟").answer_type == ""  # "من" is from here
+    assert expect_answer(graph, "أين الجسر من المدينة؟").answer_type == ""  # "من" is from here
 
 
 def test_words_from_the_right_keep_to_themselves_among_others():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.io.home import models_folder
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.watch import NO_WATCH
 
 MODELS = models_folder()
@@ -90,9 +90,9 @@ class Recorded:
         temperature=0.0,
         on_text=None,
         watch=NO_WATCH,
-    ) -> Reply:
+    ) -> ChatReply:
         self.asked.append((messages, schema, max_tokens))
-        return Reply(self.replies.pop(0), tokens_in=10, tokens_out=5)
+        return ChatReply(self.replies.pop(0), tokens_in=10, tokens_out=5)
 
     def count_tokens(self, messages) -> int:
         return sum(len(m["content"].split()) for m in messages)

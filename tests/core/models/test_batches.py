@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import ModelFailed
-from core.models.batches import Batches, out_of_memory, padded
+from core.models.batches import BatchSplitter, is_out_of_memory, pad_batch
 
 
-def sizes(batches: Batches, lengths, fits) -> list[list[int]]:
+def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
     """The batches in which texts of these lengths were read, where one of more tokens than `fits` runs out of memory."""
     tried: list[list[int]] = []
 
@@ -26,28 +26,28 @@ def sizes(batches: Batches, lengths, fits) -> list[list[int]]:
 
 
 def test_a_processor_reads_a_fixed_number_long_ones_first():
-    assert sizes(Batches("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
+    assert sizes(BatchSplitter("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
 
 
 def test_what_ran_out_of_memory_is_halved_and_stays_so():
-    batches = Batches("cpu", 4)
+    batches = BatchSplitter("cpu", 4)
     assert sizes(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
     assert sizes(batches, [5] * 3, 10) == [[0, 1], [2]]
 
 
 def test_one_text_that_is_too_much_is_said():
     with pytest.raises(ModelFailed, match="text of 9,000 tokens"):
-        sizes(Batches("cpu", 4), [9000, 5], 100)
+        sizes(BatchSplitter("cpu", 4), [9000, 5], 100)
 
 
 def test_other_faults_are_not_taken_for_a_want_of_memory():
     with pytest.raises(RuntimeError, match="shapes"):
         list(
-            Batches("cpu", 4).run(
+            BatchSplitter("cpu", 4).run(
                 [1], lambda rows: (_ for _ in ()).throw(RuntimeError("shapes do not fit"))
             )
         )
-    assert out_of_memory(MemoryError()) and out_of_memory(
+    assert is_out_of_memory(MemoryError()) and is_out_of_memory(
         RuntimeError("CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate")
     )
 
@@ -58,7 +58,9 @@ def test_other_faults_are_not_taken_for_a_want_of_memory():
 def test_texts_of_one_length(side, wanted):
     tokenizer = SimpleNamespace(pad_token_id=1, pad_token_type_id=0, padding_side=side)
     codes = {"input_ids": [[9], [5, 6, 7], [8]], "token_type_ids": [[0], [0, 1, 1], [1]]}
-    found = {key: value.tolist() for key, value in padded(tokenizer, codes, [1, 2], "cpu").items()}
+    found = {
+        key: value.tolist() for key, value in pad_batch(tokenizer, codes, [1, 2], "cpu").items()
+    }
     assert found["input_ids"] == wanted and found["attention_mask"] == [
         [int(id != 1) for id in row] for row in wanted
     ]

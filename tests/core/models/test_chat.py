@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
-from core.models.base import Reply
+from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
+from core.models.base import ChatReply
 from core.models.chat.lanes import several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.remembered import Replies
-from core.models.chat.replies import estimate, estimate_tokens
-from core.models.chat.vllm import unavailable
+from core.models.chat.reply_cache import ReplyCache
+from core.models.chat.token_estimates import estimate_text_tokens, estimate_tokens
+from core.models.chat.vllm import unavailable_reason
 from core.models.registry import Registry
 from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
@@ -74,9 +74,9 @@ def test_cancelling_truly_stops_the_request(qwen):
 
     def check():
         if len(pieces) >= 2:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         qwen.reply(
             [{"role": "user", "content": "Tell a long story."}],
             max_tokens=400,
@@ -91,9 +91,9 @@ def test_cancelling_truly_stops_the_request(qwen):
 
 def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):
     def cancel():
-        raise Cancelled
+        raise RunCancelled
 
-    with qwen._running, pytest.raises(Cancelled):
+    with qwen._running, pytest.raises(RunCancelled):
         qwen.reply([{"role": "user", "content": "never asked"}], watch=Watch(cancel))
 
 
@@ -109,7 +109,7 @@ def test_the_reply_does_not_depend_on_what_was_asked_before(qwen):
     ask = [{"role": "user", "content": "Name three fruits."}]
     first = qwen.reply(ask, max_tokens=12).text
     qwen.reply([{"role": "user", "content": "Name three animals."}], max_tokens=4)
-    qwen._replies = Replies()
+    qwen._replies = ReplyCache()
     assert qwen.reply(ask, max_tokens=12).text == first
 
 
@@ -208,30 +208,35 @@ def test_a_slow_server_is_given_up():
 def test_cancelling_a_server_stops_reading():
     def check():
         if pieces:
-            raise Cancelled
+            raise RunCancelled
 
     pieces: list[str] = []
     with (
         serving(lambda handler, body: stream(handler, PIECE * 3 + LAST)) as (url, _),
-        pytest.raises(Cancelled),
+        pytest.raises(RunCancelled),
     ):
         OpenAIChat(url, "m", "long").reply(ASK, on_text=pieces.append, watch=Watch(check))
     assert pieces == ["Hel"]
 
 
 def test_replies_are_bounded():
-    replies = Replies(remember=2)
+    replies = ReplyCache(remember=2)
     for number in range(4):
-        replies.keep(str(number), Reply(str(number)))
+        replies.keep(str(number), ChatReply(str(number)))
     assert len(replies) == 2
 
 
 def test_vllm_without_vllm_says_how_to_get_it():
-    if unavailable() is None:
+    if unavailable_reason() is None:
         pytest.skip("vLLM is installed here; make test-vllm runs it")
     with pytest.raises(ModelUnavailable, match="pip install -r requirements-gpu.txt"):
         Registry().chat("qwen-7b-vllm").reply(ASK)
 
 
 def test_a_token_is_about_three_and_a_half_bytes():
-    assert (estimate(""), estimate("a" * 7), estimate("a" * 8), estimate("中文")) == (0, 2, 3, 2)
+    assert (
+        estimate_text_tokens(""),
+        estimate_text_tokens("a" * 7),
+        estimate_text_tokens("a" * 8),
+        estimate_text_tokens("中文"),
+    ) == (0, 2, 3, 2)

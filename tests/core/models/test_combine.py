@@ -6,20 +6,20 @@ import pytest
 
 from core.errors import BadParameter
 from core.models.base import Task
+from core.models.chooser_names import short_name
 from core.models.combine import (
-    Above,
-    Prefilter,
-    Rescore,
-    Rounds,
-    Supplement,
-    names,
-    parse,
+    PrefilterChooser,
+    RescoreChooser,
+    RoundsChooser,
+    SupplementChooser,
+    ThresholdChooser,
+    model_names,
+    parse_chooser,
     uses_chat,
 )
 from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
-from core.models.words import short_name
 from tests.notes import NoteWith
 
 TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
@@ -31,14 +31,14 @@ def test_bm25_order_used_below():
 
 def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
     chat = recorded('{"choices": [3, 1]}')
-    choice = Prefilter(BM25Scorer(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
+    choice = PrefilterChooser(BM25Scorer(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (1, 4) and choice.order == (4, 3, 1, 0, 2)
     assert choice.usage.calls == 1 and choice.usage.texts == 5
     assert "1. red\n2. red red hen\n3. red fox" in chat.asked[0][0][1]["content"]
 
 
 def test_supplement_fills_up_with_the_scorers_best(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(
+    choice = SupplementChooser(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(
         Task("red"), TEXTS, 3
     )
     assert choice.positions == (2, 4, 3) and choice.scores is None
@@ -46,46 +46,49 @@ def test_supplement_fills_up_with_the_scorers_best(recorded):
 
 
 def test_supplement_leaves_a_full_pick_alone(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25Scorer()).choose(
+    choice = SupplementChooser(LLMChooser(recorded('{"choices": [3, 1]}')), BM25Scorer()).choose(
         Task("red"), TEXTS, 2
     )
     assert choice.positions == (2, 0) and choice.order is None
 
 
 def test_combinators_nest(recorded):
-    inner = Prefilter(BM25Scorer(), LLMChooser(recorded('{"choices": [2]}')), 2)
-    assert Supplement(inner, BM25Scorer()).choose(Task("red"), TEXTS, 0).positions == (
+    inner = PrefilterChooser(BM25Scorer(), LLMChooser(recorded('{"choices": [2]}')), 2)
+    assert SupplementChooser(inner, BM25Scorer()).choose(Task("red"), TEXTS, 0).positions == (
         3,
         4,
         1,
         0,
         2,
     )
-    assert Supplement(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
+    assert SupplementChooser(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
 
 
 def test_above_leaves_out_what_a_scorer_gives_less():
     scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
-    choice = Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
+    choice = ThresholdChooser(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
     # “at least”, as in the paper
     assert (
         choice.positions == (4, 3)
         and choice.scores == scores[:2]
         and choice.order == (4, 3, 1, 0, 2)
     )
-    assert Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 1).positions == (4,)
-    nothing = Above(BM25Scorer(), 100).choose(Task("red"), TEXTS, 5)
+    assert ThresholdChooser(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 1).positions == (4,)
+    nothing = ThresholdChooser(BM25Scorer(), 100).choose(Task("red"), TEXTS, 5)
     assert (
         nothing.positions == ()
         and nothing.notes == ("None reached 100.",)
         and len(nothing.order) == 5
     )
-    assert Above(BM25Scorer(), 100).choose(Task("red"), [], 5).notes == ()
+    assert ThresholdChooser(BM25Scorer(), 100).choose(Task("red"), [], 5).notes == ()
 
 
 def test_names_and_uses_chat():
-    assert names("supplement(prefilter(encoder, choose, 64), encoder)") == ("encoder", "choose")
-    assert names(" qwen-0.5b ") == ("qwen-0.5b",)
+    assert model_names("supplement(prefilter(encoder, choose, 64), encoder)") == (
+        "encoder",
+        "choose",
+    )
+    assert model_names(" qwen-0.5b ") == ("qwen-0.5b",)
     chat = lambda name: name.startswith("qwen")
     assert uses_chat("prefilter(bm25, qwen-0.5b, 3)", chat) and not uses_chat(
         "prefilter(bm25, reranker, 3)", chat
@@ -124,18 +127,20 @@ def test_bad_expressions(expression, sentence):
 
 def test_expressions_build_the_real_things():
     registry = Registry()
-    assert isinstance(registry.chooser("rescore(rounds(reranker, 64), bm25)").chooser, Rounds)
+    assert isinstance(
+        registry.chooser("rescore(rounds(reranker, 64), bm25)").chooser, RoundsChooser
+    )
     chooser = registry.chooser("supplement(prefilter(encoder, reranker, 64), bm25)")
     assert (
-        isinstance(chooser, Supplement)
-        and isinstance(chooser.chooser, Prefilter)
+        isinstance(chooser, SupplementChooser)
+        and isinstance(chooser.chooser, PrefilterChooser)
         and chooser.chooser.n == 64
     )
-    assert parse("prefilter(a, b, 2)").parts == ("a", "b", 2)
+    assert parse_chooser("prefilter(a, b, 2)").parts == ("a", "b", 2)
 
 
 def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
-    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(
+    choice = RescoreChooser(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(
         Task("red"), TEXTS, 3
     )
     assert (
@@ -144,7 +149,7 @@ def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
     )
     assert choice.usage.calls == 1 and choice.usage.texts == 3
     assert (
-        Rescore(LLMChooser(recorded('{"choices": []}')), BM25Scorer())
+        RescoreChooser(LLMChooser(recorded('{"choices": []}')), BM25Scorer())
         .choose(Task("red"), TEXTS, 3)
         .positions
         == ()
@@ -156,17 +161,17 @@ def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
     chat = recorded(
         '{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}'
     )
-    choice = Rounds(LLMChooser(chat), 2).choose(Task("red"), TEXTS, 2)
+    choice = RoundsChooser(LLMChooser(chat), 2).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (4, 1) and choice.usage.calls == 4
     assert "1. red fox\n2. cat\n3. red" in chat.asked[3][0][1]["content"]
     assert choice.notes == (NoteWith(3, "5 candidates", "last round"),)
 
 
 def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
-    assert Rounds(LLMChooser(recorded('{"choices": [5]}')), 5).choose(
+    assert RoundsChooser(LLMChooser(recorded('{"choices": [5]}')), 5).choose(
         Task("red"), TEXTS, 2
     ).positions == (4,)
-    none = Rounds(LLMChooser(recorded('{"choices": []}', '{"choices": []}')), 3).choose(
+    none = RoundsChooser(LLMChooser(recorded('{"choices": []}', '{"choices": []}')), 3).choose(
         Task("red"), TEXTS, 2
     )
     assert none.positions == () and none.usage.calls == 2

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from core.errors import BadParameter, ModelFailed
+from core.models.api_keys import save_key
 from core.models.discovery import FoundServer, find_servers, list_models
-from core.models.keys import save_key
 
 
 @contextmanager

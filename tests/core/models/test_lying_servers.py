@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import ModelFailed
 from core.models.base import Task
-from core.models.numbers import finite_vector, token_count, whole_number
-from core.models.rating import rate
-from core.models.served import ServedEncoder, ServedReranker
+from core.models.number_checks import finite_vector, token_count, whole_number
+from core.models.rating import rate_texts
+from core.models.served_models import ServedEncoder, ServedReranker
 from core.runtime.meter import metered
 from tests.core.models.chat_server import serving
 
@@ -215,11 +215,11 @@ def test_numbers_from_outside():
     ['{"number": 1, "score": NaN}', '{"number": true, "score": 5}', '{"number": 1.5, "score": 5}'],
 )
 def test_ratings_of_a_language_model_that_are_no_numbers_are_none(ratings, recorded):
-    rated = rate(recorded(f'{{"ratings": [{ratings}]}}'), Task("who"), "Bo", ["a", "b"], 2)
+    rated = rate_texts(recorded(f'{{"ratings": [{ratings}]}}'), Task("who"), "Bo", ["a", "b"], 2)
     assert all(0 <= score <= 1 for score in (rated.scores or {}).values())
     assert not rated.scores or set(rated.scores) <= {0, 1}
 
 
 def test_ratings_written_as_texts_are_numbers(recorded):
     said = '{"ratings": [{"number": "2", "score": "5"}]}'
-    assert rate(recorded(said), Task("who"), "Bo", ["a", "b"], 2).scores == {1: 0.5}
+    assert rate_texts(recorded(said), Task("who"), "Bo", ["a", "b"], 2).scores == {1: 0.5}

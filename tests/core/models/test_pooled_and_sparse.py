@@ -8,11 +8,11 @@ import pytest
 from core.errors import ModelUnavailable
 from core.models.backends import SparseEncoder
 from core.models.base import Task
-from core.models.declared import Row
+from core.models.declarations import ModelRow
 from core.models.dpr import DPR, PassageHalf, QuestionHalf
 from core.models.encoders.pooled import PooledEncoder
 from core.models.registry import Registry
-from core.models.splade import Splade, alike
+from core.models.splade import Splade, batches_by_length
 
 TEXTS = ["ab cab", "a", "cab ab ab abba", "a"]
 
@@ -106,16 +106,16 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
 
 
 def test_texts_of_one_length_are_read_together_and_few_long_ones_at_once():
-    assert list(alike([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
-    assert list(alike([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
-    assert list(alike([], batch=2, most=8)) == []
+    assert list(batches_by_length([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
+    assert list(batches_by_length([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
+    assert list(batches_by_length([], batch=2, most=8)) == []
 
 
 def test_what_is_not_here_is_told(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
-    row = Row(
+    row = ModelRow(
         "splade",
         "scorer",
         "splade",

@@ -9,7 +9,7 @@ from core.io.error_text import readable_text
 from core.models.base import Task
 from core.models.chat.openai import OpenAIChat
 from core.models.hosts import goes_directly, proxy_of
-from core.models.served import ServedEncoder, ServedReranker
+from core.models.served_models import ServedEncoder, ServedReranker
 from tests.core.models.chat_server import serving, stream
 from tests.core.models.test_lying_servers import rows_of, send, vectors
 

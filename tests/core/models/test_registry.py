@@ -11,15 +11,15 @@ import pytest
 
 from core.errors import BadParameter, ModelUnavailable
 from core.io.home import ROOT
-from core.models.declared import ROLES, shipped
+from core.models.declarations import ROLE_KINDS, shipped_declarations
 from core.models.registry import Registry
 
-SHIPPED_ROLES = shipped().roles
+SHIPPED_ROLES = shipped_declarations().roles
 
 
 def test_the_shipped_file_declares_every_role(own_home):
     registry = Registry()
-    assert set(registry.roles) == set(ROLES)
+    assert set(registry.roles) == set(ROLE_KINDS)
     by_name = {info.name: info for info in registry.declared()}
     assert by_name["minilm"].present and by_name["minilm"].roles == ("encoder",)
     assert not any(info.loaded for info in by_name.values())

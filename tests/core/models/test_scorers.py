@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import BadParameter, Cancelled
+from core.errors import BadParameter, RunCancelled
 from core.io.home import ROOT
 from core.models.base import Task
 from core.models.scorers import (
     BM25Scorer,
     EncoderScorer,
     LateInteractionScorer,
-    NGram,
-    Random,
-    TfIdf,
-    Topics,
+    NGramScorer,
+    RandomScorer,
+    TfIdfScorer,
+    TopicScorer,
+    folded_words,
     top_k,
-    words,
 )
 from core.watch import Watch
 
@@ -47,7 +47,7 @@ def test_top_k_is_sorted_and_stable(scores, k):
 
 
 def test_words_split_dotted_names_arrows_and_underscores():
-    assert words("People.person.NATIONALITY -> directed_by->Ünal") == [
+    assert folded_words("People.person.NATIONALITY -> directed_by->Ünal") == [
         "people",
         "person",
         "nationality",
@@ -55,7 +55,7 @@ def test_words_split_dotted_names_arrows_and_underscores():
         "by",
         "ünal",
     ]
-    assert words(" -> ._ ") == []
+    assert folded_words(" -> ._ ") == []
 
 
 def test_bm25_by_hand():
@@ -108,45 +108,45 @@ def test_bm25_without_any_known_word_gives_zeros():
 
 def test_tfidf_by_hand():
     # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175; the query "red" is the unit vector of red
-    scores = TfIdf().score(Task("red"), DOCS)
+    scores = TfIdfScorer().score(Task("red"), DOCS)
     assert scores[0] == pytest.approx(1.287682 / math.hypot(1.287682, 1.693147), abs=1e-6)
     assert scores[1] == pytest.approx(
         2 * 1.287682 / math.sqrt((2 * 1.287682) ** 2 + 2 * 1.693147**2), abs=1e-6
     )
     assert scores[2] == 0
-    assert TfIdf().score(Task("red"), ["", "->"]).tolist() == [0, 0]
+    assert TfIdfScorer().score(Task("red"), ["", "->"]).tolist() == [0, 0]
 
 
 def test_an_n_gram_model_by_hand():
     # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
     # z is in none, and left out
-    scores = NGram(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
+    scores = NGramScorer(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
-    assert NGram().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
+    assert NGramScorer().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
     # nothing of its own: what all have
-    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
+    assert NGramScorer().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
     with pytest.raises(BadParameter, match="leave some"):
-        NGram(two=0.6, one=0.4)
+        NGramScorer(two=0.6, one=0.4)
 
 
 def test_all_topics_of_lsa_are_tf_idf_and_one_joins_words_that_go_together():
     texts = ["car engine", "automobile engine", "pear tree"]
-    assert Topics().score(Task("car engine"), texts) == pytest.approx(
-        TfIdf().score(Task("car engine"), texts), abs=1e-6
+    assert TopicScorer().score(Task("car engine"), texts) == pytest.approx(
+        TfIdfScorer().score(Task("car engine"), texts), abs=1e-6
     )
-    assert TfIdf().score(Task("car"), texts)[1] == 0
-    assert Topics(topics=1).score(Task("car"), texts) == pytest.approx([1, 1, 0], abs=1e-6)
-    assert Topics().score(Task("z"), texts).tolist() == [0, 0, 0] and Topics().score(
+    assert TfIdfScorer().score(Task("car"), texts)[1] == 0
+    assert TopicScorer(topics=1).score(Task("car"), texts) == pytest.approx([1, 1, 0], abs=1e-6)
+    assert TopicScorer().score(Task("z"), texts).tolist() == [0, 0, 0] and TopicScorer().score(
         Task("z"), ["", "->"]
     ).tolist() == [0, 0]
     with pytest.raises(BadParameter):
-        Topics(topics=0)
+        TopicScorer(topics=0)
 
 
 def test_lda_finds_two_subjects():
     fruit = ["apple pear juice", "pear juice", "apple juice juice", "apple apple"] * 3
     motor = ["car wheel engine", "engine wheel", "car engine engine", "wheel wheel"] * 3
-    scores = Topics(lda=True, topics=2).score(Task("pear"), fruit + motor)
+    scores = TopicScorer(lda=True, topics=2).score(Task("pear"), fruit + motor)
     assert (
         scores[: len(fruit)].min() > scores[len(fruit) :].max()
         and 0 <= scores.min()
@@ -156,10 +156,10 @@ def test_lda_finds_two_subjects():
 
 def test_random_depends_on_seed_and_query_only():
     texts = [str(i) for i in range(50)]
-    first = Random().choose(Task("q", seed=1), texts, 5)
-    assert first.positions == Random().choose(Task("q", seed=1), texts[::-1], 5).positions
-    assert first.positions != Random().choose(Task("q", seed=2), texts, 5).positions
-    assert first.positions != Random().choose(Task("r", seed=1), texts, 5).positions
+    first = RandomScorer().choose(Task("q", seed=1), texts, 5)
+    assert first.positions == RandomScorer().choose(Task("q", seed=1), texts[::-1], 5).positions
+    assert first.positions != RandomScorer().choose(Task("q", seed=2), texts, 5).positions
+    assert first.positions != RandomScorer().choose(Task("r", seed=1), texts, 5).positions
     assert sorted(first.order) == list(range(50)) and all(0 <= s < 1 for s in first.order_scores)
 
 
@@ -174,7 +174,15 @@ def test_choice_holds_every_candidate_in_order():
 
 
 @pytest.mark.parametrize(
-    "scorer", [BM25Scorer(), TfIdf(), NGram(), Topics(), Topics(lda=True), Random()]
+    "scorer",
+    [
+        BM25Scorer(),
+        TfIdfScorer(),
+        NGramScorer(),
+        TopicScorer(),
+        TopicScorer(lda=True),
+        RandomScorer(),
+    ],
 )
 def test_no_texts_give_an_empty_choice(scorer):
     assert scorer.choose(Task("q"), [], 3).positions == ()
@@ -214,9 +222,9 @@ def test_late_interaction_is_the_mean_of_the_best_cosines(encoder):
 
 def test_a_cancelled_task_stops_the_encoder(encoder):
     def cancel():
-        raise Cancelled
+        raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         EncoderScorer(encoder).score(
             Task("never seen before 1", watch=Watch(cancel)), ["never seen before 2"]
         )

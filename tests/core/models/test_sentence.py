@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from core.errors import BadParameter, Cancelled, ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable, RunCancelled
 from core.models.base import question_vectors
-from core.models.declared import row, shipped
+from core.models.declarations import row, shipped_declarations
 from core.models.encoders.sentence import SentenceEncoder
 from core.watch import Watch
 
@@ -151,9 +151,9 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
     def cancel():
         calls.append(1)
         if len(calls) > 3:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         encoder.encode([f"text {n}" for n in range(50)], Watch(cancel))
     encoder.close()
     assert not encoder.loaded and encoder.device == ""
@@ -162,7 +162,7 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
 def test_the_rows_that_ship_say_pooling_and_prompts():
     rows = {
         name: one.settings
-        for name, one in shipped().rows.items()
+        for name, one in shipped_declarations().rows.items()
         if one.backend == "sentence-transformers"
     }
     assert {

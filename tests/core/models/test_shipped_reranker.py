@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from core.corpus import open_corpus
-from core.finetune.reranker import figure
-from core.finetune.reranker_data import groups
+from core.finetune.reranker import mean_ndcg
+from core.finetune.reranker_data import question_groups
 from core.models.base import Task
 from core.models.registry import Registry
-from core.models.weights import SHIPPED, TRAINING
+from core.models.weights import SHIPPED_WEIGHTS_FOLDER, TRAINING_FILE
 
 NAME = "reranker-minilm"
 
@@ -27,12 +27,12 @@ def registry():
 
 
 def test_it_ranks_unseen_questions_far_above_chance(registry):
-    unseen = groups(open_corpus("hotpotqa"), 1, 5, 0)
+    unseen = question_groups(open_corpus("hotpotqa"), 1, 5, 0)
     lots = np.random.default_rng(0)
     by_lot = np.mean(
-        [figure(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)]
+        [mean_ndcg(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)]
     )
-    assert figure(registry.scorer(NAME).score, unseen) > 0.6 > 2 * by_lot
+    assert mean_ndcg(registry.scorer(NAME).score, unseen) > 0.6 > 2 * by_lot
 
 
 def test_its_scores_are_its_head_on_its_hidden_states(registry):
@@ -47,7 +47,9 @@ def test_its_scores_are_its_head_on_its_hidden_states(registry):
 
 
 def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
-    report = json.loads((SHIPPED / "reranker" / TRAINING).read_text("utf-8"))["report"]
+    report = json.loads((SHIPPED_WEIGHTS_FOLDER / "reranker" / TRAINING_FILE).read_text("utf-8"))[
+        "report"
+    ]
     mean = lambda model: np.average(
         [row[model] for row in report], weights=[row["questions"] for row in report]
     )

@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import BadInput, Cancelled, StoreError
-from core.finetune.triples import Scored, TripleSettings, logits, on_shortest_ways, save, train
-from core.graph.algorithms.directional import directional_distances, width
+from core.errors import BadInput, RunCancelled, StoreError
+from core.finetune.triples import (
+    ScoredQuestion,
+    TripleSettings,
+    on_shortest_ways,
+    save_weights,
+    train_scorer,
+    triple_logits,
+)
+from core.graph.algorithms.directional import directional_distances, distance_width
 from core.models import triple_scorer as module
-from core.models.triple_scorer import TripleScorer, triple_scorer
+from core.models.triple_scorer import TripleScorer, load_triple_scorer
 from core.watch import NO_WATCH, Watch
 
 
@@ -20,8 +27,8 @@ def by_hand(**weights):
         "head": (2, 1),
         "relation": (2, 1),
         "tail": (2, 1),
-        "head_place": (width(), 1),
-        "tail_place": (width(), 1),
+        "head_place": (distance_width(), 1),
+        "tail_place": (distance_width(), 1),
     }
     made = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     made |= {
@@ -43,7 +50,11 @@ def test_scores_by_hand():
     )
     triples = (np.array([0, 0, 1]), np.array([1, 0, 0]), np.array([1, 0, 1]))
     found = scorer.scores(
-        np.zeros(2, np.float32), nodes, relations, np.zeros((2, width()), np.float32), triples
+        np.zeros(2, np.float32),
+        nodes,
+        relations,
+        np.zeros((2, distance_width()), np.float32),
+        triples,
     )
     assert found == pytest.approx([0.5, 0.731059, 0.952574], abs=1e-6)  # -5 + 2 is cut to 0
 
@@ -64,25 +75,30 @@ def test_another_encoder_is_told(tmp_path):
             np.zeros(3),
             np.zeros((1, 3)),
             np.zeros((1, 3)),
-            np.zeros((1, width())),
+            np.zeros((1, distance_width())),
             (np.array([0]),) * 3,
         )
 
 
 def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path))
-    assert triple_scorer().dimension == 384
+    assert load_triple_scorer().dimension == 384
     from safetensors.numpy import save_file
 
-    (tmp_path / module.NAME).mkdir()
-    save_file(by_hand().weights, tmp_path / module.NAME / module.WEIGHTS)
-    assert triple_scorer().dimension == 2
-    save_file({"other": np.zeros(1, np.float32)}, tmp_path / module.NAME / module.WEIGHTS)
+    (tmp_path / module.TRIPLE_SCORER_NAME).mkdir()
+    save_file(by_hand().weights, tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE)
+    assert load_triple_scorer().dimension == 2
+    save_file(
+        {"other": np.zeros(1, np.float32)},
+        tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE,
+    )
     with pytest.raises(StoreError, match="is no triple scorer; make one with"):
-        triple_scorer()
-    (tmp_path / module.NAME / module.WEIGHTS).write_bytes(b"nothing of the sort")
+        load_triple_scorer()
+    (tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE).write_bytes(
+        b"nothing of the sort"
+    )
     with pytest.raises(StoreError, match="cannot be read"):
-        triple_scorer()
+        load_triple_scorer()
 
 
 def test_right_triples_lie_on_shortest_ways():
@@ -112,7 +128,7 @@ def questions(seed, many=12):
         heads, kinds, tails = np.zeros(6, np.int64), np.array([0, 1, 0, 1, 0, 1]), np.arange(1, 7)
         places = directional_distances(heads, tails, np.eye(7, dtype=bool)[0])
         names = np.eye(2, dtype=np.float32)
-        yield Scored(
+        yield ScoredQuestion(
             (names[which], rng.random((7, 2), np.float32), names, places, (heads, kinds, tails)),
             kinds == which,
         )
@@ -120,7 +136,7 @@ def questions(seed, many=12):
 
 def test_training_learns_which_relation_is_asked_for(tmp_path):
     settings = TripleSettings(hidden=16, epochs=30, rate=1e-2)
-    weights, state = train(
+    weights, state = train_scorer(
         list(questions(1)),
         list(questions(2, 4)),
         settings,
@@ -128,20 +144,22 @@ def test_training_learns_which_relation_is_asked_for(tmp_path):
         "key",
         NO_WATCH,
     )
-    save(weights, tmp_path)
+    save_weights(weights, tmp_path)
     from safetensors.numpy import load_file
 
     scorer = TripleScorer(
         {
             name: values.astype(np.float32)
-            for name, values in load_file(tmp_path / module.WEIGHTS).items()
+            for name, values in load_file(tmp_path / module.TRIPLE_SCORER_FILE).items()
         }
     )
     for one in questions(3):
         found = scorer.scores(*one.features)
         assert found[one.right].min() > found[~one.right].max()
         # half precision
-        assert 1 / (1 + np.exp(-logits(weights, one).numpy())) == pytest.approx(found, abs=5e-3)
+        assert 1 / (1 + np.exp(-triple_logits(weights, one).numpy())) == pytest.approx(
+            found, abs=5e-3
+        )
 
 
 def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
@@ -153,16 +171,16 @@ def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
 
     def stop():
         if next(steps) == 17:
-            raise Cancelled()
+            raise RunCancelled()
 
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
-    with pytest.raises(Cancelled):
-        train(*asked, settings, tmp_path / "a", "key", Watch(stop))
-    resumed, _ = train(*asked, settings, tmp_path / "a", "key", NO_WATCH)
-    whole, _ = train(*asked, settings, tmp_path / "b", "key", NO_WATCH)
+    with pytest.raises(RunCancelled):
+        train_scorer(*asked, settings, tmp_path / "a", "key", Watch(stop))
+    resumed, _ = train_scorer(*asked, settings, tmp_path / "a", "key", NO_WATCH)
+    whole, _ = train_scorer(*asked, settings, tmp_path / "b", "key", NO_WATCH)
     assert all((resumed[name] == whole[name]).all() for name in whole)
 
 
 def test_nothing_to_learn_from_is_said(tmp_path):
     with pytest.raises(BadInput, match="nothing to train on"):
-        train([], [], TripleSettings(), tmp_path, "key", NO_WATCH)
+        train_scorer([], [], TripleSettings(), tmp_path, "key", NO_WATCH)

@@ -10,7 +10,7 @@ import pytest
 from core.errors import ModelUnavailable
 from core.models.chat.llama import open_engine
 from core.models.registry import Registry
-from core.models.weights import unreadable
+from core.models.weights import unreadable_file
 
 
 @pytest.fixture
@@ -35,12 +35,17 @@ def test_which_file_cannot_be_read(tmp_path: Path, another_person):
     tmp_path.chmod(0o755)
     folder.chmod(0o755)
     file.chmod(0o644)
-    assert unreadable(folder) is unreadable(file) is unreadable(tmp_path / "none") is None
+    assert (
+        unreadable_file(folder)
+        is unreadable_file(file)
+        is unreadable_file(tmp_path / "none")
+        is None
+    )
     file.chmod(0o600)
-    assert unreadable(folder) == unreadable(file) == file
+    assert unreadable_file(folder) == unreadable_file(file) == file
     file.chmod(0o644)
     folder.chmod(0o700)
-    assert unreadable(folder) == folder
+    assert unreadable_file(folder) == folder
 
 
 @pytest.mark.parametrize(

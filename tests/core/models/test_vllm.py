@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.errors import BadParameter, Cancelled, ModelFailed, ModelUnavailable
+from core.errors import BadParameter, ModelFailed, ModelUnavailable, RunCancelled
 from core.io.home import ROOT
 from core.models.chat import vllm
-from core.models.declared import row
-from core.runtime import ended_with_us
+from core.models.declarations import row
+from core.runtime import child_guard
 from core.watch import Watch
 from tests.core.models import small_vllm
 
@@ -32,7 +32,7 @@ def small(tmp_path, monkeypatch):
     place = tmp_path / "vllm"
     place.write_text(f'#!/bin/sh\nexec {sys.executable} {SMALL} "$@"\n')
     place.chmod(0o755)
-    monkeypatch.setenv(vllm.PROGRAM, str(place))
+    monkeypatch.setenv(vllm.VLLM_PROGRAM_VARIABLE, str(place))
     monkeypatch.setenv("HOPSCOPE_VLLM_CPU", "1")
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     monkeypatch.setattr(vllm, "_servers", {})
@@ -119,7 +119,7 @@ def test_its_own_last_words_are_shown(small):
 
 
 def test_an_engine_that_died_behind_its_server_is_a_crash(small, monkeypatch):
-    monkeypatch.setattr("core.runtime.server_process.RECOVER", 0.2)
+    monkeypatch.setattr("core.runtime.server_process.MAX_UNHEALTHY_SECONDS", 0.2)
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     with pytest.raises(ModelFailed, match="vLLM no longer answered. The reply is lost"):
         asked(chat, "engine")
@@ -130,7 +130,7 @@ def test_a_refused_request_is_no_crash(small):
     rows = declared(seven={"weights": "some/7B"})
     chat = chat_of(rows, "seven")
     pid = json.loads(asked(chat, "hello").text)["pid"]
-    other = vllm.VLLMChat(vllm.server("seven"), "eight", 2048)
+    other = vllm.VLLMChat(vllm.shared_server("seven"), "eight", 2048)
     with pytest.raises(ModelFailed, match="does not know the model “eight”"):
         asked(other, "hello")
     assert json.loads(asked(chat, "still there").text)["pid"] == pid
@@ -142,17 +142,17 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
     def cancel():
         calls.append(1)
         if len(calls) > 2:
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         asked(chat, "hello", watch=Watch(cancel))
     received = threading.Event()
 
     def later():
         if received.is_set():
-            raise Cancelled
+            raise RunCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         asked(chat, "slow", on_text=lambda text: received.set(), watch=Watch(later))
     assert json.loads(asked(chat, "and on").text)["said"] == "and on"
 
@@ -163,7 +163,7 @@ def test_why_it_does_not_start(small, monkeypatch):
     with pytest.raises(ModelFailed) as raised:
         asked(chat, "hello")
     assert fault in str(raised.value)
-    monkeypatch.setenv(vllm.PROGRAM, "/no/such/program")
+    monkeypatch.setenv(vllm.VLLM_PROGRAM_VARIABLE, "/no/such/program")
     with pytest.raises(
         ModelUnavailable,
         match="seven cannot run here. HOPSCOPE_VLLM names /no/such/program",
@@ -174,7 +174,7 @@ def test_why_it_does_not_start(small, monkeypatch):
 def adapter(folder: Path, rank: int) -> Path:
     """A folder that looks like one of a LoRA adapter."""
     folder.mkdir()
-    (folder / vllm.ADAPTER).write_text(json.dumps({"r": rank}))
+    (folder / vllm.ADAPTER_CONFIG_FILE).write_text(json.dumps({"r": rank}))
     return folder
 
 
@@ -260,7 +260,7 @@ def test_a_base_that_is_none_and_a_folder_without_an_adapter(small, tmp_path):
 ASKING = """
 import os, sys, time
 from core.models.chat import vllm
-from core.models.declared import row
+from core.models.declarations import row
 one = row("seven", {"kind": "chat", "backend": "vllm", "weights": sys.argv[1]}, "models.toml")
 print(one.settings.make(one, {"seven": one}, None).reply([{"role": "user", "content": "hello"}]).text, flush=True)
 if sys.argv[2] == "wait":
@@ -274,9 +274,9 @@ if sys.argv[2] == "wait":
 def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
     guard = tmp_path / "guard.py"  # one that waits less
     guard.write_text(
-        Path(ended_with_us.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
+        Path(child_guard.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
     )
-    code = f"import core.runtime.ended_with_us as guard\nguard.__file__ = {str(guard)!r}\n{ASKING}"
+    code = f"import core.runtime.child_guard as guard\nguard.__file__ = {str(guard)!r}\n{ASKING}"
     with subprocess.Popen(
         [sys.executable, "-c", code, weights, how], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as asking:

@@ -1,6 +1,6 @@
 """A chat model that gives recorded replies in turn and keeps what it was asked."""
 
-from core.models.base import Reply
+from core.models.base import ChatReply
 
 
 class Script:
@@ -16,4 +16,4 @@ class Script:
         self.asked.append(messages[-1]["content"])
         self.schemas.append(schema)
         text = self.replies.pop(0)
-        return Reply(text, self.count_tokens(messages), len(text.split()))
+        return ChatReply(text, self.count_tokens(messages), len(text.split()))

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 import tomli_w
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.errors import BadParameter
 from core.instances import catalogue as rows
 from core.operators import (
@@ -19,7 +19,7 @@ from core.operators import (
 from core.operators.base import Line
 from core.operators.branch import Branch
 from core.operators.text import parse_line
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 
 NEAR = Branch(
@@ -62,12 +62,12 @@ def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
     )
     reached = []
     lane = LaneRun(
-        Ask(GraphSource.of(kit.graph), Question("a question"), (kit.node("One"),)),
+        SourceQuestion(GraphSource.of(kit.graph), Question("a question"), (kit.node("One"),)),
         LINE,
         kit.context(encoder=kit.Table({})).environment,
-        Prefixes(),
+        PrefixCache(),
     )
-    lane.retrieve(Progress(reached=reached.append))
+    lane.retrieve(LaneListener(reached=reached.append))
     told = ["PredictHops", "EgoNetwork", "ShortestPaths", "Rank", "GraphReader"]
     assert [state.trace[-1].operator for state in lane.states] == told and reached == lane.states
     assert [step.operator for step in lane.state.trace] == told and lane.state.trace[2].parameters[
@@ -115,11 +115,11 @@ def test_the_canonical_text_reads_back():
 def test_the_row_reads_back(tmp_path):
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW}', "utf-8")
-    instance = rows.read(file)["by-hops"]
+    instance = rows.read_instances(file)["by-hops"]
     assert instance.line == LINE
-    told = tomllib.loads(tomli_w.dumps({"by-hops": rows.row(instance)}))
+    told = tomllib.loads(tomli_w.dumps({"by-hops": rows.toml_row(instance)}))
     file.write_text(tomli_w.dumps(told), "utf-8")
-    assert rows.read(file)["by-hops"].line == LINE
+    assert rows.read_instances(file)["by-hops"].line == LINE
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_row_is_said_with_its_place(tmp_path, old, new, why
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW.replace(old, new)}', "utf-8")
     with pytest.raises(BadParameter, match="rows.toml, “by-hops”") as raised:
-        rows.read(file)
+        rows.read_instances(file)
     assert why in str(raised.value)
 
 

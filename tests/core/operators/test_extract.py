@@ -5,9 +5,9 @@ import pytest
 
 from core.environment import Environment
 from core.errors import BadParameter
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.models.base import NoModels
-from core.models.combine import Above
+from core.models.combine import ThresholdChooser
 from core.operators import EgoNetwork, FilterSubgraph, PageRank, PersonalizedPageRank, RandomWalks
 from core.operators.base import Context, Line
 from core.operators.text import parse_line
@@ -155,8 +155,10 @@ def test_filter_by_triple_and_by_node(kit):
 
 def test_thresholds_of_nodes_and_of_edges(kit):
     # LEGO-GraphRAG v1, section 4.1: nodes of at least tau_v and edges of at least tau_e; Drama and 1999 are below .3, directed_by below .2
-    nodes = Above(kit.Table({"One": 0.5, "Two": 0.3, "Ann": 0.4, "Drama": 0.2, "1999": 0.1}), 0.3)
-    edges = Above(
+    nodes = ThresholdChooser(
+        kit.Table({"One": 0.5, "Two": 0.3, "Ann": 0.4, "Drama": 0.2, "1999": 0.1}), 0.3
+    )
+    edges = ThresholdChooser(
         kit.Table(
             {
                 "Two -> written_by -> Ann": 0.6,
@@ -178,7 +180,7 @@ def test_thresholds_of_nodes_and_of_edges(kit):
     after = FilterSubgraph(model="edges", unit="triple")(after, context)
     assert relations(kit, after) == ["directed_by", "written_by"]
     nothing = FilterSubgraph(model="edges", unit="triple")(
-        after, kit.context(edges=Above(kit.Table({}), 0.1))
+        after, kit.context(edges=ThresholdChooser(kit.Table({}), 0.1))
     )
     assert names(kit, nothing) == {"One"} and "None reached 0.1." in nothing.trace[-1].notes
 
@@ -207,7 +209,7 @@ def test_unfit_parameters_are_refused(given, told):
 
 def five():
     """A to B, B to C, C to A, D to A, and E by itself."""
-    return in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
+    return build_in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
 
 
 def test_pagerank_of_all_nodes_is_the_same_for_every_question_and_has_its_entities():

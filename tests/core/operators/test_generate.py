@@ -148,11 +148,11 @@ def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
 
 
 def test_an_answer_that_repeated_itself_says_so(kit):
-    from core.models.base import Reply
+    from core.models.base import ChatReply
 
     class Endless(kit.Parrot):
         def reply(self, messages, **_):
-            return Reply("Adventure", 10, 20, "repeat", words=8)
+            return ChatReply("Adventure", 10, 20, "repeat", words=8)
 
     after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
     assert after.answer == "Adventure"

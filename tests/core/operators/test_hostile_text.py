@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.builds.registry import BUILDING
+from core.builds.registry import BUILD_GRAMMAR
 from core.errors import BadParameter
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
@@ -75,7 +75,7 @@ def test_a_line_with_something_put_into_it_is_a_line_or_a_sentence(data):
 )
 def test_any_text_is_a_line_or_a_sentence(text):
     only_sentences(parse_line, text)
-    only_sentences(BUILDING.parse, text)
+    only_sentences(BUILD_GRAMMAR.parse, text)
 
 
 def only_sentences(parse, text):

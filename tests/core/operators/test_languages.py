@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds.asking import in_language
 from core.builds.base import BuildContext
-from core.builds.catalogue import find
+from core.builds.catalogue import find_build
 from core.builds.cost import language_fit
+from core.builds.model_requests import in_language
 from core.corpus import Document
-from core.corpus.corpus import write
+from core.corpus.corpus import write_corpus
 from core.datasets import datasets
 from core.errors import BadParameter
 from core.graph.building.build import build
 from core.languages import language_of_question
 from core.models.base import NoModels
-from core.models.chat.replies import estimate
-from core.models.declared import row
+from core.models.chat.token_estimates import estimate_text_tokens
+from core.models.declarations import row
 from core.models.registry import Registry
-from core.operators.generate import about_tokens
-from core.operators.languages import mismatches, notes_on_language
+from core.operators.generate import estimate_prompt_tokens
+from core.operators.languages import language_mismatches, notes_on_language
 from core.operators.text import parse_line as parse
-from core.prompts import messages, prompts, with_examples
+from core.prompts import load_prompts, make_messages, with_examples
 from tests.notes import NoteWith
 
 BY_MEANING, BY_WORDS = parse("EmbedQuery() >> VectorChunks()"), parse("SparseChunks()")
 GERMAN = "Der Turm wurde von Ada Quill erbaut, und die Brücke ist sehr alt."
 
 
-class Trained(NoModels):
+class TrainedModels(NoModels):
     """Models of which the encoder was trained on some languages."""
 
     def __init__(self, *codes: str):
@@ -42,37 +42,44 @@ class Trained(NoModels):
 
 
 def test_an_english_encoder_and_a_russian_question():
-    (said,) = mismatches(BY_MEANING, Trained("en"), "en", "Кто построил мост?")
+    (said,) = language_mismatches(BY_MEANING, TrainedModels("en"), "en", "Кто построил мост?")
     assert said.startswith(
         "The encoder was trained on English alone, and the question is in Russian"
     )
-    (said,) = mismatches(BY_MEANING, Trained("en"), "de", "Wer baute den Turm?")
+    (said,) = language_mismatches(BY_MEANING, TrainedModels("en"), "de", "Wer baute den Turm?")
     assert "the question and the texts are in German" in said
-    (said,) = mismatches(BY_MEANING, Trained("en"), "de", "who built the tower")
+    (said,) = language_mismatches(BY_MEANING, TrainedModels("en"), "de", "who built the tower")
     assert "the texts are in German" in said and "question" not in said
-    assert mismatches(BY_MEANING, Trained(), "de", "Кто построил мост?") == ()  # of many languages
-    assert mismatches(BY_MEANING, Trained("en", "de"), "de", "Wer baute den Turm?") == ()
     assert (
-        mismatches(BY_MEANING, Trained("en"), "en", "who built the tower")
-        == mismatches(BY_MEANING, Trained("en"), "", "Rope")
+        language_mismatches(BY_MEANING, TrainedModels(), "de", "Кто построил мост?") == ()
+    )  # of many languages
+    assert (
+        language_mismatches(BY_MEANING, TrainedModels("en", "de"), "de", "Wer baute den Turm?")
+        == ()
+    )
+    assert (
+        language_mismatches(BY_MEANING, TrainedModels("en"), "en", "who built the tower")
+        == language_mismatches(BY_MEANING, TrainedModels("en"), "", "Rope")
         == ()
     )
 
 
 def test_words_of_another_language_find_little():
-    (said,) = mismatches(BY_WORDS, Trained("en"), "en", "Кто построил мост?")
+    (said,) = language_mismatches(BY_WORDS, TrainedModels("en"), "en", "Кто построил мост?")
     assert said == NoteWith("question", "Russian", "texts", "English")
-    assert mismatches(BY_WORDS, Trained("en"), "de", "Wer baute den Turm?") == ()
+    assert language_mismatches(BY_WORDS, TrainedModels("en"), "de", "Wer baute den Turm?") == ()
 
 
 def test_it_is_in_the_trace_of_the_lane(tmp_path):
     graph = build([("Ada Quill", "wrote", "The Salt Road")], tmp_path / "g", "g")
     (said,) = notes_on_language(
-        parse("EmbedQuery()"), graph, Trained("en"), "Кто написал The Salt Road?"
+        parse("EmbedQuery()"), graph, TrainedModels("en"), "Кто написал The Salt Road?"
     )
     assert "the question is in Russian" in said
     assert (
-        notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "who wrote The Salt Road?")
+        notes_on_language(
+            parse("EmbedQuery()"), graph, TrainedModels("en"), "who wrote The Salt Road?"
+        )
         == ()
     )
 
@@ -91,19 +98,28 @@ def test_questions_of_english_sets_are_never_taken_for_others():
 def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     documents = [Document(f"d{n}", GERMAN, "", f"d{n}") for n in range(3)]
-    corpus = write(tmp_path / "home" / "corpora" / "notes", documents)
-    names, vectors = language_fit(corpus, find("kg-noun-phrases"), Trained("en"))
+    corpus = write_corpus(tmp_path / "home" / "corpora" / "notes", documents)
+    names, vectors = language_fit(corpus, find_build("kg-noun-phrases"), TrainedModels("en"))
     assert names == NoteWith("documents", "German", "rules")
     assert vectors == NoteWith("encoder", "English alone", "German texts")
-    (wrong,) = language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en"))
+    (wrong,) = language_fit(
+        corpus.with_language("en"), find_build("kg-noun-phrases"), TrainedModels("en")
+    )
     assert wrong == NoteWith("documents", "German", "English", "chosen")
     # chosen as it is
     assert (
-        len(language_fit(corpus.with_language("de"), find("kg-noun-phrases"), Trained("en"))) == 2
+        len(
+            language_fit(
+                corpus.with_language("de"), find_build("kg-noun-phrases"), TrainedModels("en")
+            )
+        )
+        == 2
     )
     english = "The bridge was built by Ada Quill, and it is the oldest of the town."
     (mixed, *_) = language_fit(
-        corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained()
+        corpus.with_language("").add([Document("e", english, "", "e")]),
+        find_build("chunks"),
+        TrainedModels(),
     )
     assert "is in English; " in mixed and mixed.endswith("as German.")
 
@@ -116,18 +132,18 @@ def test_models_declare_their_languages():
 
 
 def test_prompts_name_the_language_of_the_question_and_no_english_one_changes():
-    asked = messages("passages", "numbered", passages="P", question="Wer baute den Turm?")
+    asked = make_messages("passages", "numbered", passages="P", question="Wer baute den Turm?")
     assert asked[0]["content"].endswith(" Answer in German, the language of the question.")
-    english = messages("passages", "numbered", passages="P", question="Who built the tower?")
-    assert english[0]["content"] == prompts("passages")["numbered"]["system"]
-    prompt = prompts("answer")["question-in-words"]
+    english = make_messages("passages", "numbered", passages="P", question="Who built the tower?")
+    assert english[0]["content"] == load_prompts("passages")["numbered"]["system"]
+    prompt = load_prompts("answer")["question-in-words"]
     assert (
         "Answer in Chinese"
         in with_examples("answer", prompt, 0, question="谁设计了青石桥？")[0]["content"]
     )
     assert all(
         "Answer in" not in one["content"]
-        for one in messages("texts", "keywords", question="谁设计了青石桥？")
+        for one in make_messages("texts", "keywords", question="谁设计了青石桥？")
     )
 
 
@@ -143,6 +159,15 @@ def test_documents_are_read_in_their_language():
 
 def test_tokens_of_other_scripts_are_not_counted_as_english():
     russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and blanks
-    assert 36 <= estimate(russian) <= 48 and 36 <= about_tokens([{"content": russian}]) <= 48
-    assert estimate("seven b") == 2 and about_tokens([{"content": "seven b"}]) == 2
-    assert 8 <= estimate("北京大学位于北京市海") <= 10 and estimate("Straße") == 2
+    assert (
+        36 <= estimate_text_tokens(russian) <= 48
+        and 36 <= estimate_prompt_tokens([{"content": russian}]) <= 48
+    )
+    assert (
+        estimate_text_tokens("seven b") == 2
+        and estimate_prompt_tokens([{"content": "seven b"}]) == 2
+    )
+    assert (
+        8 <= estimate_text_tokens("北京大学位于北京市海") <= 10
+        and estimate_text_tokens("Straße") == 2
+    )

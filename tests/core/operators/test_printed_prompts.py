@@ -3,16 +3,16 @@
 import pytest
 
 from core.errors import BadParameter
-from core.instances.catalogue import find, published
-from core.instances.prompted import prompted, published_prompts
+from core.instances.catalogue import find_instance, published_instances
+from core.instances.prompt_variants import instances_with_prompt, published_prompts
 from core.lines.difference import changed_settings
 from core.models.base import Task
-from core.models.llm_chooser import LLMChooser, parse_texts, prompt
+from core.models.llm_chooser import LLMChooser, choosing_messages, parse_texts
 from core.operators import Answer, EgoNetwork, ShortestPaths
 from core.operators.text import parse_line
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.passages import AnswerFromPassages
-from core.prompts import LONGEST_TEMPLATE, choosing_prompts, prompts
+from core.prompts import MAX_TEMPLATE_CHARACTERS, choosing_prompts, load_prompts
 from tests.core.operators.scripted import Script
 from tests.notes import NoteWith
 
@@ -39,7 +39,7 @@ def order(text: str, *parts: str) -> bool:
 def test_no_title_says_that_a_paper_prints_what_are_our_words():
     for file in ("answer", "choose"):
         assert not [
-            row["title"] for row in prompts(file).values() if "print" in row.get("title", "")
+            row["title"] for row in load_prompts(file).values() if "print" in row.get("title", "")
         ]
 
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_filled_is_refused_with_the_places_that_there_are(kind, f
     with pytest.raises(BadParameter, match="does not say {question}"):
         kind(template=f"{{{fit}}}")
     with pytest.raises(BadParameter, match="at most"):
-        kind(template="{question}" + " " * LONGEST_TEMPLATE)
+        kind(template="{question}" + " " * MAX_TEMPLATE_CHARACTERS)
 
 
 def test_a_template_survives_the_text_of_its_line():
@@ -131,7 +131,8 @@ def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
     """B.13, node, edge and triple pruning: the expert, “Example:”, the candidates under their name, “Question:”."""
     heading = {"relation": "Relations:", "triple": "Triples:", "node": "Entities:"}[unit]
     system, user = (
-        m["content"] for m in prompt(Task("my question", unit), TEXTS, 2, "lego-graphrag")
+        m["content"]
+        for m in choosing_messages(Task("my question", unit), TEXTS, 2, "lego-graphrag")
     )
     assert "skilled" in system and user.startswith("Example:\n")
     after = user[user.rindex(heading) :]
@@ -146,7 +147,7 @@ def test_v1_s_prompts_say_what_is_wanted_and_nothing_else():
     subgraph extraction has the relations before the question; all end in “## Output:”."""
     asked = lambda unit: [
         m["content"]
-        for m in prompt(
+        for m in choosing_messages(
             Task("my question", unit, entities=("Ann", "Bob")), TEXTS, 7, "lego-graphrag-v1"
         )
     ]
@@ -192,8 +193,8 @@ def test_a_choice_by_the_paper_s_prompt_is_asked_for_without_json():
 
 
 def test_one_name_goes_to_the_answer_and_to_who_chooses():
-    (one, other), notes = prompted(
-        [find("lego-5"), find("language-model-only")], "lego-graphrag", IS_CHAT
+    (one, other), notes = instances_with_prompt(
+        [find_instance("lego-5"), find_instance("language-model-only")], "lego-graphrag", IS_CHAT
     )
     _, kept, _, rank, answer = one.line.operators
     assert (
@@ -202,20 +203,20 @@ def test_one_name_goes_to_the_answer_and_to_who_chooses():
         == "prefilter(encoder, prompted(choose, lego-graphrag), 64)"
     )
     assert answer.prompt == "lego-graphrag" and one.name == "No. 5, prompt lego-graphrag"
-    assert repr(other.line) == repr(find("language-model-only").line)
+    assert repr(other.line) == repr(find_instance("language-model-only").line)
     assert notes == (NoteWith("Language model only", "own prompt"),)
 
 
 def test_a_template_goes_to_those_who_are_shown_what_it_shows():
-    rows = [find("lego-12"), find("vanilla-rag"), find("lego-grag-m")]
-    (paths, tables, reports), notes = prompted(rows, "{tables} {question}", IS_CHAT)
+    rows = [find_instance("lego-12"), find_instance("vanilla-rag"), find_instance("lego-grag-m")]
+    (paths, tables, reports), notes = instances_with_prompt(rows, "{tables} {question}", IS_CHAT)
     assert (
         tables.line.operators[-1].template == "{tables} {question}"
         and tables.name == "VanillaRAG, own prompt"
     )
     assert [one.id for one in (paths, reports)] == ["lego-12", "lego-grag-m"] and len(notes) == 2
     with pytest.raises(BadParameter, match="does not say {question}"):
-        prompted(rows, "{tables}", IS_CHAT)
+        instances_with_prompt(rows, "{tables}", IS_CHAT)
 
 
 def test_a_long_template_has_its_beginning_alone_in_a_name():
@@ -230,9 +231,9 @@ def test_a_long_template_has_its_beginning_alone_in_a_name():
 
 
 def test_every_published_row_takes_every_published_prompt_or_keeps_its_own():
-    known = list(published().values())
+    known = list(published_instances().values())
     for name in published_prompts():
-        found, notes = prompted(known, name, IS_CHAT)
+        found, notes = instances_with_prompt(known, name, IS_CHAT)
         assert len(found) == len(known) and len(notes) == sum(
             repr(a.line) == repr(b.line) for a, b in zip(known, found)
         )

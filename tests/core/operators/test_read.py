@@ -1,14 +1,14 @@
 """The graph reader on walks: an answer may lie anywhere on them."""
 
 from core.operators.base import Context
-from core.operators.read import GraphReader, stretches
+from core.operators.read import GraphReader, paths_along_walk
 from core.types import Path, Question, Ranking, State
 
 WALK = Path((4, 0, 1, 2), (10, 11, 12), (True, False, True))
 
 
 def parts(walk, *seeds):
-    return [(part.nodes, part.forward) for part in stretches(walk, frozenset(seeds))]
+    return [(part.nodes, part.forward) for part in paths_along_walk(walk, frozenset(seeds))]
 
 
 def test_each_node_is_reached_from_the_nearest_entity_of_the_question():

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from core.environment import Environment
-from core.graph.algorithms import chains, local
-from core.graph.algorithms.local import Local
-from core.graph.algorithms.neighbourhood import induced
+from core.graph.algorithms import chains, local_adjacency
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.graph.algorithms.neighbourhood import induced_edges
 from core.graph.algorithms.paths import shortest_paths, simple_paths
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.operators import filter
 from core.operators.base import Context
-from core.operators.retrieve import beam, tog, tree
-from core.operators.retrieve.chains import walked
+from core.operators.retrieve import beam, tog, tree_paths
+from core.operators.retrieve.chains import walk_chains
 from core.operators.text import parse_line
 from core.types import Question, State, Subgraph
 from tests.films import Parrot, Table, Written
@@ -29,7 +29,7 @@ WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,
 @pytest.fixture(scope="module")
 def layers():
     first = [("0", "r", f"1.{i}") for i in range(WIDE)]
-    return in_memory(
+    return build_in_memory(
         first
         + [
             (f"{k}.{i}", "r", f"{k + 1}.{j}")
@@ -46,13 +46,13 @@ def layers():
 def star():
     """0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
     middle = [triple for i in range(2000) for triple in (("0", "r", f"m{i}"), (f"m{i}", "r", "H"))]
-    return in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
+    return build_in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
 
 
 def whole(graph, direction="out"):
     """The whole graph, its steps listed, so that only what a search adds is measured."""
     nodes = np.arange(graph.n_nodes)
-    part = Local(graph, Subgraph(nodes, induced(graph, nodes)), direction)
+    part = LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
     assert len(part.lists) == graph.n_nodes
     return part
 
@@ -116,9 +116,9 @@ def test_a_line_says_that_it_was_capped(layers):
 
 
 def test_walks_are_counted_without_being_listed(layers, star):
-    found, megabytes = peak(lambda: chains.walk(layers, [0], (0, 0, 0, 0)))
+    found, megabytes = peak(lambda: chains.walk_chain(layers, [0], (0, 0, 0, 0)))
     assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
-    found, megabytes = peak(lambda: chains.walk(star, [0], (0, 0, 0)))
+    found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
     # 2,000 pairs stand on H, whose steps are read once
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
@@ -126,12 +126,12 @@ def test_walks_are_counted_without_being_listed(layers, star):
 
 
 def test_a_walk_that_is_cut_says_so(star, monkeypatch):
-    monkeypatch.setattr(chains, "MOST_STEPS", 50)
-    found = chains.walk(star, [0], (0, 0))
+    monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
+    found = chains.walk_chain(star, [0], (0, 0))
     assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
     state, by = State(Question("q"), (0,)), SimpleNamespace(chains=1, keep=10, direction="out")
     recorder = SimpleNamespace(notes=[], frames=[])
-    walked(
+    walk_chains(
         state,
         Context(star, Environment(None)),
         recorder,
@@ -143,13 +143,13 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
 
 def test_steps_made_anew_are_the_same(toy, monkeypatch):
     held = list(whole(toy, "both").lists)
-    monkeypatch.setattr(local, "MAX_TUPLE_STEPS", 0)
+    monkeypatch.setattr(local_adjacency, "MAX_TUPLE_STEPS", 0)
     anew = whole(toy, "both").lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 
 
 def test_models_are_given_only_so_many_texts(star, monkeypatch):
-    for module in (beam, filter, tree):
+    for module in (beam, filter, tree_paths):
         monkeypatch.setattr(module, "MOST_TEXTS", 30)
     scorer = Table({})
     for text, told in (
@@ -181,7 +181,7 @@ def test_models_are_given_only_so_many_texts(star, monkeypatch):
 
 
 def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
-    monkeypatch.setattr(tog, "LARGEST", 1000)
+    monkeypatch.setattr(tog, "MAX_ENTITIES_READ", 1000)
     state, notes = run(
         star,
         "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')",
@@ -193,8 +193,8 @@ def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
 
 
 def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch):
-    monkeypatch.setattr(chains, "MOST_STEPS", 50)
-    monkeypatch.setattr(chains, "STEPS_SAMPLED", 20)
+    monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
+    monkeypatch.setattr(chains, "SAMPLED_CHAIN_STEPS", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
     # a lone hub is read whole
     assert {chain: len(ends) for chain, ends in found.items()} == {
@@ -203,5 +203,5 @@ def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch
         (0, 0, 0): 2000,
     }
     mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
-    front = next(chains.onward(star, chains.start(star, mixed), "out", most=20))[1]
+    front = next(chains.next_fronts(star, chains.start_front(star, mixed), "out", most=20))[1]
     assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]

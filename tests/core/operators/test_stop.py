@@ -2,16 +2,16 @@
 
 import pytest
 
-from core.models.base import Reply, Task
+from core.models.base import ChatReply, Task
 from core.operators import BeamSearch, EgoNetwork
-from core.operators.stop import SCHEMA, sufficient
+from core.operators.stop import STOP_SCHEMA, are_paths_sufficient
 from core.watch import NO_WATCH
 from tests.notes import NoteWith
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 
 
-class Judge:
+class StopJudge:
     """A chat model that gives recorded replies in turn; a token is a word."""
 
     def __init__(self, *replies, context=4096):
@@ -22,7 +22,7 @@ class Judge:
 
     def reply(self, messages, *, schema=None, max_tokens=256, seed=0, watch=NO_WATCH, **_):
         self.asked.append((messages, schema))
-        return Reply(self.replies.pop(0), 10, 2)
+        return ChatReply(self.replies.pop(0), 10, 2)
 
 
 @pytest.mark.parametrize(
@@ -38,25 +38,25 @@ class Judge:
     ],
 )
 def test_reading_the_reply(reply, said, told):
-    assert sufficient(Judge(reply), Task("q"), [ANN])[0] is said
-    assert told in sufficient(Judge(reply), Task("q"), [ANN])[2]
+    assert are_paths_sufficient(StopJudge(reply), Task("q"), [ANN])[0] is said
+    assert told in are_paths_sufficient(StopJudge(reply), Task("q"), [ANN])[2]
 
 
 def test_the_question_shows_the_paths_and_asks_for_json():
-    judge = Judge('{"sufficient": "no"}')
-    _, usage, _ = sufficient(judge, Task("who {paths}\ndirected One"), [ANN, "a\nb"])
+    judge = StopJudge('{"sufficient": "no"}')
+    _, usage, _ = are_paths_sufficient(judge, Task("who {paths}\ndirected One"), [ANN, "a\nb"])
     (system, user), schema = judge.asked[0]
     assert (
         f"{ANN}\na b\n" in user["content"]
         and "who {paths} directed One" in user["content"]
-        and schema == SCHEMA
+        and schema == STOP_SCHEMA
     )
     assert (usage.calls, usage.tokens_in, usage.tokens_out) == (1, 10, 2)
 
 
 def test_what_does_not_fit_is_cut_and_said():
-    judge = Judge('{"sufficient": "no"}', context=200)
-    told = sufficient(judge, Task("q"), [f"{ANN} {i}" for i in range(64)])[2]
+    judge = StopJudge('{"sufficient": "no"}', context=200)
+    told = are_paths_sufficient(judge, Task("q"), [f"{ANN} {i}" for i in range(64)])[2]
     assert told.endswith("(shown 16 of 64)") and judge.count_tokens(judge.asked[0][0]) <= 184
 
 
@@ -68,7 +68,7 @@ def beam(kit, judge, **parameters):
 
 
 def test_a_beam_ends_where_the_paths_suffice(kit):
-    judge = Judge('{"sufficient": "yes"}')
+    judge = StopJudge('{"sufficient": "yes"}')
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
     assert after.trace[-1].notes == (NoteWith("hop 1", "sufficient"),)
@@ -77,7 +77,7 @@ def test_a_beam_ends_where_the_paths_suffice(kit):
 
 
 def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(kit):
-    judge = Judge('{"sufficient": "no"}', "I cannot say")
+    judge = StopJudge('{"sufficient": "no"}', "I cannot say")
     after = beam(kit, judge)
     assert [len(path) for path in after.paths.items] == [1, 2, 3] and not judge.replies
     assert (
@@ -87,7 +87,7 @@ def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(ki
 
 
 def test_no_one_is_asked_by_default(kit):
-    context = kit.context(chat=Judge(), encoder=kit.Table({}))
+    context = kit.context(chat=StopJudge(), encoder=kit.Table({}))
     assert (
         BeamSearch(hops=3)(EgoNetwork(hops=4)(kit.state("One"), context), context)
         .trace[-1]
@@ -98,10 +98,10 @@ def test_no_one_is_asked_by_default(kit):
 
 def test_lanes_that_ask_before_the_answer_are_known():
     from core.engine import Engine
-    from core.instances.catalogue import find
+    from core.instances.catalogue import find_instance
     from core.models.registry import Registry
 
     asks = lambda stop: Engine(Registry())._asks_chat(
-        find(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
+        find_instance(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
     )
     assert asks("choose") and not asks("never")

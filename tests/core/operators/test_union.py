@@ -4,9 +4,9 @@ import pytest
 import tomli_w
 
 from core.errors import BadParameter
-from core.instances.catalogue import Instance, catalogue, read, row
+from core.instances.catalogue import Instance, catalogue, read_instances, toml_row
 from core.operators.text import parse_line
-from core.operators.texts.merge import merged
+from core.operators.texts.merge import merge_rankings
 from core.operators.union import Union
 from core.types import Ranking
 from tests.core.operators.nodes.kit import corpus_graph, run
@@ -46,11 +46,11 @@ def test_by_score_it_does_not_matter_which_comes_first(question):
 def test_reciprocal_ranks_are_added():
     """Of 7, 8 and 8, 9 the second and first place of 8 come to 1/62 + 1/61, the first of 7 to 1/61, the second of 9 to 1/62."""
     one, other = Ranking("chunk", (7, 8), (0.9, 0.8)), Ranking("chunk", (8, 9), (5.0, 4.0))
-    fused = merged(one, other, "reciprocal rank")
+    fused = merge_rankings(one, other, "reciprocal rank")
     assert fused.items == (8, 7, 9) and fused.scores == pytest.approx(
         (1 / 62 + 1 / 61, 1 / 61, 1 / 62)
     )
-    assert merged(one, None, "reciprocal rank") == one
+    assert merge_rankings(one, None, "reciprocal rank") == one
 
 
 def test_the_hybrid_row_finds_what_either_search_finds():
@@ -74,8 +74,8 @@ def test_it_is_read_back_from_text_and_from_a_file(tmp_path):
     )
     assert parse_line(repr(line)) == line and "Union(first=SparseNodes(" in repr(line)
     file = tmp_path / "own.toml"
-    file.write_text(tomli_w.dumps({"mine": row(Instance("mine", "Mine", line))}), "utf-8")
-    assert read(file)["mine"].line == line
+    file.write_text(tomli_w.dumps({"mine": toml_row(Instance("mine", "Mine", line))}), "utf-8")
+    assert read_instances(file)["mine"].line == line
 
 
 def test_what_it_reads_must_be_there_and_it_must_find_something():

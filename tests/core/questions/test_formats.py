@@ -9,7 +9,7 @@ import pytest
 from core.datasets import read_questions
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
-from core.questions.reading import bare_text
+from core.questions.question_files import text_without_brackets
 from core.questions.rows import format_of_row
 from core.types import Question
 
@@ -296,7 +296,7 @@ WIDE = "q1\twho wrote [Heat]\tAnn\t1-hop\nq2\twho directed [Up]\tBo|Cy\t1-hop\n"
 @pytest.mark.parametrize("text, count", [(TRIPLES, 3), (WIDE, 4), ("a [b]\tc\n" + WIDE, 4)])
 def test_lines_of_other_columns_are_no_questions_of_metaqa(tmp_path, text, count):
     told = f"q.txt: most of its lines hold {count} columns that no format is known for; .*name them, as in question,answers,entities"
-    for reading in (read_questions, bare_text):
+    for reading in (read_questions, text_without_brackets):
         with pytest.raises(BadInput, match=told):
             reading(write(tmp_path, text, "q.txt"))
     with pytest.raises(BadInput, match="expected a question, a tab"):
@@ -371,13 +371,14 @@ def test_unknown_formats_bring_the_known_ones(tmp_path):
 def test_the_bare_text_of_a_file_of_questions(tmp_path):
     text = "who wrote [Up in  the Air]\tAnn|Bo\n\nwhat is [It]\tCy\n"
     assert (
-        bare_text(write(tmp_path, text, "q.txt")) == "who wrote Up in the Air Ann|Bo what is It Cy"
+        text_without_brackets(write(tmp_path, text, "q.txt"))
+        == "who wrote Up in the Air Ann|Bo what is It Cy"
     )
-    assert bare_text(
+    assert text_without_brackets(
         write(tmp_path, gzip.compress(text.encode()), "q.txt.gz"), "metaqa"
     ).startswith("who wrote Up in the Air")
     # a text may be written in other ways there
-    assert bare_text(write(tmp_path, json.dumps(OWN))) is None
+    assert text_without_brackets(write(tmp_path, json.dumps(OWN))) is None
 
 
 def test_a_question_by_its_text(tmp_path):

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from core.corpus import bring, bring_questions
-from core.questions import GOLD, read_file
+from core.corpus import import_documents, import_question_set
+from core.questions import GOLD_KEYS, read_question_file
 
 
 def questions(folder, rows, name="q.jsonl", **how):
     text = rows if isinstance(rows, str | bytes) else "".join(f"{json.dumps(r)}\n" for r in rows)
     (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_file(folder / name, gold=GOLD, **how).questions
+    return read_question_file(folder / name, gold=GOLD_KEYS, **how).questions
 
 
 SPAN = {"text": "Ann Lee", "answer_start": 0}
@@ -129,10 +129,10 @@ def test_sets_of_llama_index(tmp_path, indent):
 def test_a_context_is_the_passage_that_holds_its_text(tmp_path):
     for name, text in (("may.txt", "A calm day."), ("june.txt", f"Rain.\n{CONTEXT} Wind.")):
         (tmp_path / name).write_text(text, "utf-8")
-    bring("log", [tmp_path / "may.txt", tmp_path / "june.txt"])
+    import_documents("log", [tmp_path / "may.txt", tmp_path / "june.txt"])
     rows = [ROWS["ragas"], ROWS["ragas"] | {"user_input": "Else?", "reference_contexts": ["Snow."]}]
     (tmp_path / "q.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    brought = bring_questions("log", tmp_path / "q.jsonl")
+    brought = import_question_set("log", tmp_path / "q.jsonl")
     first, second = brought.corpus.questions("log")
     assert first.gold == (f"june.txt\n{CONTEXT}",) and second.gold == ("\nSnow.",)
     assert any("Snow." in note for note in brought.notes)

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from core.corpus import Document, bring, bring_questions, open_corpus, write
+from core.corpus import Document, import_documents, import_question_set, open_corpus, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.datasets import question_set
 from core.errors import BadInput
-from core.questions import GOLD, QuestionFile, read_file, read_questions
+from core.questions import GOLD_KEYS, QuestionFile, read_question_file, read_questions
 from core.types import Question
 from tests.notes import NoteWith
 
@@ -25,7 +25,7 @@ def towns(tmp_path, monkeypatch):
         Document(f"{number}.txt", f"{town} lies by the sea.", town)
         for number, town in enumerate(TOWNS)
     ]
-    return write(corpora_folder() / "towns", documents, "Towns")
+    return write_corpus(corpora_folder() / "towns", documents, "Towns")
 
 
 def table(separator: str) -> str:
@@ -43,7 +43,7 @@ def table(separator: str) -> str:
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
     (tmp_path / "asked.csv").write_text(table(separator), "utf-8")
-    brought = bring_questions("towns", tmp_path / "asked.csv")
+    brought = import_question_set("towns", tmp_path / "asked.csv")
     assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
     assert brought.notes == (NoteWith("Not read", "asked.csv", "“remark”"),)
     first, *others = open_corpus("towns").questions("towns")
@@ -59,8 +59,8 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
     """The same file, but that `gold` names documents there and is not read for a graph."""
     (tmp_path / "asked.csv").write_text(table(","), "utf-8")
     of_graph, of_corpus = (
-        read_file(tmp_path / "asked.csv"),
-        read_file(tmp_path / "asked.csv", gold=GOLD),
+        read_question_file(tmp_path / "asked.csv"),
+        read_question_file(tmp_path / "asked.csv", gold=GOLD_KEYS),
     )
     assert [one.answers for one in of_graph.questions] == [
         one.answers for one in of_corpus.questions
@@ -89,14 +89,16 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
 )
 def test_every_format_is_taken_for_documents(tmp_path, name, text):
     (tmp_path / name).write_text(text, "utf-8")
-    assert bring_questions("towns", tmp_path / name).answered == len(
+    assert import_question_set("towns", tmp_path / name).answered == len(
         read_questions(tmp_path / name)
     )
 
 
 def test_lines_without_a_header_are_taken_by_their_columns(tmp_path):
     (tmp_path / "q.tsv").write_text("7\twhich\tOslo\tx\n", "utf-8")
-    brought = bring_questions("towns", tmp_path / "q.tsv", set="more", columns="id,question,gold,-")
+    brought = import_question_set(
+        "towns", tmp_path / "q.tsv", set="more", columns="id,question,gold,-"
+    )
     assert (brought.set, brought.gold, brought.corpus.sets) == ("more", 1, {"more": "more"})
     assert open_corpus("towns").questions("more") == (Question("which", "7", gold=("2.txt",)),)
 
@@ -134,7 +136,7 @@ def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
     }
     (tmp_path / "corpus.json").write_text(json.dumps(passages), "utf-8")
     (tmp_path / "musique.json").write_text(json.dumps([row]), "utf-8")
-    brought = bring(
+    brought = import_documents(
         "musique",
         [tmp_path / "corpus.json"],
         format="passages",
@@ -158,7 +160,7 @@ def test_supporting_facts_are_gold_by_title(tmp_path, facts):
     (tmp_path / "q.jsonl").write_text(
         json.dumps({"question": "Where?", "answer": "x", "supporting_facts": facts}), "utf-8"
     )
-    bring_questions("towns", tmp_path / "q.jsonl")
+    import_question_set("towns", tmp_path / "q.jsonl")
     assert open_corpus("towns").questions("towns")[0].gold == ("2.txt", "5.txt")
 
 
@@ -172,7 +174,7 @@ def test_supporting_facts_are_gold_by_title(tmp_path, facts):
 def test_a_name_that_cannot_be_that_of_a_set_is_refused(tmp_path, name, sentence):
     (tmp_path / "q.csv").write_text("question\nwho\n")
     with pytest.raises(BadInput, match=sentence):
-        bring_questions("towns", tmp_path / "q.csv", set=name)
+        import_question_set("towns", tmp_path / "q.csv", set=name)
 
 
 def test_many_names_that_were_not_read_are_counted():
@@ -192,4 +194,4 @@ def test_what_holds_nothing_is_not_named(tmp_path):
         }
     ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
-    assert read_file(tmp_path / "q.json").ignored == ("answer",)
+    assert read_question_file(tmp_path / "q.json").ignored == ("answer",)

@@ -9,8 +9,8 @@ import tracemalloc
 import pytest
 
 from core.errors import BadInput
-from core.questions import collected
-from core.questions.reading import read_questions
+from core.questions import collector
+from core.questions.question_files import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
 TEXT = 6_000_000  # bytes that each file unpacks to
@@ -37,9 +37,9 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
     ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
 )
 def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
-    monkeypatch.setattr(collected, "MAX_BYTES", 2 << 20)
-    monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
-    monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 2 << 20)
+    monkeypatch.setattr("core.io.json_pieces.MAX_JSON_VALUE_CHARACTERS", 1 << 20)
+    monkeypatch.setattr("core.questions.table.MAX_LINE_BYTES", 1 << 20)
     if row[:1] in b'{["' and head != b"question,answers\n":
         suffix = "json"
     elif b"," in head:
@@ -58,7 +58,7 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
 
 
 def test_what_fits_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(collected, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 1 << 20)
     file = tmp_path / "q.jsonl"
     file.write_bytes((QUESTION + b"\n") * 10_000)
     with pytest.raises(

@@ -6,8 +6,8 @@ import pytest
 
 from core.datasets import read_questions
 from core.errors import BadInput
-from core.questions.reading import bare_text, rows_with_graphs
-from core.questions.table import EXAMPLE
+from core.questions.question_files import count_rows_with_graphs, text_without_brackets
+from core.questions.table import TABLE_EXAMPLE
 from core.types import Question
 
 
@@ -17,7 +17,7 @@ def write(tmp_path, text, name="q.csv"):
 
 
 def test_the_example_that_a_person_copies(tmp_path):
-    first, second = read_questions(write(tmp_path, EXAMPLE))
+    first, second = read_questions(write(tmp_path, TABLE_EXAMPLE))
     assert first == Question(
         "who directed Inception", "q-2", ("Inception",), ("Christopher Nolan",)
     )
@@ -45,7 +45,7 @@ def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
         ("who", ("B", "C"), ("A",))
     ]
     assert read_questions(file) == read_questions(file, format="csv")
-    assert bare_text(file) is None and rows_with_graphs(file) == 0
+    assert text_without_brackets(file) is None and count_rows_with_graphs(file) == 0
 
 
 @pytest.mark.parametrize(

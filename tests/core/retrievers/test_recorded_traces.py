@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.retrievers.reply import GivenDocument
+from core.retrievers.reply import ReplyDocument
 from core.retrievers.runs.formats import read_run_file
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -29,8 +29,8 @@ def test_spans_of_openinference(file):
     assert (read.format, read.notes) == ("openinference", ())
     assert (first.question, first.answer) == ("Who built the harbour?", "Ann Lee")
     assert first.documents == (
-        GivenDocument("harbour.txt", text=HARBOUR, score=0.9),
-        GivenDocument("ship.txt", text="The Marie is a ship.", score=0.4),
+        ReplyDocument("harbour.txt", text=HARBOUR, score=0.9),
+        ReplyDocument("ship.txt", text="The Marie is a ship.", score=0.4),
     )
     assert (second.question, second.answer, len(second.documents)) == (
         "Who is captain of the Marie?",
@@ -45,7 +45,7 @@ def test_observations_of_langfuse_whose_texts_are_json():
     assert (read.format, read.notes) == ("langfuse", ())
     assert (first.question, first.documents, first.answer) == (
         "Who built the harbour?",
-        (GivenDocument("harbour.txt", text=HARBOUR),),
+        (ReplyDocument("harbour.txt", text=HARBOUR),),
         "Ann Lee",
     )
     # a root by its mark, whose parent is elsewhere

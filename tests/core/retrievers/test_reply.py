@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.retrievers.placing import placed
-from core.retrievers.reply import MOST_PATHS, UnfitReply, checked
+from core.retrievers.path_placement import place_reply
+from core.retrievers.reply import MAX_REPLY_PATHS, UnfitReply, check_reply
 from core.types import Path
 from tests.notes import NoteWith
 
@@ -11,7 +11,7 @@ DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True
 
 
 def test_a_whole_reply():
-    reply = checked(
+    reply = check_reply(
         {
             "paths": [DRAMA],
             "nodes": ["Ann", {"name": "Two", "score": 2}],
@@ -31,7 +31,9 @@ def test_a_whole_reply():
         NoteWith("“path”", "ignored", "“paths”"),
         NoteWith(1, "2 nodes", "without a score"),
     )
-    assert checked({}) == checked({"paths": [], "nodes": None}) and not checked({}).paths
+    assert (
+        check_reply({}) == check_reply({"paths": [], "nodes": None}) and not check_reply({}).paths
+    )
 
 
 def test_paths_come_by_score_ties_as_they_came():
@@ -39,7 +41,7 @@ def test_paths_come_by_score_ties_as_they_came():
         {**DRAMA, "score": score, "nodes": ["One", name]}
         for score, name in ((0.1, "a"), (3, "b"), (0.1, "c"), (-1, "d"))
     ]
-    assert [path.nodes[1] for path in checked({"paths": paths}).paths] == ["b", "a", "c", "d"]
+    assert [path.nodes[1] for path in check_reply({"paths": paths}).paths] == ["b", "a", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -68,14 +70,14 @@ def test_paths_come_by_score_ties_as_they_came():
         ({"paths": [{**DRAMA, "score": "high"}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": True}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": 10**400}]}, "the score of path 1 should be a number"),
-        ({"paths": [DRAMA] * (MOST_PATHS + 1)}, "“paths” has 10,001 entries; at most 10,000"),
+        ({"paths": [DRAMA] * (MAX_REPLY_PATHS + 1)}, "“paths” has 10,001 entries; at most 10,000"),
         ({"nodes": [{"score": 1}]}, "the name of node 1 should be a name"),
         ({"answers": [["a"]]}, "answer 1 should be a name"),
     ],
 )
 def test_what_is_wrong_is_named(told, why):
     with pytest.raises(UnfitReply, match=why):
-        checked(told)
+        check_reply(told)
 
 
 @pytest.fixture
@@ -83,7 +85,9 @@ def place(kit):
     """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
 
     def told(reply, *seeds):
-        found = placed(kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply))
+        found = place_reply(
+            kit.graph, [kit.node(seed) for seed in seeds or ("One",)], check_reply(reply)
+        )
         found.texts = [kit.graph.text(path) for path in found.paths]
         return found
 
@@ -164,10 +168,10 @@ def test_names_that_several_nodes_share(tmp_path):
     from core.graph.building.build import build
 
     graph = build([("Ann", "r", "TWO"), ("Two", "s", "Bo")], tmp_path / "g", "g", "both")
-    lower = placed(
+    lower = place_reply(
         graph,
         [graph.nodes_named("Ann")[0]],
-        checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}),
+        check_reply({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}),
     )
     assert list(lower.paths) == [
         Path((graph.nodes_named("Ann")[0], graph.nodes_named("TWO")[0]), (0,), (True,))

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from core.errors import BadInput
-from core.retrievers.reply import GivenDocument
-from core.retrievers.runs.formats import TREC, read_run_file
+from core.retrievers.reply import ReplyDocument
+from core.retrievers.runs.formats import TREC_FORMAT, read_run_file
 from core.retrievers.runs.trec import read_qrels
 from tests.notes import NoteWith
 
@@ -107,7 +107,7 @@ LANGFUSE = {
         },
     ],
 }
-FIRST = GivenDocument("d1", text="first", score=0.5)
+FIRST = ReplyDocument("d1", text="first", score=0.5)
 RAGAS = {
     "user_input": "who?",
     "retrieved_contexts": ["first"],
@@ -136,30 +136,30 @@ DPR = {
     "answers": ["Ann Lee"],
     "ctxs": [{"id": "d1", "title": "T", "text": "first", "score": "0.5"}],
 }
-TITLES = (GivenDocument(title="T"), GivenDocument(title="U"))
-IDS = (GivenDocument(named="d1", score=2.0), GivenDocument(named="d2", score=1.0))
+TITLES = (ReplyDocument(title="T"), ReplyDocument(title="U"))
+IDS = (ReplyDocument(named="d1", score=2.0), ReplyDocument(named="d2", score=1.0))
 CASES = {  # what the file holds, its format, and of its one row the id, the question, the documents and the answer
     "openinference-otlp": (
         OTLP,
         "openinference",
         "",
         "who?",
-        (FIRST, GivenDocument(text="second")),
+        (FIRST, ReplyDocument(text="second")),
         "Ann",
     ),
     "openinference-phoenix": (PHOENIX, "openinference", "", "who?", (FIRST,), "Ann"),
     "langfuse": (LANGFUSE, "langfuse", "", "who?", (FIRST,), "Ann"),
-    "ragas": ([RAGAS], "ragas", "", "who?", (GivenDocument("d1", text="first"),), "Ann"),
+    "ragas": ([RAGAS], "ragas", "", "who?", (ReplyDocument("d1", text="first"),), "Ann"),
     "ragas-early": (
         [{"question": "who?", "contexts": ["first"], "answer": "Ann", "ground_truth": "Ann Lee"}],
-        *("rows", "", "who?", (GivenDocument(named="first"),), "Ann"),
+        *("rows", "", "who?", (ReplyDocument(named="first"),), "Ann"),
     ),
     "hipporag": (
         [HIPPORAG],
         "hipporag",
         "",
         "who?",
-        (GivenDocument(named="first", score=0.5),),
+        (ReplyDocument(named="first", score=0.5),),
         "Ann",
     ),
     "graphrag-bench": (
@@ -167,7 +167,7 @@ CASES = {  # what the file holds, its format, and of its one row the id, the que
         "graphrag-bench",
         "7",
         "who?",
-        (GivenDocument(named="first"),),
+        (ReplyDocument(named="first"),),
         "Ann",
     ),
     "benchmark-qed": (
@@ -187,7 +187,7 @@ CASES = {  # what the file holds, its format, and of its one row the id, the que
         IDS,
         None,
     ),
-    "dpr": ([DPR], "rows", "", "who?", (GivenDocument("d1", "T", "first", 0.5),), None),
+    "dpr": ([DPR], "rows", "", "who?", (ReplyDocument("d1", "T", "first", 0.5),), None),
     "rog": (
         [
             {
@@ -254,7 +254,7 @@ def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
     ]
     file.write_bytes(gzip.compress("\n".join(lines).encode()))
     found = read_run_file(file)
-    assert found.format == TREC and [row.id for row in found.rows] == ["q2", "q1"]
+    assert found.format == TREC_FORMAT and [row.id for row in found.rows] == ["q2", "q1"]
     assert [(one.id, one.score) for one in found.rows[1].documents] == [
         ("d2", 0.9),
         ("d3", 0.5),
@@ -269,7 +269,7 @@ def test_tables_hold_lists_as_text(tmp_path):
     )
     (row,) = read_run_file(file).rows
     assert (
-        row.documents == (GivenDocument(named="first"), GivenDocument(named="it's"))
+        row.documents == (ReplyDocument(named="first"), ReplyDocument(named="it's"))
         and row.answer == "Ann"
     )
     import pyarrow as pa
@@ -280,7 +280,7 @@ def test_tables_hold_lists_as_text(tmp_path):
         tmp_path / "run.parquet",
     )
     assert read_run_file(tmp_path / "run.parquet").rows[0].documents == (
-        GivenDocument(named="first"),
+        ReplyDocument(named="first"),
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.errors import BadInput
 from core.retrievers.reply import TextPath
 from core.retrievers.runs.formats import read_run_file
-from core.retrievers.runs.paths import paths_in
+from core.retrievers.runs.run_paths import paths_in
 from tests.notes import NoteWith
 
 ROG = """Based on the reasoning paths, please answer the given question.

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from core.corpus import Document, new_folder, write
+from core.corpus import Document, new_folder, write_corpus
 from core.errors import BadInput, BadParameter, StoreError
-from core.instances.catalogue import catalogue, faults, find
-from core.retrievers.runs.saved import bring, remove, run_of, runs
+from core.instances.catalogue import catalogue, find_instance, own_file_faults
+from core.retrievers.runs.saved_runs import find_run, remove_saved_run, runs_by_name, save_run_file
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from tests.notes import NoteWith
@@ -26,7 +26,7 @@ ASKED = (
 @pytest.fixture
 def source(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", ASKED)})
+    write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", ASKED)})
     return CorpusSource("carols")
 
 
@@ -43,7 +43,7 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
         {"question": "who WAS  dead?", "contexts": ["carol"], "answer": "Marley"},
         {"question": "Why?", "contexts": [], "answer": "so"},
     ]
-    run = bring(file_of(tmp_path, *rows), source)
+    run = save_run_file(file_of(tmp_path, *rows), source)
     assert (
         run.name,
         run.format,
@@ -58,7 +58,7 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
     )
     assert run.row(ASKED[0]).answer == "Marley" and run.row(Question("Why?")).answer == "so"
     assert run.row(ASKED[1]) is None and run.row(Question("Who was dead? <b>")) is None
-    by_id = bring(
+    by_id = save_run_file(
         file_of(tmp_path, "1 Q0 carol 1 1 x", "9 Q0 fred 1 1 x", name="by_id.trec"), source
     )
     assert (
@@ -74,11 +74,15 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
 
 
 def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
-    first = bring(file_of(tmp_path, {"question": "a", "answer": "1"}), source)
-    assert bring(tmp_path / "mine.jsonl", source) == first and list(runs()) == ["mine"]
-    assert bring(file_of(tmp_path, {"question": "a", "answer": "2"}), source).name == "mine-2"
+    first = save_run_file(file_of(tmp_path, {"question": "a", "answer": "1"}), source)
+    assert save_run_file(tmp_path / "mine.jsonl", source) == first and list(runs_by_name()) == [
+        "mine"
+    ]
     assert (
-        bring(
+        save_run_file(file_of(tmp_path, {"question": "a", "answer": "2"}), source).name == "mine-2"
+    )
+    assert (
+        save_run_file(
             file_of(
                 tmp_path, {"question": "a", "answer": "3"}, name="../<b>.json".replace("../", "")
             ),
@@ -86,20 +90,20 @@ def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
         ).name
         == "b"
     )
-    remove("mine-2")
-    assert list(runs()) == ["mine", "b"] and run_of("mine").rows()[0].answer == "1"
+    remove_saved_run("mine-2")
+    assert list(runs_by_name()) == ["mine", "b"] and find_run("mine").rows()[0].answer == "1"
     with pytest.raises(BadParameter, match="no finished run “mine-2”"):
-        run_of("mine-2")
+        find_run("mine-2")
 
 
 def test_a_run_is_an_instance_of_its_source(source, tmp_path):
-    bring(
+    save_run_file(
         file_of(tmp_path, {"question": "a", "contexts": ["x"], "answer": "1"}, name="both.json"),
         source,
     )
-    bring(file_of(tmp_path, "1 Q0 carol 1 1 x", name="found.trec"), source)
-    bring(file_of(tmp_path, {"question": "a", "answer": "1"}, name="said.json"), source)
-    bring(
+    save_run_file(file_of(tmp_path, "1 Q0 carol 1 1 x", name="found.trec"), source)
+    save_run_file(file_of(tmp_path, {"question": "a", "answer": "1"}, name="said.json"), source)
+    save_run_file(
         file_of(tmp_path, {"question": "a", "answer": "1"}, name="triples.json"),
         GraphSource("films"),
     )
@@ -110,18 +114,18 @@ def test_a_run_is_an_instance_of_its_source(source, tmp_path):
         "run-said": "FileAnswer(run='said')",
         "run-triples": "FileAnswer(run='triples')",
     }
-    assert [find(key).on_documents for key in lines] == [True, True, True, False]
-    assert [find(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
+    assert [find_instance(key).on_documents for key in lines] == [True, True, True, False]
+    assert [find_instance(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
     with pytest.raises(BadInput, match="choose a corpus"):
-        bring(tmp_path / "found.trec", GraphSource("films"))
+        save_run_file(tmp_path / "found.trec", GraphSource("films"))
 
 
 def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
     """Question 1 is in both, 2 is judged and not in the run, 3 is in the run and not judged."""
     file = file_of(tmp_path, "1 Q0 carol 1 1 x", "3 Q0 fred 1 1 x", name="mine.trec")
     qrels = file_of(tmp_path, "1 0 fred 1", "1 0 moby 1", "2 0 turkey 1", name="qrels.txt")
-    run = bring(file, source, qrels=qrels)
-    assert run.judged and run.questions == 2 and bring(file, source).name == "mine-2"
+    run = save_run_file(file, source, qrels=qrels)
+    assert run.judged and run.questions == 2 and save_run_file(file, source).name == "mine-2"
     assert [(one.id, one.gold) for one in run.asked()] == [
         ("1", ("fred", "moby")),
         ("2", ("turkey",)),
@@ -139,12 +143,15 @@ def test_the_questions_of_a_run_are_those_of_the_sets_and_its_own(source, tmp_pa
         {"question": "Who was dead?", "answer": "x"},
         {"question": "Why?", "answer": "y", "ground_truth": "so"},
     ]
-    first, second = bring(file_of(tmp_path, *rows), source).asked()
+    first, second = save_run_file(file_of(tmp_path, *rows), source).asked()
     assert first == ASKED[0] and second == Question("Why?", "mine-2", answers=("so",))
 
 
 def test_a_damaged_file_is_a_sentence_and_costs_the_runs_alone(source, tmp_path):
     (tmp_path / "runs.sqlite").write_bytes(b"not a database" * 100)
     with pytest.raises(StoreError):
-        runs()
-    assert any("runs.sqlite" in sentence for sentence in faults()) and "vanilla-rag" in catalogue()
+        runs_by_name()
+    assert (
+        any("runs.sqlite" in sentence for sentence in own_file_faults())
+        and "vanilla-rag" in catalogue()
+    )

@@ -10,22 +10,21 @@ from importlib.util import find_spec
 
 import pytest
 
-from core.builds import build as build_of_texts
-from core.builds import gathered
+from core.builds import fact_collections
+from core.builds import run_build as build_of_texts
 from core.builds.base import BuildContext
-from core.builds.extract import extracting, noun_phrases, over_workers
+from core.builds.extract import extractor, noun_phrases, worker_extraction
 from core.builds.report import BuildReport
-from core.cli import OK, WRONG, main
-from core.corpus import Document, new_folder, write
-from core.errors import BadParameter, Cancelled, HopscopeError
+from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
+from core.corpus import Document, new_folder, write_corpus
+from core.errors import BadParameter, HopscopeError, RunCancelled
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.building.build import build
-from core.indexes import encoded
-from core.indexes.vectors import build as build_vectors
-from core.indexes.vectors import delete, place
+from core.indexes import vector_blocks
+from core.indexes.vectors import build_vectors, delete_vectors, vector_folder
 from core.models.price import Cap
 from core.models.registry import Registry
-from core.runtime.cluster import DIED, Lost, Workers
+from core.runtime.cluster import WORKER_DIED_MESSAGE, LostResult, Workers
 from core.types import Usage
 from core.watch import Watch
 from tests.benchmarks import documents_scale
@@ -63,7 +62,7 @@ def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path,
         results[0] == 49
         and results[1] != os.getpid()
         and results[4] == 9
-        and results[3] == Lost(DIED)
+        and results[3] == LostResult(WORKER_DIED_MESSAGE)
     )
     assert results[2]["HOPSCOPE_OF_THE_TEST"] == "seen" and results[2]["HOPSCOPE_THREADS"]
     assert (tmp_path / "flag").exists()
@@ -82,9 +81,9 @@ def test_an_error_and_a_cancel_end_the_work():
     assert len(drawn) <= 10  # no more than were under way
 
     def cancelled():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         list(TWO.each(work.slow, range(8), Watch(cancelled)))
 
 
@@ -143,7 +142,7 @@ def test_an_evaluation_is_that_of_one_process(films_file, capsys):
     ]
     told = []
     for more in ([], ["--again", "--workers", "2"]):
-        assert main([*command, *more]) == OK
+        assert main([*command, *more]) == EXIT_OK
         told.append(json.loads(capsys.readouterr().out)["run"])
     alone, spread = (Store(evaluations_file()).rows(run) for run in told)
     assert told[0] != told[1] and len(alone) == 8 and stripped(alone) == stripped(spread)
@@ -163,16 +162,20 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
     if not info.present:
         pytest.skip(info.how_to_get)
     graph, encoder = films_file[0], models().encoder()
-    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     found = []
-    for encode in (None, encoded.spread(TWO, "encoder")):
+    for encode in (None, vector_blocks.encode_over_workers(TWO, "encoder")):
         built = build_vectors(graph, encoder, "triples", encode=encode)
         assert built.facts["encoded"] == 5
-        folder = place(graph, encoder, "triples")
+        folder = vector_folder(graph, encoder, "triples")
         found.append(
-            {file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE}
+            {
+                file.name: file.read_bytes()
+                for file in folder.iterdir()
+                if file.name != vector_blocks.DONE_FILE
+            }
         )
-        delete(folder)
+        delete_vectors(folder)
     assert found[0] == found[1] and len(found[0]) == 3  # keys, index and lock
 
 
@@ -184,16 +187,16 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
         Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
         for number in range(5)
     ]
-    monkeypatch.setattr(encoded, "BLOCK", 2)
-    monkeypatch.setattr(noun_phrases, "BATCH_CHUNKS", 2)
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)  # of five: merged over workers too
-    monkeypatch.setattr(gathered, "LONGEST", 2)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
+    monkeypatch.setattr(noun_phrases, "PARSE_BATCH_CHUNKS", 2)
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)  # of five: merged over workers too
+    monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
-            write(new_folder("texts"), documents),
+            write_corpus(new_folder("texts"), documents),
             "rkg-noun-phrases",
             Registry(),  # whose encoder saves its vectors in this home
             report=report,
@@ -213,14 +216,14 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
         Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
         for number in range(5)
     ]
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)
-    monkeypatch.setattr(gathered, "LONGEST", 2)
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
+    monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
-            write(new_folder("texts"), documents),
+            write_corpus(new_folder("texts"), documents),
             line,
             models(),
             report=report,
@@ -232,9 +235,9 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
 
 
 def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tmp_path):
-    monkeypatch.setattr(extracting, "HELD_CHUNKS", 8)
-    monkeypatch.setattr(gathered, "LONGEST", 8)
-    monkeypatch.setattr(encoded, "BLOCK", 16)
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 8)
+    monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 8)
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 16)
     found = []
     for name, workers in (("one", None), ("two", 2)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
@@ -261,8 +264,8 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, ctx = BuildReport(), BuildContext(models())
     with_workers = replace(ctx, report=report, workers=TWO)
-    texts = [f"chunk {number}" for number in range(over_workers.BATCH_CHUNKS + 1)]
-    found = list(over_workers.extracted(work.Reading(), texts, with_workers))
+    texts = [f"chunk {number}" for number in range(worker_extraction.WORKER_BATCH_CHUNKS + 1)]
+    found = list(worker_extraction.extract_over_workers(work.Reading(), texts, with_workers))
     assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
     assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts[
         "asked again"
@@ -271,7 +274,7 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
 
 def test_a_cap_needs_one_process(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    corpus = write(new_folder("texts"), [Document("d", "Ann met Bob.")])
+    corpus = write_corpus(new_folder("texts"), [Document("d", "Ann met Bob.")])
     with pytest.raises(BadParameter, match="one process"):
         build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
 
@@ -298,4 +301,6 @@ def test_seconds_of_each_alone_need_one_process(films_file, capsys):
         "--workers",
         "2",
     ]
-    assert main(command) == WRONG and "measured in one process" in capsys.readouterr().err
+    assert (
+        main(command) == EXIT_WRONG_INPUT and "measured in one process" in capsys.readouterr().err
+    )

@@ -11,10 +11,17 @@ import time
 
 import pytest
 
-from core.errors import BadInput, Cancelled, HopscopeError
+from core.errors import BadInput, HopscopeError, RunCancelled
 from core.io.home import ROOT
 from core.runtime import subprocess_worker
-from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, in_subprocess
+from core.runtime.subprocess_worker import (
+    LIMIT_MEMORY,
+    LIMIT_TIME,
+    PROCESS_DIED_MESSAGE,
+    Worker,
+    WorkerEndedError,
+    in_subprocess,
+)
 from core.watch import NO_WATCH, Watch
 
 
@@ -94,7 +101,7 @@ def test_what_it_raises_is_a_sentence():
 
 
 def test_its_death_is_a_sentence():
-    with pytest.raises(HopscopeError, match=DIED):
+    with pytest.raises(HopscopeError, match=PROCESS_DIED_MESSAGE):
         in_subprocess(killed, watch=NO_WATCH)
 
 
@@ -107,9 +114,9 @@ def test_a_cancel_ends_it_in_the_middle():
 
     def check():
         if cancelled.is_set():
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         in_subprocess(asleep, watch=Watch(check, told))
     assert gone(pids[0])
 
@@ -141,11 +148,13 @@ def test_one_process_does_one_piece_of_work_after_another():
 
 
 @pytest.mark.parametrize(
-    "work, limit", [(greedy, MEMORY), (busy, TIME), (killed, "")], ids=["memory", "time", "killed"]
+    "work, limit",
+    [(greedy, LIMIT_MEMORY), (busy, LIMIT_TIME), (killed, "")],
+    ids=["memory", "time", "killed"],
 )
 def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
     with Worker(memory=1 << 29) as worker:
-        with pytest.raises(Ended) as ended:
+        with pytest.raises(WorkerEndedError) as ended:
             worker.do(work, watch=NO_WATCH, seconds=1)
         assert ended.value.limit == limit
         assert worker.do(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
@@ -173,13 +182,13 @@ def test_processor_time_counts_for_each_piece_of_work():
     "limit, most, work, told",
     [
         ("CPU", 60, "doubled, 21", "42"),
-        ("CPU", 3, "busy", TIME),
+        ("CPU", 3, "busy", LIMIT_TIME),
         ("AS", 1 << 30, "doubled, 21", "42"),
-        ("AS", 1 << 30, "greedy", MEMORY),
+        ("AS", 1 << 30, "greedy", LIMIT_MEMORY),
     ],
 )
 def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
-    ended = Ended.__name__
+    ended = WorkerEndedError.__name__
     code = (
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_{limit}, ({most}, {most}))\n"

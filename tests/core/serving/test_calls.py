@@ -77,6 +77,6 @@ def test_an_evaluation_gives_means_and_is_taken_up_again(engine):
 
 def test_long_texts_are_cut_and_counts_are_kept():
     lane = {"paths": list(range(60)), "hits": {"chunk": ["x" * 10_000] * 3}}
-    found = calls.bounded({"lanes": [lane]}, 99)["lanes"][0]
-    assert len(found["paths"]) == calls.MAX_ITEMS and found["left_out"] == 10
-    assert all(len(text) <= calls.MAX_CHARACTERS + 1 for text in found["hits"]["chunk"])
+    found = calls.bound_reply({"lanes": [lane]}, 99)["lanes"][0]
+    assert len(found["paths"]) == calls.MAX_LANE_ITEMS and found["left_out"] == 10
+    assert all(len(text) <= calls.MAX_REPLY_TEXT_CHARACTERS + 1 for text in found["hits"]["chunk"])

@@ -11,7 +11,7 @@ from core.serving import calls
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 from fastapi.testclient import TestClient
 
-from core.serving.http_api import MAX_BODY, api
+from core.serving.http_api import MAX_BODY_BYTES, api
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {
@@ -69,7 +69,9 @@ def test_what_cannot_be_asked_is_a_sentence(client):
     assert client.post("/ask", json={**ASKED, "items": 10**6}).status_code == 400
     assert (
         client.post(
-            "/ask", content=b"{" * (MAX_BODY + 1), headers={"Content-Type": "application/json"}
+            "/ask",
+            content=b"{" * (MAX_BODY_BYTES + 1),
+            headers={"Content-Type": "application/json"},
         ).status_code
         == 413
     )

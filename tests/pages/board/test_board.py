@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from core.io.home import ROOT
-from pages.parts.board.component import FOLDER
+from pages.parts.board.component import BOARD_FOLDER
 from pages.parts.board.html_report import report_html, script_json
 from tests.pages.board import board_payload
 from tests.pages.board.still import still
@@ -105,7 +105,7 @@ def test_the_modules_also_run_apart(browser):
     watch = Watch(page, "http://board.test/")
     files = {
         f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript")
-        for file in (FOLDER.parent / "wording.js", *FOLDER.glob("*.js"))
+        for file in (BOARD_FOLDER.parent / "wording.js", *BOARD_FOLDER.glob("*.js"))
     }
     files["/cytoscape.js"] = (
         (ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"),
@@ -116,7 +116,7 @@ def test_the_modules_also_run_apart(browser):
         '<script src="/cytoscape.js"></script>',
         "text/html",
     )
-    files["/board.css"] = ((FOLDER / "board.css").read_text("utf-8"), "text/css")
+    files["/board.css"] = ((BOARD_FOLDER / "board.css").read_text("utf-8"), "text/css")
 
     def serve(route):
         body, kind = files[urlsplit(route.request.url).path]

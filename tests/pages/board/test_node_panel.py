@@ -1,7 +1,7 @@
 """What the panel of a node is given."""
 
 from core.graph.building.text_graph import assemble
-from pages.parts.board.node_panel import DESCRIBED, described, joined
+from pages.parts.board.node_panel import MAX_PANEL_CHARACTERS, node_descriptions, node_relations
 
 
 def test_a_node_has_its_type_and_description_where_the_graph_says_them(toy):
@@ -9,10 +9,10 @@ def test_a_node_has_its_type_and_description_where_the_graph_says_them(toy):
     graph = assemble(
         "g", names, [("a", "r", "b"), ("b", "r", "c")], {"type": types, "description": texts}, {}
     )
-    found = described(graph, [0, 1, 2])
+    found = node_descriptions(graph, [0, 1, 2])
     assert found[0] == {"type": "ship", "text": "<b>Old</b>"} and found[1] == {}
-    assert len(found[2]["text"]) <= DESCRIBED + 1
-    assert joined(graph, [0], {})[0] == {
+    assert len(found[2]["text"]) <= MAX_PANEL_CHARACTERS + 1
+    assert node_relations(graph, [0], {})[0] == {
         "degree": 1,
         "relations": [["r", 1]],
         "others": 0,
@@ -20,4 +20,4 @@ def test_a_node_has_its_type_and_description_where_the_graph_says_them(toy):
         "type": "ship",
         "text": "<b>Old</b>",
     }
-    assert described(toy, [0]) == {0: {}} and "type" not in joined(toy, [0], {})[0]
+    assert node_descriptions(toy, [0]) == {0: {}} and "type" not in node_relations(toy, [0], {})[0]

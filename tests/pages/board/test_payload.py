@@ -7,12 +7,12 @@ import json
 import pytest
 
 from core.engine import Engine
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from core.sources import GraphSource
 from core.types import Question, Step
 from pages.parts.board.component import as_bytes
 from pages.parts.board.payload import Board, cost
-from pages.parts.board.picture import MOST_NODES
+from pages.parts.board.picture import MAX_PICTURE_NODES
 
 LANES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
@@ -29,7 +29,8 @@ def payload(movies):
         answers=("Drama", "War", "Nobody <b>"),
     )
     job = engine.compare(
-        engine.ask(GraphSource.of(movies), question, model=False), [find(spec) for spec in LANES]
+        engine.ask(GraphSource.of(movies), question, model=False),
+        [find_instance(spec) for spec in LANES],
     )
     assert job.wait(60) and not job.error
     made = Board(job.comparison).payload()
@@ -43,7 +44,7 @@ def test_it_is_plain_data(payload):
 
 def test_every_drawn_node_has_one_place_and_there_are_not_too_many(payload):
     nodes = payload["layout"]["nodes"]
-    assert 0 < len(nodes) <= MOST_NODES and len({node["id"] for node in nodes}) == len(nodes)
+    assert 0 < len(nodes) <= MAX_PICTURE_NODES and len({node["id"] for node in nodes}) == len(nodes)
     assert all(0 <= node["x"] <= 1 and 0 <= node["y"] <= 1 for node in nodes)
     places = {(node["x"], node["y"]) for node in nodes}
     assert len(places) > 0.9 * len(nodes)

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from core.cases.examples import examples
-from core.cases.store import whole
+from core.cases.store import comparison_of_case
 from pages.parts.board.payload import Board
 from tests.pages.board.boxes import faults, picture_shares
 from tests.pages.board.still import still
@@ -20,7 +20,7 @@ MOST_LANES = 4
 
 def shown_case(key: str, count: int) -> dict:
     """The presented board of a shipped case, with that many of its lanes."""
-    case = whole(key)
+    case = comparison_of_case(key)
     lanes = case.lanes[:count]
     data = json.loads(json.dumps(Board(dataclasses.replace(case, lanes=lanes)).payload()))
     while len(data["lanes"]) < count:

@@ -8,16 +8,16 @@ import weakref
 
 import pytest
 
-from core.comparison.lane import Comparison, Lane
-from core.comparison.preview import Preview
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
+from core.comparison.previews import Preview
 from core.engine import Engine
-from core.instances.catalogue import find
-from core.runtime.jobs import CANCELLED, DONE, RUNNING
+from core.instances.catalogue import find_instance
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_RUNNING
 from core.sources import GraphSource
 from core.types import Question
-from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
+from pages.parts.board.static_board import report
 
 LINES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
@@ -28,18 +28,18 @@ ASKED = Question(
 )
 
 
-def at_work(movies) -> tuple[Comparison, LaneRun]:
+def at_work(movies) -> tuple[MethodComparison, LaneRun]:
     """Two lanes, of which the second is done; and the run of the first, which has retrieved, as it will be."""
     ask = Engine().ask(GraphSource.of(movies), ASKED, model=False)
-    instances = [find(line) for line in LINES]
+    instances = [find_instance(line) for line in LINES]
     runs = [LaneRun(ask, one.line, Engine().environment) for one in instances]
     for run in runs:
-        run.retrieve(Progress())
-        run.answer(Progress())
+        run.retrieve(LaneListener())
+        run.answer(LaneListener())
     begun = tuple(runs[0].states[:2])
-    first = Lane(ask, instances[0], begun, status=RUNNING, retrieved=False)
-    second = Lane(ask, instances[1], **runs[1].fields)
-    return Comparison(ask, [first, second]), runs[0]
+    first = MethodLane(ask, instances[0], begun, status=JOB_RUNNING, retrieved=False)
+    second = MethodLane(ask, instances[1], **runs[1].fields)
+    return MethodComparison(ask, [first, second]), runs[0]
 
 
 def so_far(run: LaneRun, number: int, kept: int) -> Preview:
@@ -62,7 +62,7 @@ def shown(movies):
 
 
 def end(comparison, run) -> None:
-    comparison.change(0, retrieved=True, status=DONE, preview=None, **run.fields)
+    comparison.change(0, retrieved=True, status=JOB_DONE, preview=None, **run.fields)
 
 
 def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
@@ -73,7 +73,7 @@ def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
     assert (
         lane["so_far"] == "5 of 99 paths read"
         and lane["retrieved"]
-        and lane["status"] == RUNNING
+        and lane["status"] == JOB_RUNNING
         and done["so_far"] is None
     )
     assert (
@@ -135,7 +135,7 @@ def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
     assert early["so_far"] == "5 of 99 paths read" and len(early["paths"]) == 5
     end(comparison, run)
     last = board.payload()["lanes"][0]
-    assert last["so_far"] is None and len(last["paths"]) == 12 and last["status"] == DONE
+    assert last["so_far"] is None and len(last["paths"]) == 12 and last["status"] == JOB_DONE
 
 
 def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
@@ -162,7 +162,7 @@ def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
 
 def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown):
     comparison, run, board = shown
-    comparison.change(0, status=CANCELLED)
+    comparison.change(0, status=JOB_CANCELLED)
     lane = board.payload()["lanes"][0]
     assert (
         lane["status_text"] == "Cancelled at step 3 of 3, rank, with 5 of 99 paths read"
@@ -179,7 +179,7 @@ def test_a_board_holds_no_states_that_the_comparison_let_go_of(shown):
     end(comparison, run)
     board.payload()
     states = [weakref.ref(lane.state) for lane in comparison.lanes]
-    run.states, run.prefixes = [], Prefixes()
+    run.states, run.prefixes = [], PrefixCache()
     for place in range(len(comparison.lanes)):
         comparison.change(place, states=(), preview=None)
     gc.collect()

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import build
-from core.cases.saved import freeze, thaw
-from core.comparison.lane import Comparison
-from core.corpus import Document, new_folder, write
+from core.builds import run_build
+from core.cases.comparison_data import freeze, thaw
+from core.comparison.lane import MethodComparison
+from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
@@ -38,11 +38,12 @@ LANES = (
 @pytest.fixture(scope="module")
 def compared(movies):
     engine = Engine(Words(Parrot("Scrooge")))
-    corpus = write(new_folder("uncles"), DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
+    corpus = write_corpus(new_folder("uncles"), DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
     for name in ("kg-noun-phrases", "tkg-noun-phrases"):
-        build(corpus, name, engine.models)
+        run_build(corpus, name, engine.models)
     job = engine.compare(
-        engine.ask(CorpusSource.of(corpus), ASKED, model=False), [find(line, {}) for line in LANES]
+        engine.ask(CorpusSource.of(corpus), ASKED, model=False),
+        [find_instance(line, {}) for line in LANES],
     )
     assert job.wait(60) and [lane.error for lane in job.comparison.lanes] == [None] * 4
     return job.comparison
@@ -90,7 +91,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert drawn["lanes"][0]["reader"] is None  # the chain's ends are the question's own
     lane = compared.lanes[0]
     state = lane.state.replace(reader=lane.graph.nodes_named("Scrooge"))
-    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
+    told = Board(MethodComparison(lane.ask, [replace(lane, states=(state,))])).payload()
     assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {
         "right": 1,
         "of": 1,
@@ -100,7 +101,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
 def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn):
     lane = compared.lanes[0]
     state = lane.state.replace(answer="Through Scrooge.")
-    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
+    told = Board(MethodComparison(lane.ask, [replace(lane, states=(state,))])).payload()
     (word,) = told["evidence"]["lane-0"]
     key = told["lanes"][0]["paths"][0]["key"]
     assert word == {"text": "Scrooge", "node": "node Scrooge", "paths": [key], "prompt": []}
@@ -128,7 +129,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     line = "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)"
     job = engine.compare(
         engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False),
-        [find(line, {}), find("EgoNetwork() >> ShortestPaths()", {})],
+        [find_instance(line, {}), find_instance("EgoNetwork() >> ShortestPaths()", {})],
     )
     assert job.wait(60)
     told = Board(job.comparison).payload()
@@ -149,7 +150,9 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
 
 def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movies, monkeypatch):
     engine = Engine(Words(Parrot("")))
-    line = find("NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)", {})
+    line = find_instance(
+        "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)", {}
+    )
     job = engine.compare(
         engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False),
         [line],
@@ -157,7 +160,7 @@ def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movie
     assert job.wait(60)
     most = len(job.comparison.lanes[0].state.relations) - 2
     assert most > 1
-    monkeypatch.setattr("core.types.MOST_HITS", most)
+    monkeypatch.setattr("core.types.MAX_HITS", most)
     again = thaw(freeze(job.comparison))
     for told in (Board(job.comparison).payload(), Board(again).payload()):
         table = next(table for table in told["lanes"][0]["hits"] if table["kind"] == "relation")

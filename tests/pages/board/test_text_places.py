@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from core.graph.edits import Edit
 from pages.parts.board.keys import Key
-from pages.parts.board.text_picture import Drawing, TextPicture, renamed
+from pages.parts.board.text_picture import PictureDraft, TextPicture, rename_places
 
 
 def places(picture, monkeypatch, *names):
     keys = [Key("node", name) for name in names]
-    drawing = Drawing(
+    drawing = PictureDraft(
         {key: {"name": key.id, "role": "entity"} for key in keys},
         {pair: "knows" for pair in zip(keys, keys[1:])},
     )
-    monkeypatch.setattr("pages.parts.board.text_picture.drawn", lambda *_: drawing)
+    monkeypatch.setattr("pages.parts.board.text_picture.nodes_to_draw", lambda *_: drawing)
     return {
         node["name"]: (node["x"], node["y"])
         for node in picture.draw((), {}, {}, ())["layout"]["nodes"]
@@ -31,7 +31,7 @@ def test_what_stays_keeps_its_place_and_what_comes_back_has_its_own_again(monkey
 
 
 def test_a_renamed_entity_is_where_it_was():
-    found = renamed(
+    found = rename_places(
         {"node Ann": (0.1, 0.2)},
         [Edit("rename", ("Ann", "Bea")), Edit("node", ("Cid",)), Edit("rename", ("Bea", "Eve"))],
     )

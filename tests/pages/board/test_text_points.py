@@ -7,15 +7,15 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from core.cases.saved import freeze, thaw
+from core.cases.comparison_data import freeze, thaw
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import ModelFailed
-from core.instances.catalogue import find
-from core.models.base import Reply
+from core.instances.catalogue import find_instance
+from core.models.base import ChatReply
 from core.sources import CorpusSource
-from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
+from pages.parts.board.static_board import report
 from tests.films import Bag, Written
 from tests.notes import NoteWith
 from tests.pages.compare.three_documents import KNOWN, WIDE, made
@@ -53,14 +53,15 @@ class Reader:
                 text = json.dumps(
                     {"points": [{"description": one, "score": score} for one, score in noted]}
                 )
-        return Reply(text, self.count_tokens(messages), len(text.split()))
+        return ChatReply(text, self.count_tokens(messages), len(text.split()))
 
 
 def asked(*lines: str, dies_at: str = ""):
     """A comparison of these lines, saved and opened again."""
     engine = Engine(Written(Reader(dies_at), encoder=Bag()))
     job = engine.compare(
-        engine.ask(CorpusSource.of(open_corpus(made())), KNOWN), [find(line, {}) for line in lines]
+        engine.ask(CorpusSource.of(open_corpus(made())), KNOWN),
+        [find_instance(line, {}) for line in lines],
     )
     assert job.wait(60)
     return thaw(freeze(job.comparison))

@@ -3,17 +3,17 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from core.diagnosis.funnel import Stage
-from core.diagnosis.lost_passages import lost_passages, why
+from core.diagnosis.funnel import FunnelStage
+from core.diagnosis.lost_passages import loss_reason, lost_passages
 from core.diagnosis.passages import fates
 from core.graph.columns import Table
 from core.operators.text import parse_line
 from core.types import Ranking
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import tables
-from pages.parts.board.text_picture import drawn
+from pages.parts.board.text_picture import nodes_to_draw
 from pages.parts.board.text_story import story
-from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, named, run
 
 LOOP = "EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
 
@@ -25,7 +25,7 @@ def lane(line, question, *start, states=None):
     )
     # what it would have found is given
     operators = parse_line(f"SparseNodes() >> {line}").operators[1:]
-    state = run(operators, question, graph, Models(Reranker(states or {})), nodes=nodes)
+    state = run(operators, question, graph, RerankerModels(Reranker(states or {})), nodes=nodes)
     return SimpleNamespace(graph=graph, state=state, retrieved=True, preview=None)
 
 
@@ -88,7 +88,9 @@ def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
 
 
 def test_links_between_documents_are_drawn():
-    drawing = drawn([lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")], {"b": "Plums"})
+    drawing = nodes_to_draw(
+        [lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")], {"b": "Plums"}
+    )
     assert {key: told["role"] for key, told in drawing.nodes.items()} == {
         "chunk b": "gold",
         "chunk e": "passage",
@@ -103,16 +105,16 @@ def test_a_document_that_no_batch_came_upon_is_told_so():
     # finds d and e, which hold the word; then b, one of the two beside d
     one = lane(line, "brandy")
     one.states = (one.state,)
-    (lost,) = lost_passages(one, (Stage("retrieved", (), ("g",), 1),))
+    (lost,) = lost_passages(one, (FunnelStage("retrieved", (), ("g",), 1),))
     # behind a, b, c and f, which are as far
-    assert why(lost) == "the first search had it at place 7, and no batch came upon it"
+    assert loss_reason(lost) == "the first search had it at place 7, and no batch came upon it"
 
 
 def test_a_document_behind_those_that_are_handed_on_is_told_so():
     one = lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")
     one.states = (one.state,)
-    (lost,) = lost_passages(one, (Stage("prompt", (), ("b",), 1),))
-    assert why(lost) == "it was found at place 3, and the first 2 are handed on"
+    (lost,) = lost_passages(one, (FunnelStage("prompt", (), ("b",), 1),))
+    assert loss_reason(lost) == "it was found at place 3, and the first 2 are handed on"
 
 
 def test_a_gold_document_is_one_thing_where_the_corpus_cuts_it_and_the_lane_has_it_whole():
@@ -123,4 +125,4 @@ def test_a_gold_document_is_one_thing_where_the_corpus_cuts_it_and_the_lane_has_
     cut = replace(cut, columns=cut.columns.replace(chunks=chunks))
     gold = gold_titles(cut, ["b", "g"], fates(one.graph, (one.state,), ["b", "g"]))
     assert gold == {"b": "Plums", "g": "g"} and gold_titles(cut, ["b"], ()) == {"b#0": "Plums"}
-    assert drawn([one], gold).nodes["chunk b"] == {"name": "Plums", "role": "gold"}
+    assert nodes_to_draw([one], gold).nodes["chunk b"] == {"name": "Plums", "role": "gold"}

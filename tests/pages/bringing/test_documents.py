@@ -7,9 +7,9 @@ import json
 import pytest
 
 from core.corpus import corpora, open_corpus
-from core.io.fetched import place_of
+from core.io.hub_sets import saved_set_path
 from core.sources import CorpusSource
-from pages.parts.shared.session_state import USUAL
+from pages.parts.shared.session_state import DEFAULT_SOURCE
 from tests.core.corpus.readers.test_converted import saved, sheets
 from tests.core.corpus.readers.test_hostile import SLOW
 from tests.core.corpus.readers.test_marked import made_pdf
@@ -69,7 +69,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(small):
     ],
 )
 def test_nothing_to_read_is_a_sentence(small, monkeypatch, file, content, told):
-    monkeypatch.setattr("core.corpus.readers.packed.MOST_TOGETHER", 4000)
+    monkeypatch.setattr("core.corpus.readers.file_sources.MAX_ZIP_BYTES", 4000)
     at = read(bring((file, content)))
     assert (
         told in texts(at)
@@ -170,7 +170,7 @@ def test_a_document_and_then_the_texts_are_removed(small):
         and "small" not in corpora()
         and at.session_state["texts_corpus"] == "christmas-carol"
     )
-    assert at.session_state.source == USUAL and not at.warning and not at.error
+    assert at.session_state.source == DEFAULT_SOURCE and not at.warning and not at.error
 
 
 def test_shipped_texts_are_not_removed(small):
@@ -270,7 +270,7 @@ def test_a_workbook_that_cannot_be_read_offers_no_columns(small):
 
 
 def test_a_set_is_brought_by_its_id_with_its_questions(small):
-    folder = place_of("irds:toy/docs")
+    folder = saved_set_path("irds:toy/docs")
     (folder / "qrels").mkdir(parents=True)
     (folder / "corpus.jsonl").write_text(
         '{"_id": "d1", "title": "Rome", "text": "Ann lives in Rome."}\n'

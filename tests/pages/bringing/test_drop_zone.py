@@ -10,8 +10,8 @@ import pytest
 from core.cases import cases
 from core.corpus import corpora, open_corpus
 from core.datasets import datasets, questions
-from core.retrievers.runs.saved import runs
-from core.sources import sources
+from core.retrievers.runs.saved_runs import runs_by_name
+from core.sources import available_sources
 from pages.parts.bringing import drop_zone
 from tests.core.importing.examples import example
 from tests.pages.bringing.test_uploads import button, opened, own
@@ -64,7 +64,7 @@ def test_questions_may_be_those_of_documents(own):
     make("texts")
     at = dropped("questions/csv")
     box = next(one for one in at.selectbox if one.label == "Questions of")
-    box.set_value(next(one for one in sources() if one.name == "texts")).run()
+    box.set_value(next(one for one in available_sources() if one.name == "texts")).run()
     pressed(at, "Keep the questions")
     assert open_corpus("texts").questions("texts")[0].answers == ("Turku",)
 
@@ -82,7 +82,7 @@ def test_a_run_becomes_a_method_of_what_is_looked_at(own, key):
     at = dropped(key)
     assert chosen(at) == key
     pressed(at, "Add to the methods")
-    (run,) = runs().values()
+    (run,) = runs_by_name().values()
     assert (run.source_kind, run.source_name, run.questions) == ("graph", "small", 1)
     assert at.session_state["evaluate_brought"] == [f"run-{run.name}"]
     assert "Evaluate it" in labels(at)
@@ -127,7 +127,7 @@ def test_a_pickle_is_refused_whatever_it_is_said_to_be(own):
         for label in {"Read them", "Add to the methods", "Open it", "Add them"} & set(labels(at)):
             at = pressed(at, label)
         assert at.error and not at.success
-    assert "graph" not in {*datasets(), *corpora()} and not runs()
+    assert "graph" not in {*datasets(), *corpora()} and not runs_by_name()
 
 
 def test_files_of_different_kinds_are_brought_one_after_another(own):
@@ -149,16 +149,16 @@ def test_a_name_with_markup_stays_text(own):
 
 
 def test_an_upload_is_bounded_by_its_kind(own, monkeypatch):
-    monkeypatch.setattr(drop_zone, "USUAL_MEGABYTES", 0)
+    monkeypatch.setattr(drop_zone, "DEFAULT_MAX_MEGABYTES", 0)
     at = dropped("graph/turtle")
     assert "larger than" in at.error[0].value and "Build the graph" not in labels(at)
 
 
 def test_a_path_is_read_where_nobody_else_comes(own, monkeypatch):
-    monkeypatch.setattr(drop_zone, "on_this_computer", lambda: False)
+    monkeypatch.setattr(drop_zone, "is_local_visit", lambda: False)
     at = name_it(opened(), str(example("graph/turtle")))
     assert "Paths are read only" in at.error[0].value
-    monkeypatch.setattr(drop_zone, "on_this_computer", lambda: True)
+    monkeypatch.setattr(drop_zone, "is_local_visit", lambda: True)
     at = name_it(opened(), str(example("graph/turtle").parents[1] / "index"))
     assert at.error or chosen(at)
     at = name_it(opened(), str(example("graph/turtle")))

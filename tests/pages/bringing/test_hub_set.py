@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from core.io.fetched import place_of
+from core.io.hub_sets import saved_set_path
 from tests.pages.bringing.test_uploads import opened, own
 from tests.pages.bringing.zone_kit import chosen, name_it
 from tests.pages.texts.texts_kit import texts
@@ -21,7 +21,7 @@ def typed(id: str) -> str:
 
 
 def test_a_set_that_was_fetched_is_read_like_an_upload(own):
-    file = place_of("hf:a/b.parquet")
+    file = saved_set_path("hf:a/b.parquet")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"PAR1rest")
     assert "remove that file to fetch it again" in typed("hf:a/b")
@@ -49,7 +49,7 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(own, mo
             raise ConnectionError("no route")
 
     monkeypatch.setitem(sys.modules, "datasets", Down("datasets"))
-    monkeypatch.setattr("core.io.fetched._reach", lambda repository: None)
+    monkeypatch.setattr("core.io.hub_sets._reach", lambda repository: None)
     assert (
         "No hub can be reached, so some/set cannot be fetched. Fetch its files elsewhere"
         in typed("hf:some/set")
@@ -61,7 +61,7 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(own, mo
 
 
 def test_a_set_of_documents_is_taken_on_any_page(own):
-    folder = place_of("irds:beir/x")
+    folder = saved_set_path("irds:beir/x")
     folder.mkdir(parents=True)
     (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "Ann lives in Rome."}\n')
     (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')

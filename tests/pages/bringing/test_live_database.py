@@ -7,12 +7,12 @@ import tomllib
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.databases.live import FILE, Settings
+from core.databases.live_database import LIVE_FILE, LiveSettings
 from core.datasets.own_graphs import add_live
 from core.sources import GraphSource
-from pages.parts.bringing.database_copy import WAYS
+from pages.parts.bringing.database_copy import DATABASE_WAYS
 from tests.core.databases.endpoint import endpoint
-from tests.core.databases.test_live import FIVE
+from tests.core.databases.test_live_database import FIVE
 from tests.pages.bringing.test_uploads import PAGE, button, opened, own
 from tests.pages.bringing.zone_kit import name_it
 
@@ -34,7 +34,7 @@ def form(served, **given):
     at = name_it(opened(), served if isinstance(served, str) else served.url)
     if at.error:
         return at
-    at.segmented_control(key="database_way").set_value(WAYS[1]).run()
+    at.segmented_control(key="database_way").set_value(DATABASE_WAYS[1]).run()
     for key, value in given.items():
         at.text_input(key=f"live_{key}").set_value(value)
     button(at, "Add it").click().run()
@@ -53,7 +53,7 @@ def called(served):
 
 
 def added(served, hops):
-    return add_live(Settings(served.url, hops=hops), called(served))
+    return add_live(LiveSettings(served.url, hops=hops), called(served))
 
 
 def on(page, served, **query):
@@ -77,7 +77,7 @@ def test_one_is_added_with_the_name_of_its_variable_alone(own, served, monkeypat
     at = finished(form(served, name="My Films", variable="HOPSCOPE_KEY_MINE"))
     assert "The graph my-films is ready" in words(at.success)
     assert "Asked live at 127" in words(at.warning)
-    described = tomllib.loads((own / "graphs" / "my-films" / FILE).read_text())
+    described = tomllib.loads((own / "graphs" / "my-films" / LIVE_FILE).read_text())
     assert (
         described["address"] == f"sparql+{served.url}" and described["key"] == "HOPSCOPE_KEY_MINE"
     )

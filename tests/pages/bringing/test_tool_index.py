@@ -7,19 +7,19 @@ import zipfile
 
 import pytest
 
-from core.builds import build, status
+from core.builds import build_status, run_build
 from core.corpus import Document, corpora, open_corpus
-from core.corpus.indexes.opening import open_index
+from core.corpus.indexes.opened_indexes import open_index
 from core.errors import BadInput
-from core.graph.difference import union
-from core.instances.catalogue import find
+from core.graph.difference import graph_union
+from core.instances.catalogue import find_instance
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.board.text_picture import TextPicture
 from pages.parts.bringing.uploads import save_folder
 from pages.parts.shared.session import engine
-from pages.parts.texts.beside import one_layout
-from pages.parts.texts.walking import BESIDE
+from pages.parts.texts.graph_comparison import layout_figure
+from pages.parts.texts.text_trail import COMPARISON_VIEW
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.operators.texts.kit import story
 from tests.pages.bringing.test_documents import ADD
@@ -56,7 +56,7 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
         in texts(at)
     )
     corpus = open_corpus("microsoft-graphrag")
-    until(at, lambda: status(corpus, "opened-graphrag").current)
+    until(at, lambda: build_status(corpus, "opened-graphrag").current)
     button(at, "Go on to its graph").click().run()
     # the graph that it came with is the one that is shown
     assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
@@ -83,7 +83,7 @@ def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
     corpus = open_corpus("harbour")
-    until(at, lambda: status(corpus, "opened-fast-graphrag").current)
+    until(at, lambda: build_status(corpus, "opened-fast-graphrag").current)
     corpus.add([Document("more", "Ann lives in Rome.")])
     at = opened(
         "harbour",
@@ -107,13 +107,13 @@ def test_where_others_reach_the_page_no_path_is_asked_for(small, monkeypatch):
     monkeypatch.setattr(
         "streamlit.get_option", lambda name: "0.0.0.0" if name == "server.address" else None
     )
-    from pages.parts.bringing.drop_zone import on_this_computer
+    from pages.parts.bringing.drop_zone import is_local_visit
 
-    assert not on_this_computer()
+    assert not is_local_visit()
     monkeypatch.setattr("streamlit.get_option", lambda name: "127.0.0.1")
-    assert on_this_computer()
+    assert is_local_visit()
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
-    assert not on_this_computer()
+    assert not is_local_visit()
 
 
 def test_a_zip_is_opened(small):
@@ -156,26 +156,26 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
     corpus = open_corpus("microsoft-graphrag")
-    until(at, lambda: status(corpus, "opened-graphrag").current)
-    build(corpus, "tkg-noun-phrases", engine().models)
-    at = opened("microsoft-graphrag", texts_view=BESIDE)
+    until(at, lambda: build_status(corpus, "opened-graphrag").current)
+    run_build(corpus, "tkg-noun-phrases", engine().models)
+    at = opened("microsoft-graphrag", texts_view=COMPARISON_VIEW)
     until(at, lambda: "In both" in texts(at))
     assert "each at one place in both pictures" in texts(at) and len(at.get("plotly_chart")) == 2
 
 
 def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():
     first, second = story(), story()
-    both = union(first, second, 3)
+    both = graph_union(first, second, 3)
     # a graph and itself: all is shared
     assert both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]
     names = (["Scrooge", "Tim", ""], ["SCROOGE", "", "<Fred>"])
     pairs = ({(0, 1)}, {(0, 2)})
     places = {0: (0.5, 0.5), 1: (0.1, 0.9), 2: (0.9, 0.1)}
-    left = one_layout(type(both)(names, pairs), 0, places).data
+    left = layout_figure(type(both)(names, pairs), 0, places).data
     # its lines, shared ones, rings, its points
     assert [list(trace.x) for trace in left] == [[0.5, 0.1, None], [], [0.9], [0.5, 0.1]]
     assert list(left[3].marker.color) == ["#2f6f9f", "#d9822b"]
-    right = one_layout(type(both)(names, pairs), 1, places).data
+    right = layout_figure(type(both)(names, pairs), 1, places).data
     assert list(right[3].hovertext) == ["SCROOGE", "&lt;Fred>"]  # tags are not read
 
 
@@ -183,11 +183,11 @@ def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_o
     corpus, _ = open_index(RECORDED / "lightrag", "harbours")
     builds = ("opened-lightrag", "rkg-noun-phrases")
     for one in builds:
-        build(corpus, one, engine().models)
+        run_build(corpus, one, engine().models)
     lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
     job = engine().compare(
         engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False),
-        [find(line) for line in lines],
+        [find_instance(line) for line in lines],
     )
     assert job.wait(60)
     theirs, ours = job.comparison.lanes

@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import datasets, questions
 from core.graph.building.build import build
-from core.io.fetched import place_of
 from core.io.home import ROOT
-from core.runtime.jobs import CANCELLED, Job
+from core.io.hub_sets import saved_set_path
+from core.runtime.jobs import JOB_CANCELLED, Job
 from core.sources import GraphSource
 from pages.parts.bringing import drop_zone, graph_files
 from pages.parts.bringing import questions as question_forms
@@ -84,15 +84,15 @@ def test_more_columns_are_chosen(own):
 
 
 def test_bombs_are_refused(own, monkeypatch):
-    monkeypatch.setattr(graph_files, "MOST_TEXT", 1 << 20)
-    monkeypatch.setattr(question_forms, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(graph_files, "MAX_UNPACKED_GRAPH_BYTES", 1 << 20)
+    monkeypatch.setattr(question_forms, "MAX_UNPACKED_QUESTION_BYTES", 1 << 20)
     bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
     at = add(opened(), "graph", "bomb.tsv.gz", bomb)
     assert "more than 1 MB" in at.error[0].value
     laughs = '<!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
     assert "declares XML entities" in add(at, "graph", "laughs.graphml", laughs).error[0].value
     assert "more than 1 MB" in add(at, "questions", "bomb.txt.gz", bomb).error[-1].value
-    monkeypatch.setitem(drop_zone.MAX_MEGABYTES, "questions", 0)
+    monkeypatch.setitem(drop_zone.KIND_MAX_MEGABYTES, "questions", 0)
     assert "larger than" in add(at, "questions", "q.txt", "who\tA\n").error[-1].value
 
 
@@ -239,7 +239,7 @@ def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
     )
     at.session_state["work"] = endless
     at.run()
-    assert not at.exception and begun[0].status == CANCELLED
+    assert not at.exception and begun[0].status == JOB_CANCELLED
     assert "Cancelled" in at.info[0].value
 
 
@@ -306,7 +306,7 @@ def test_the_language_of_labels_is_what_the_person_says(own):
 
 
 def test_a_graph_and_its_questions_are_brought_by_their_id(own):
-    file = place_of("hf:toy/rog.parquet")
+    file = saved_set_path("hf:toy/rog.parquet")
     file.parent.mkdir(parents=True)
     rows = [
         {

@@ -7,8 +7,8 @@ import zipfile
 
 from streamlit.testing.v1 import AppTest
 
-from core.importing import IMPORTERS, KINDS
-from pages.parts.bringing.drop_zone import NAMED
+from core.importing import IMPORT_KINDS, IMPORTERS
+from pages.parts.bringing.drop_zone import PATH_CHOICE
 
 
 def zone(at: AppTest):
@@ -29,7 +29,7 @@ def drop(at: AppTest, *files: tuple[str, bytes | str], brought_as: str = "") -> 
 
 def name_it(at: AppTest, text: str, brought_as: str = "") -> AppTest:
     """The page after a path, an address or an id was typed."""
-    at.segmented_control(key="bring_way").set_value(NAMED).run()
+    at.segmented_control(key="bring_way").set_value(PATH_CHOICE).run()
     field = next(one for one in at.text_input if (one.key or "").startswith("bring_named"))
     field.set_value(text).run()
     assert not at.exception, at.exception
@@ -50,7 +50,7 @@ def choose(at: AppTest, wanted: str) -> AppTest:
     """The page with a format chosen, or with the first one of a kind that is offered."""
     box = choice(at)
     if box.value is None or wanted not in (box.value.kind, box.value.key):
-        kind = KINDS[wanted.partition("/")[0]].title
+        kind = IMPORT_KINDS[wanted.partition("/")[0]].title
         title = IMPORTERS[wanted].title if wanted in IMPORTERS else ""
         label = next(one for one in box.options if one.startswith(f"{kind} · {title}"))
         box.select_index(box.options.index(label)).run()

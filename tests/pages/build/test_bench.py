@@ -7,9 +7,9 @@ import pytest
 from core.drafts.draft import parse_draft
 from core.drafts.slots import Slot
 from core.errors import BadParameter
-from core.operators.text import RETRIEVAL, parse_line
+from core.operators.text import RETRIEVAL_GRAMMAR, parse_line
 from pages.parts.build.bench import Bench
-from pages.parts.build.drawn import drawn
+from pages.parts.build.line_drawing import line_data
 
 LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"  # keys 1 to 4
 
@@ -96,7 +96,7 @@ def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
     one = bench()
     hear(one, {"do": "remove", "key": 1})
     assert one.draft.text == "ShortestPaths() >> Rank() >> Answer()" and one.line is None
-    shown = drawn(one, {})["bricks"]
+    shown = line_data(one, {})["bricks"]
     assert [bool(brick["fault"]) for brick in shown] == [True, False, False]
     hear(one, {"do": "undo"})
     assert repr(one.line) == LINE
@@ -117,7 +117,7 @@ def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
 def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, part):
     one = bench()
     hear(one, {"do": "choose", "key": 3}, {"do": "set", "key": 3, "name": "keep", "value": value})
-    field = next(field for field in drawn(one, {})["form"]["fields"] if field["name"] == "keep")
+    field = next(field for field in line_data(one, {})["form"]["fields"] if field["name"] == "keep")
     assert part in field["error"] and field["typed"] == str(value) and field["value"] == 32
     assert one.draft.text == LINE
     hear(one, {"do": "set", "key": 3, "name": "keep", "value": 8})
@@ -132,7 +132,9 @@ def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
         {"do": "choose", "key": key},
         {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{pahts} {question}"},
     )
-    field = next(field for field in drawn(one, {})["form"]["fields"] if field["name"] == "template")
+    field = next(
+        field for field in line_data(one, {})["form"]["fields"] if field["name"] == "template"
+    )
     assert (
         field["kind"] == "lines"
         and "Did you mean “paths”?" in field["error"]
@@ -165,7 +167,7 @@ def test_the_text_is_another_view_of_the_same_line():
     )
     assert [brick.given["hops"] for brick in one.draft.bricks] == [1, 3]
     hear(one, {"do": "text", "text": "EgoNetwork(hops="})
-    shown = drawn(one, {})
+    shown = line_data(one, {})
     assert (
         shown["typed"] == "EgoNetwork(hops="
         and shown["trouble"]
@@ -190,17 +192,17 @@ def test_a_message_that_means_nothing_changes_nothing(edit):
     one = bench()
     hear(one, edit)
     assert one.draft.text == LINE
-    drawn(one, {})
+    line_data(one, {})
 
 
 def test_on_triples_the_palette_does_not_begin_with_graphs_of_texts():
-    shown = {on: drawn(Bench(), {}, documents=on)["palette"]["groups"] for on in (True, False)}
+    shown = {on: line_data(Bench(), {}, documents=on)["palette"]["groups"] for on in (True, False)}
     texts, triples = ([group["stage"] for group in shown[on]] for on in (True, False))
     assert texts[0] == "graph" and triples[-1] == "graph" and sorted(texts) == sorted(triples)
 
 
 def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
-    shown = drawn(bench("EgoNetwork()"), {})["palette"]
+    shown = line_data(bench("EgoNetwork()"), {})["palette"]
     names = [row["name"] for group in shown["groups"] for row in group["rows"]]
     assert (
         shown["count"] == len(names)
@@ -219,14 +221,14 @@ def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
 
 def test_a_brick_shows_what_differs_from_the_default():
     one = bench("PersonalizedPageRank(keep=2000, damping=0.5) >> ShortestPaths()")
-    first, second = drawn(one, {})["bricks"]
+    first, second = line_data(one, {})["bricks"]
     assert first["given"] == [["Nodes to keep", "2,000"], ["Damping", "0.5"]]
     assert second["given"] == [] and second["words"] == ""
 
 
 def test_bricks_hold_bricks():
     one = bench("SparseNodes() >> Loop(body=NeighbourNodes() >> SparseNodes(), budget=9)")
-    loop = drawn(one, {})["bricks"][1]
+    loop = line_data(one, {})["bricks"][1]
     assert [inner["title"] for inner in loop["arms"][0]["bricks"]] == [
         "Neighbours",
         "Entities by words",
@@ -237,10 +239,10 @@ def test_bricks_hold_bricks():
 
 
 def test_every_draft_has_a_form_for_each_brick(movies):
-    for name in RETRIEVAL.operators:
+    for name in RETRIEVAL_GRAMMAR.operators:
         one = Bench()
         hear(one, {"do": "insert", "slot": "0", "name": name})
-        form = drawn(one, {})["form"]
+        form = line_data(one, {})["form"]
         assert form["title"] and all(field["kind"] for field in form["fields"]), name
 
 

@@ -9,15 +9,15 @@ from streamlit.testing.v1 import AppTest
 
 from core.diagnosis.step_outcomes import step_outcomes
 from core.drafts.draft import new_brick
-from core.instances.catalogue import catalogue, faults, own_file
+from core.instances.catalogue import catalogue, own_file, own_file_faults
 from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.parameters import parameters
 from core.sources import CorpusSource, GraphSource
 from pages.parts.build.bench import Bench
-from pages.parts.build.drawn import drawn
 from pages.parts.build.fields import fields, sentence_of
+from pages.parts.build.line_drawing import line_data
 from pages.parts.build.outcomes import outcomes
 from pages.parts.shared.session import engine
 
@@ -98,7 +98,7 @@ def test_a_line_that_lacks_something_is_kept_and_cannot_be_run(own):
     at = opened(**{"from": "lego-12"})
     hear(at, {"do": "remove", "key": bench(at).draft.bricks[0].key})
     assert not at.exception and button(at, "try_run").disabled
-    assert "reads a subgraph" in drawn(bench(at), {})["bricks"][0]["fault"]
+    assert "reads a subgraph" in line_data(bench(at), {})["bricks"][0]["fault"]
     hear(at, {"do": "undo"})
     assert not button(at, "try_run").disabled
 
@@ -145,7 +145,7 @@ def test_an_unknown_key_in_the_persons_file_costs_that_row_alone(own):
     own_file().write_text('["own-x"]\ntitle = "x"\nlin = []\nline = []\n', "utf-8")
     at = opened()
     assert not at.exception and not at.error
-    assert "instances.toml" in faults()[0] and "“lin”" in faults()[0]
+    assert "instances.toml" in own_file_faults()[0] and "“lin”" in own_file_faults()[0]
 
 
 def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
@@ -156,7 +156,9 @@ def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
     assert not at.exception and not at.error
     hear(at, {"do": "choose", "key": 1})
     chosen = next(
-        field for field in drawn(bench(at), {})["form"]["fields"] if field["label"] == "Retriever"
+        field
+        for field in line_data(bench(at), {})["form"]["fields"]
+        if field["label"] == "Retriever"
     )
     assert (chosen["value"], sorted(one["value"] for one in chosen["options"])) == (
         "other",

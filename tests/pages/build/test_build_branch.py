@@ -1,10 +1,10 @@
 """A line with a branch on the Build screen: a brick with a row for each number of hops, each of which is edited as ever."""
 
 from core.drafts import Draft
-from core.drafts.fits import offers
+from core.drafts.draft_faults import operator_refusals
 from core.instances.catalogue import catalogue
 from core.operators.branch import Branch
-from pages.parts.build.drawn import drawn
+from pages.parts.build.line_drawing import line_data
 from tests.pages.build.test_build import bench, hear, opened, own  # noqa: F401
 
 
@@ -13,7 +13,7 @@ def test_a_branch_is_a_brick_that_holds_its_rows(own):  # noqa: F811
     assert not at.exception and not at.error
     draft = bench(at).draft
     assert repr(bench(at).line) == repr(catalogue()["lego-14-by-hops"].line)
-    shown = drawn(bench(at), {})["bricks"][2]
+    shown = line_data(bench(at), {})["bricks"][2]
     assert draft.bricks[2].cls is Branch and shown["branch"]
     assert [
         (arm["label"], [brick["title"] for brick in arm["bricks"]]) for arm in shown["arms"]
@@ -37,7 +37,7 @@ def test_its_rows_are_edited_and_the_rest_of_the_line_as_ever(own):  # noqa: F81
         and "PersonalizedPageRank(keep=500)" in text
     )
     hear(at, {"do": "remove", "key": 1})
-    told = [brick["fault"] for brick in drawn(bench(at), {})["bricks"]]
+    told = [brick["fault"] for brick in line_data(bench(at), {})["bricks"]]
     assert "a number of hops, and nothing before it predicts one" in told[1]
 
 
@@ -58,7 +58,9 @@ def test_rows_come_and_go(own):  # noqa: F811
 def test_what_may_stand_in_a_branch_s_place_finds_paths():
     names = {
         name
-        for name, reason in offers(Draft.of(catalogue()["lego-14-by-hops"].line), 3).items()
+        for name, reason in operator_refusals(
+            Draft.of(catalogue()["lego-14-by-hops"].line), 3
+        ).items()
         if reason is None
     }
     assert "BeamSearch" in names and "ChainRanking" in names and "PredictHops" not in names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.build.drawn import drawn
+from pages.parts.build.line_drawing import line_data
 from tests.pages.build.test_build import bench, hear, opened, own  # noqa: F401
 
 LINE = (
@@ -15,7 +15,7 @@ BOTH = "BuiltGraph(build='links') >> EmbedQuery() >> (VectorNodes() | SparseNode
 def test_a_loop_is_shown_with_what_it_repeats_and_can_be_changed(own):  # noqa: F811
     at = opened(line=LINE)
     assert not at.exception
-    loop = drawn(bench(at), {})["bricks"][3]
+    loop = line_data(bench(at), {})["bricks"][3]
     assert (
         loop["given"] == [["Nodes in all", "50"]]
         and loop["arms"][0]["label"] == "repeated, in this order"
@@ -33,7 +33,7 @@ def test_a_loop_is_shown_with_what_it_repeats_and_can_be_changed(own):  # noqa: 
 def test_a_union_is_two_searches_and_each_can_be_changed(own):  # noqa: F811
     at = opened(line=BOTH)
     assert not at.exception
-    arms = drawn(bench(at), {})["bricks"][2]["arms"]
+    arms = line_data(bench(at), {})["bricks"][2]["arms"]
     assert [(arm["label"], [brick["title"] for brick in arm["bricks"]]) for arm in arms] == [
         ("one search", ["Entities by vector"]),
         ("another, from the same start", ["Entities by words"]),

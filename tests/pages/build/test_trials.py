@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.own import save_set
+from core.datasets.own_sets import save_set
 from core.graph.building.build import build
 from core.sources import GraphSource
 from core.types import Ranking
-from pages.parts.build.change import _counts, _facts, change_data
-from pages.parts.build.over import _price, over_data
+from pages.parts.build.change import _facts, _turn_counts, change_data
+from pages.parts.build.sample_effect import _price, sample_data
 from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
 
@@ -77,7 +77,7 @@ def test_the_counts_are_of_all_paths_also_where_none_were_sought_before():
         SimpleNamespace(graph=None, state=SimpleNamespace(paths=paths))
         for paths in (None, Ranking("path", ("a", "b", "c"), None))
     ]
-    assert _counts(SimpleNamespace(lanes=lanes), []) == {
+    assert _turn_counts(SimpleNamespace(lanes=lanes), []) == {
         "came": 3,
         "went": 0,
         "stayed": 0,
@@ -148,11 +148,11 @@ def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
     page.run()
     idle(button(page, "try_run").click().run())
     hear(page, {"do": "set", "key": 3, "name": "keep", "value": 3})
-    assert over_data(comparison(page))["state"] == "offer"
+    assert sample_data(comparison(page))["state"] == "offer"
     hear(page, {"do": "over"})
     job = engine().trials.get(page.session_state["over_job"])
     assert job.wait(60)
-    found = over_data(comparison(page))
+    found = sample_data(comparison(page))
     recall = next(row for row in found["rows"] if row["label"] == "Path recall")
     assert found["state"] == "done" and recall["now"] == "100 %" and recall["n"] == 2
 
@@ -162,7 +162,7 @@ def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
     [("-0.00", "0.00"), ("0", "0"), ("3", "+3"), ("-1,200", "-1,200"), ("1,000", "+1,000")],
 )
 def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
-    from pages.parts.build.over import _signed
+    from pages.parts.build.sample_effect import _signed
 
     assert _signed(number) == printed
 
@@ -199,7 +199,9 @@ def step(seconds: float, saved: float = 0.0) -> SimpleNamespace:
 )
 def test_what_both_lines_read_is_paid_once_in_the_estimate(monkeypatch, old, new, seconds):
     said = []
-    monkeypatch.setattr("pages.parts.build.over.roughly", lambda spent: said.append(spent) or "")
+    monkeypatch.setattr(
+        "pages.parts.build.sample_effect.rough_range_text", lambda spent: said.append(spent) or ""
+    )
     shared = step(1.0)
     _price(SimpleNamespace(lanes=[lane_of(shared, step(*old)), lane_of(shared, step(*new))]))
     assert said == [pytest.approx(40 * (1.0 + seconds))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.cases import cases, export, get, save
+from core.cases import cases, export, get_case, save
 from core.cases import examples as shipped
 from core.engine import Engine
 from core.instances.catalogue import Instance
@@ -22,7 +22,7 @@ LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2) >> Answer()"
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "examples")
+    monkeypatch.setattr(shipped, "EXAMPLE_FOLDER", tmp_path / "examples")
     return tmp_path
 
 
@@ -108,7 +108,7 @@ def test_notes_and_tags_are_kept(saved):
     at.button(key="FormSubmitter:annotate-Keep").click().run()
     assert (
         not at.exception
-        and get(saved[1].id).notes == "look at rank 2"
+        and get_case(saved[1].id).notes == "look at rank 2"
         and "look at rank 2" in said(at)
     )
 
@@ -120,7 +120,7 @@ def test_a_duplicate_opens_and_the_original_stays(saved):
     assert (
         not at.exception
         and copy not in {case.id for case in saved}
-        and get(copy).notes == "ends in *Drama*"
+        and get_case(copy).notes == "ends in *Drama*"
         and len(cases()) == 3
     )
 
@@ -154,4 +154,4 @@ def test_an_example_cannot_be_changed(saved, home):
     assert not at.exception and "example" in said(at)
     assert not [button for button in at.button if button.key == "delete"] and not at.text_area
     at.button(key="duplicate").click().run()
-    assert not get(case_of(at)).example
+    assert not get_case(case_of(at)).example

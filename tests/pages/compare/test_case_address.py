@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.cases import cases, delete, duplicate, save, whole
+from core.cases import cases, comparison_of_case, delete, duplicate, save
 from core.cases.examples import demo
 from core.io.home import ROOT
 from core.sources import CorpusSource
@@ -122,7 +122,7 @@ def test_one_s_own_case_opens_by_its_address_and_tells_where_its_graph_is_gone()
     key = duplicate(demo()[0].id).id
     at = opened(case=key)
     assert not at.exception and on_screen(at) == key and "A saved case" in said(at)
-    gone = save(whole(key), {"q": "who", "graph": "elsewhere"})
+    gone = save(comparison_of_case(key), {"q": "who", "graph": "elsewhere"})
     at = opened(case=gone.id)
     assert (
         not at.exception

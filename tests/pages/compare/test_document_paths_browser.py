@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import expect
 
-from core.corpus import write
+from core.corpus import write_corpus
 from core.corpus.catalogue import corpora_folder
 from tests.pages.board.test_text_paths import ASKED, CHAIN, DOCUMENTS
 from tests.server import open_page
@@ -21,7 +21,7 @@ PASSAGES = "BuiltGraph(build='chunks') >> SparseChunks(keep=2)"
 
 @pytest.fixture(scope="module")
 def address(app):
-    write(corpora_folder() / "uncles", DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
+    write_corpus(corpora_folder() / "uncles", DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
     lanes = "".join(f"&lane={quote_plus(line)}" for line in (CHAIN, BEAM, PASSAGES))
     return f"{app}/?corpus=uncles&llm=0&reader=0{lanes}&q={quote_plus(ASKED.text)}"
 

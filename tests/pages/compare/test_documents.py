@@ -7,18 +7,18 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.builds import build
-from core.cases import delete, get
+from core.builds import run_build
+from core.cases import delete, get_case
 from core.cases.examples import demo
-from core.corpus import Document, open_corpus, remove_corpus, write
+from core.corpus import Document, open_corpus, remove_corpus, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.io.home import ROOT
 from core.models.registry import Registry
-from core.operators.texts.sparse import ByWords
+from core.operators.texts.sparse import WordHits
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
-from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
+from pages.parts.board.static_board import report
 from pages.parts.shared.session import engine
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
@@ -72,13 +72,13 @@ def test_a_build_that_is_not_there_is_said_on_its_lane():
 
 
 def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatch):
-    found, parts = ByWords._found, ["31 % of the passages so far"]
+    found, parts = WordHits._found, ["31 % of the passages so far"]
 
     def partly(self, state, ctx, recorder, among):
         recorder.partly = parts.pop() if self.keep == 1 and parts else ""
         return found(self, state, ctx, recorder, among)
 
-    monkeypatch.setattr(ByWords, "_found", partly)
+    monkeypatch.setattr(WordHits, "_found", partly)
     at = opened(corpus=NAME, q="Which station plays by night?", lane=[LINE, WIDE], **OWN)
     first = job(at)
     at = until(
@@ -102,13 +102,13 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
 
 
 def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encoded(monkeypatch):
-    found, parts, encoded = ByWords._found, ["31 % of the passages so far"], threading.Event()
+    found, parts, encoded = WordHits._found, ["31 % of the passages so far"], threading.Event()
 
     def partly(self, state, ctx, recorder, among):
         recorder.partly = parts.pop() if parts else ""
         return found(self, state, ctx, recorder, among)
 
-    monkeypatch.setattr(ByWords, "_found", partly)
+    monkeypatch.setattr(WordHits, "_found", partly)
     at = opened(corpus=NAME, q="Which station plays music by night?", lane=[LINE], **OWN)
     first = job(at)
     key = f"index-{first.comparison.lanes[0].graph.digest}-vectors-chunks"
@@ -123,7 +123,7 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
 
 def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):
     # no corpus is small enough to be read within a question
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)
+    monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 0)
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
     first = job(at)
@@ -138,12 +138,12 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
 
 def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(monkeypatch):
     """A build that ends between the click and the drawing, or that another tab made, was never seen at work."""
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)
+    monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 0)
     line = "BuiltGraph(build='links-nearest') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
     first = job(at)
     at = until(at, lambda: [one for one in at.button if one.label == "Build"])
-    build(open_corpus(NAME), "links-nearest", Registry())
+    run_build(open_corpus(NAME), "links-nearest", Registry())
     at = until(at, lambda: job(at) is not first and job(at).ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
 
@@ -192,7 +192,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
             "lost": [],
             "held": {"alive": 1, "of": 1},
         }
-        assert get(key).link["corpus"] == NAME
+        assert get_case(key).link["corpus"] == NAME
     finally:
         delete(key)
 
@@ -228,7 +228,7 @@ def test_a_line_on_triples_fails_on_its_lane_alone():
 
 
 def test_where_no_lane_fits_the_language_a_search_by_words_is_offered_and_named():
-    write(
+    write_corpus(
         corpora_folder() / "bahn",
         [Document("a", "Klara Stettner entwarf die Silbertalbahn, die nach Bergheim führt.")],
         "Die Bahn",

@@ -6,18 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.comparison.run import LaneRun, Progress
-from core.diagnosis.influence import influence, influence_text, with_influence
-from core.engine import Comparison
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.diagnosis.influence import influence_text, measure_influence, with_influence
+from core.engine import MethodComparison
 from core.environment import Environment
 from core.graph.building.build import build
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE, Job, Jobs
+from core.runtime.jobs import JOB_DONE, Job, Jobs
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from pages.parts.compare import influence as page
-from pages.parts.compare.asked import Shown
+from pages.parts.compare.screen_state import ScreenComparison
 from tests.films import TRIPLES, Parrot, Table, Written
 from tests.lanes import lane_of
 
@@ -36,22 +36,22 @@ def on_screen(tmp_path, monkeypatch):
         parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Answer(paths=2)"),
         ENVIRONMENT,
     )
-    run.retrieve(Progress())
-    run.answer(Progress())
+    run.retrieve(LaneListener())
+    run.answer(LaneListener())
     jobs = Jobs()
     monkeypatch.setattr(
         page, "engine", lambda: SimpleNamespace(preparing=jobs, environment=ENVIRONMENT)
     )
-    yield Shown(
+    yield ScreenComparison(
         "key",
-        Comparison(ask, [lane_of(run, "a", "A")]),
+        MethodComparison(ask, [lane_of(run, "a", "A")]),
         Job("key"),
     )
     jobs.stop()
 
 
 def drawn(on_screen):
-    return page.with_measuring(Board(on_screen.comparison).payload(), on_screen)["lanes"][0]
+    return page.add_measuring(Board(on_screen.comparison).payload(), on_screen)["lanes"][0]
 
 
 def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
@@ -62,7 +62,7 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
         and not before["measure"]["running"]
     )
     version = on_screen.job.version
-    page.press_measure(on_screen, 0, page.MEASURE)
+    page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
     (job,) = page.measuring(on_screen)
     assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
@@ -74,8 +74,8 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
 
 
 def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, monkeypatch):
-    monkeypatch.setattr(page, "influence", lambda *_, **__: 1 / 0)
-    page.press_measure(on_screen, 0, page.MEASURE)
+    monkeypatch.setattr(page, "measure_influence", lambda *_, **__: 1 / 0)
+    page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
     assert page.measuring(on_screen)[0].wait(120)
     assert "ZeroDivisionError" in drawn(on_screen)["measure"]["error"]
 
@@ -85,15 +85,15 @@ def test_stop_cancels(on_screen, monkeypatch):
         while True:
             watch.check()
 
-    monkeypatch.setattr(page, "influence", slow)
-    page.press_measure(on_screen, 0, page.MEASURE)
+    monkeypatch.setattr(page, "measure_influence", slow)
+    page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
     assert drawn(on_screen)["measure"]["running"]
-    page.press_measure(on_screen, 0, page.STOP)
+    page.start_or_stop_measure(on_screen, 0, page.STOP_ACTION)
     assert page.measuring(on_screen)[0].wait(120) and not drawn(on_screen)["measure"]["running"]
 
 
 def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
-    found = influence(on_screen.comparison.lanes[0], ENVIRONMENT, by_model=False)
+    found = measure_influence(on_screen.comparison.lanes[0], ENVIRONMENT, by_model=False)
     lane = on_screen.comparison.change(0, influences=with_influence((), found))
     data = Board(on_screen.comparison).payload()["lanes"][0]
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
@@ -113,9 +113,9 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     silent = lane.state.replace(answer=None)
     on_screen.comparison.change(0, states=(*lane.states[:-1], silent))
     assert "measure" not in drawn(on_screen)
-    on_screen.job.end(DONE)
+    on_screen.job.end(JOB_DONE)
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
-    page.press_measure(on_screen, 0, page.MEASURE)
+    page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
     assert page.measuring(on_screen)[0].wait(120)
     lane = on_screen.comparison.lanes[0]
     assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(
@@ -124,5 +124,5 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
 
 
 def test_of_a_case_nothing_is_measured(on_screen):
-    saved = Shown("case", on_screen.comparison)
+    saved = ScreenComparison("case", on_screen.comparison)
     assert "measure" not in drawn(saved) and page.measuring(saved) == []

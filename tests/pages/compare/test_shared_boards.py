@@ -9,13 +9,13 @@ import pytest
 
 from core.cases.examples import demo
 from core.engine import Engine
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from pages.parts.board.thumbs import show_thumbs
-from pages.parts.compare import drawn
-from pages.parts.compare.asked import Shown, _whole
+from pages.parts.compare import screen_board
+from pages.parts.compare.screen_state import ScreenComparison, _comparison_of
 
 LINE = "EgoNetwork() >> ShortestPaths()"
 
@@ -23,34 +23,38 @@ LINE = "EgoNetwork() >> ShortestPaths()"
 @pytest.fixture
 def on_screen(toy):
     engine = Engine()
-    job = engine.compare(engine.ask(GraphSource.of(toy), Question("A"), model=False), [find(LINE)])
+    job = engine.compare(
+        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_instance(LINE)]
+    )
     assert job.wait(60) and not job.error
-    yield Shown(job.key, job.comparison, job)
+    yield ScreenComparison(job.key, job.comparison, job)
     engine.jobs.stop()
 
 
 @pytest.fixture(autouse=True)
 def no_session(monkeypatch):
-    monkeypatch.setattr(drawn, "_earlier", lambda on_screen: None)
+    monkeypatch.setattr(screen_board, "_board_before_edits", lambda on_screen: None)
 
 
 def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
-    first, second = drawn._board(on_screen), drawn._board(on_screen)
+    first, second = screen_board._board(on_screen), screen_board._board(on_screen)
     assert first is second
     engine = Engine()
-    job = engine.compare(engine.ask(GraphSource.of(toy), Question("A"), model=False), [find(LINE)])
+    job = engine.compare(
+        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_instance(LINE)]
+    )
     assert job.wait(60)
     # asked anew: another comparison of the same key
-    assert drawn._board(Shown(on_screen.key, job.comparison, job)) is not first
+    assert screen_board._board(ScreenComparison(on_screen.key, job.comparison, job)) is not first
     engine.jobs.stop()
 
 
 def test_a_board_goes_with_the_last_who_looks_at_it(on_screen):
-    board = drawn._board(on_screen)
-    known = len(drawn._boards)
+    board = screen_board._board(on_screen)
+    known = len(screen_board._boards)
     del board
     gc.collect()
-    assert len(drawn._boards) == known - 1
+    assert len(screen_board._boards) == known - 1
 
 
 def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, monkeypatch):
@@ -61,7 +65,7 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
         return draw(self)
 
     monkeypatch.setattr(Board, "_payload", counted)
-    board, found = drawn._board(on_screen), []
+    board, found = screen_board._board(on_screen), []
     visitors = [threading.Thread(target=lambda: found.append(board.at(5))) for _ in range(8)]
     for one in visitors:
         one.start()
@@ -74,13 +78,15 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
 
 def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
     monkeypatch.setattr("pages.parts.board.thumbs.verdict", lambda *key: True)
-    shared = drawn._board(on_screen).at(0)
+    shared = screen_board._board(on_screen).at(0)
     shown = show_thumbs(on_screen.comparison, shared)
     assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]
 
 
 def test_a_shipped_case_is_read_once_for_all_who_look_at_it(monkeypatch):
     case = demo()[0]
-    first = _whole(case)
-    monkeypatch.setattr("pages.parts.compare.asked.whole", lambda id: pytest.fail("read again"))
-    assert _whole(case) is first
+    first = _comparison_of(case)
+    monkeypatch.setattr(
+        "pages.parts.compare.screen_state.comparison_of_case", lambda id: pytest.fail("read again")
+    )
+    assert _comparison_of(case) is first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.corpus import Document, write
+from core.corpus import Document, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.types import Question
 
@@ -33,7 +33,7 @@ KNOWN = Question(QUESTION, "q1", answers=("Arthur's Magazine",), gold=("arthur",
 
 def made() -> str:
     """Writes the corpus into the home of the tests; its name."""
-    write(
+    write_corpus(
         corpora_folder() / NAME,
         DOCUMENTS,
         "Three documents",

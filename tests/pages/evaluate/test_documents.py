@@ -7,20 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from core.corpus import Document, open_corpus, write
+from core.corpus import Document, open_corpus, write_corpus
 from core.corpus.catalogue import corpora_folder
-from core.evaluation.metrics.outcome import Answered
-from core.evaluation.pairwise.judging import Pairwise, pairs
-from core.evaluation.pairwise.verdicts import CRITERIA, REPLY, SCHEMA, messages
-from core.evaluation.questions.keeping import job_key, usual_name
-from core.evaluation.questions.writing import Written
-from core.evaluation.reports.naming import titles
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.outcome import ScoredAnswer
+from core.evaluation.pairwise.pair_judgements import PairwiseJudge, answer_pairs
+from core.evaluation.pairwise.verdicts import (
+    CRITERIA,
+    PAIR_REPLY_TOKENS,
+    PAIR_SCHEMA,
+    pair_messages,
+)
+from core.evaluation.questions.abstract_questions import WrittenQuestions
+from core.evaluation.questions.question_sets import default_set_name, writing_job_key
+from core.evaluation.reports.method_names import method_titles
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
-from core.instances.catalogue import find
-from core.models.base import Reply
-from core.runtime.jobs import CANCELLED, Job
+from core.instances.catalogue import find_instance
+from core.models.base import ChatReply
+from core.runtime.jobs import JOB_CANCELLED, Job
 from core.types import Question
 from pages.parts.shared.session import engine, store
 from tests.pages.compare.three_documents import KNOWN, LINE, NAME, WIDE, made
@@ -32,7 +37,9 @@ __all__ = ["home"]
 @pytest.fixture
 def run(home):
     """A finished run of two lines on three documents, asked without a language model."""
-    plan = make_plan([find(LINE), find(WIDE)], "asked", None, engine().graph, model=False)
+    plan = make_plan(
+        [find_instance(LINE), find_instance(WIDE)], "asked", None, engine().graph, model=False
+    )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
     return job.number
@@ -55,7 +62,7 @@ def test_the_form_offers_the_sets_of_the_corpus_and_methods_on_documents(home):
 
 
 def test_a_corpus_without_questions_says_how_it_gets_some(home):
-    write(corpora_folder() / "bare", [Document("one", "A text.")], "Bare")
+    write_corpus(corpora_folder() / "bare", [Document("one", "A text.")], "Bare")
     at = opened(corpus="bare")
     assert not at.exception and "Bare has no questions yet" in at.info[0].value
     assert any(one.label == "Add questions" for one in at.get("page_link"))
@@ -84,7 +91,7 @@ def test_where_the_passages_are_lost_is_drawn(run):
 
 def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
     for row in home.rows(run):
-        given = Answered(f"An answer of {row.instance}", "language model", 0, 1)
+        given = ScoredAnswer(f"An answer of {row.instance}", "language model", 0, 1)
         home.keep(
             run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None
         )
@@ -93,10 +100,12 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
     work = _pairs(run)
     for pair in work.pairs:
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
-            asked = messages(pair.text, first, second, work.chat.context)
-            told = Reply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
+            asked = pair_messages(pair.text, first, second, work.chat.context)
+            told = ChatReply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
             work.chat.replies.keep(
-                work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told
+                work.chat.key(asked, schema=PAIR_SCHEMA, max_tokens=PAIR_REPLY_TOKENS),
+                "judge",
+                told,
             )
     at = judging(run)
     assert not at.exception and not any(one.label == "Judge the answers" for one in at.button)
@@ -118,13 +127,13 @@ def judging(run: int):
 
 def test_what_was_written_is_told_and_can_be_chosen(home):
     from_model = (Question("How does it change?", "u1-t1-q1"), Question("Who is it?", "u1-t1-q2"))
-    written = Written(
+    written = WrittenQuestions(
         from_model,
         "It is about <b>magazines</b>.",
         ("1 of 3 replies could not be read, such as “no”.",),
     )
-    open_corpus(NAME).with_questions({usual_name(NAME): ("Written", written.questions)})
-    key = job_key(NAME)
+    open_corpus(NAME).with_questions({default_set_name(NAME): ("Written", written.questions)})
+    key = writing_job_key(NAME)
     assert (
         engine().evaluations.start(key, lambda: Job(key, lambda job: written), again=True).wait(60)
     )
@@ -139,17 +148,17 @@ def test_what_was_written_is_told_and_can_be_chosen(home):
     at.button(key="writing-choose").click().run()
     assert (
         not at.exception
-        and at.multiselect[0].value == [usual_name(NAME)]
+        and at.multiselect[0].value == [default_set_name(NAME)]
         and at.toggle(key="evaluate_model").value
     )
 
 
 def test_writing_that_was_cancelled_says_that_it_goes_on(home):
-    key = job_key(NAME)
+    key = writing_job_key(NAME)
     job = engine().evaluations.start(
         key, lambda: Job(key, Job.check), again=True, run=lambda job: (job.cancel(), job.run())
     )
-    assert job.status == CANCELLED
+    assert job.status == JOB_CANCELLED
     at = opened(corpus=NAME)
     assert (
         not at.exception
@@ -158,9 +167,9 @@ def test_writing_that_was_cancelled_says_that_it_goes_on(home):
     )
 
 
-def _pairs(run: int) -> Pairwise:
-    summary = Summary(store().run(run), store().rows(run))
-    return Pairwise(summary.instances, pairs(summary), engine().models)
+def _pairs(run: int) -> PairwiseJudge:
+    summary = RunSummary(store().run(run), store().rows(run))
+    return PairwiseJudge(summary.instances, answer_pairs(summary), engine().models)
 
 
 def test_the_search_form_takes_the_same_set_for_unseen_questions(home):
@@ -181,7 +190,7 @@ def test_what_a_budget_brings_is_drawn(home):
         "gold",
         "Sostratus of Knidos raised the tower on the island before the harbour, the light of Alexandria, for the king.",
     )
-    write(
+    write_corpus(
         corpora_folder() / "towers",
         [*others, gold],
         "Towers",
@@ -192,7 +201,9 @@ def test_what_a_budget_brings_is_drawn(home):
     )
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=20) >> GraphRerank(alpha=0.0) >> DocumentsOfNodes() >> AnswerFromTables()"
     job = evaluate(
-        engine(), store(), make_plan([find(line)], "towers", None, engine().graph, model=False)
+        engine(),
+        store(),
+        make_plan([find_instance(line)], "towers", None, engine().graph, model=False),
     )
     assert job.wait(120) and not job.error
     at = opened(run=job.number)
@@ -214,11 +225,11 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     at.session_state["part"] = "What changed"
     at.run()
     assert not at.exception and "n = 1; press one to list them" in said(at).replace("\\", "")
-    line, wide = (repr(find(text).line) for text in (LINE, WIDE))
+    line, wide = (repr(find_instance(text).line) for text in (LINE, WIDE))
     at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))
     at.run()
     words = said(at).replace("\\", "")
-    names = titles(store().run(run))
+    names = method_titles(store().run(run))
     assert (
         f"1 question won: not retrieved with {names[line]}, all gold passages with {names[wide]}"
         in words

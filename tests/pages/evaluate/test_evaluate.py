@@ -9,14 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets import datasets
-from core.datasets.own import save_set
+from core.datasets.own_sets import save_set
 from core.errors import HopscopeError
-from core.evaluation.runs.opening import larger
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.saved_runs import enlarge_plan
 from core.instances.catalogue import Instance, catalogue
-from core.io.home import ROOT
-from core.io.home import home as home_folder
+from core.io.home import ROOT, home_folder
 from core.models.price import Cap
 from core.operators.text import parse_line
 from core.sources import GraphSource
@@ -148,7 +147,7 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
         words.replace("\\", ""),
     )
     assert list(at.dataframe[0].value["Rank"]) == [1, 1]
-    more = larger(store(), home.run(job.number), 3, engine().graph)
+    more = enlarge_plan(store(), home.run(job.number), 3, engine().graph)
     assert [one.question.id for one in more.drawn[:12]] == [
         one.question.id for one in plan.drawn
     ] and len(more.drawn) == 15
@@ -269,16 +268,16 @@ def test_a_prompt_goes_to_the_methods_that_show_what_it_shows(home, monkeypatch)
 
 def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     """The limit is there as it was, so that “Go on” spends no more than was allowed."""
-    from pages.parts.evaluate import evaluating
+    from pages.parts.evaluate import run_progress
 
     work = SimpleNamespace(cap=Cap(2.5), at_once=4)
     job = SimpleNamespace(ended=True, error="Stopped before the cap.", evaluation=work)
     unfinished = SimpleNamespace(id=run, total=6, done=3, failed=0, spec={"model": True})
     given = []
-    monkeypatch.setattr(evaluating, "job_of", lambda run: job)
-    monkeypatch.setattr(evaluating, "planned", lambda store, run: None)
+    monkeypatch.setattr(run_progress, "job_of", lambda run: job)
+    monkeypatch.setattr(run_progress, "load_plan", lambda store, run: None)
     monkeypatch.setattr(
-        evaluating,
+        run_progress,
         "evaluate",
         lambda engine, store, plan, **how: given.append(how) or SimpleNamespace(number=run),
     )
@@ -286,7 +285,7 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     def page():
         import streamlit as st
 
-        from pages.parts.evaluate.evaluating import progress
+        from pages.parts.evaluate.run_progress import progress
 
         progress(st.session_state["run"])
 

@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from core.engine import Engine
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.server import open_page, server, settle, take_scheme
@@ -31,7 +31,9 @@ def evaluated(tmp_path_factory):
         job = evaluate(
             engine,
             store,
-            make_plan([find(LINE), find(WIDE)], "asked", None, engine.graph, model=False),
+            make_plan(
+                [find_instance(LINE), find_instance(WIDE)], "asked", None, engine.graph, model=False
+            ),
         )
         assert job.wait(120) and not job.error and job.number == 1
         engine.evaluations.stop()
@@ -65,7 +67,7 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         )
         assert (
             asked["corpus"] == [NAME]
-            and asked["lane"] == [repr(find(LINE).line), repr(find(WIDE).line)]
+            and asked["lane"] == [repr(find_instance(LINE).line), repr(find_instance(WIDE).line)]
             and asked["q"] == [QUESTION]
         )
         assert page.locator(".flow .band.won[aria-pressed=true]").count() == 1

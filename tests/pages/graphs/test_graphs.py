@@ -12,14 +12,14 @@ import zipfile
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import free_name, open_graph
+from core.datasets import free_graph_name, open_graph
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.io.home import ROOT
 from core.sources import GraphSource
 from pages.parts.graphs import shape
-from pages.parts.graphs.overview import legend, part, picture_of
-from pages.parts.graphs.walk_view import neighbourhood, picture
+from pages.parts.graphs.overview import legend, overview_part, picture_of
+from pages.parts.graphs.walk_view import neighbourhood, picture_html
 from tests.pages.bringing.zone_kit import drop
 
 PAGE = str(ROOT / "pages" / "graphs.py")
@@ -73,7 +73,7 @@ def test_the_first_page_shows_a_picture_of_the_graph(own):
         for c in at.caption
     )
     graph = open_graph("walked")
-    chosen = part(graph.digest, graph)
+    chosen = overview_part(graph.digest, graph)
     assert (
         graph.node_name(chosen.hubs[0]) == "Hub"
         and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
@@ -111,7 +111,7 @@ def test_each_graph_has_its_own_filter_and_page_of_steps(own):
 
 
 def test_a_very_large_graph_is_counted_when_asked(own, monkeypatch):
-    monkeypatch.setattr(shape, "MANY", 100)
+    monkeypatch.setattr(shape, "MAX_COUNTED_TRIPLES", 100)
     at = opened()
     assert any("Counting reads the whole graph: 10,002 triples" in m.value for m in at.markdown)
     button(at, "Count them").click().run()
@@ -162,13 +162,13 @@ def test_hostile_names_stay_text(own):
 
 
 def test_the_picture_holds_names_as_text_only(home):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
     from core.graph.store import Graph
 
     graph = Graph.open(home / "graphs" / "walked")
-    here = names(graph).find(HOSTILE)
+    here = name_lookup(graph).find(HOSTILE)
     part = neighbourhood(graph, here, graph.steps(here)[0].tolist(), 60)
-    html = picture(graph, part, dark=False)
+    html = picture_html(graph, part, dark=False)
     assert "alert(1)</script>" not in html and "<img" not in html
     data = re.search(r"new vis\.DataSet\((\[.*?\])\);", html).group(1)
     assert "<" not in data and "href" not in data.lower()
@@ -186,8 +186,8 @@ def test_a_large_neighbourhood_is_drawn_in_part(home):
     (hub,) = graph.nodes_named("Hub")
     part = neighbourhood(graph, hub, graph.steps(hub)[0][:300].tolist(), 60)
     assert len(part.near) == 59 and not part.far
-    again = picture(graph, part, dark=True)
-    assert again == picture(graph, part, dark=True)
+    again = picture_html(graph, part, dark=True)
+    assert again == picture_html(graph, part, dark=True)
 
 
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:
@@ -227,7 +227,7 @@ def test_a_file_becomes_a_graph(own):
     )
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):
-        free_name("My films 1")
+        free_graph_name("My films 1")
 
 
 def test_a_bad_line_far_down_is_found_while_building(own):
@@ -245,21 +245,21 @@ def test_a_bad_line_far_down_is_found_while_building(own):
 
 def test_names_of_graphs():
     with pytest.raises(BadInput, match="letters, digits or dashes"):
-        free_name("../..")
+        free_graph_name("../..")
 
 
 def test_a_graph_is_taken_along_in_every_format(own):
-    from core.graph.writers.writing import WRITTEN
-    from pages.parts.graphs.downloads import content
+    from core.graph.writers.exports import EXPORT_FORMATS
+    from pages.parts.graphs.downloads import graph_file
 
     at = opened()
-    assert at.selectbox(key="out_format").options == [one.title for one in WRITTEN.values()]
+    assert at.selectbox(key="out_format").options == [one.title for one in EXPORT_FORMATS.values()]
     assert any("Read by networkx, igraph, Gephi" in caption.value for caption in at.caption)
     graph = open_graph("walked")
-    assert content(graph, "graphml", "walked.graphml").startswith(
+    assert graph_file(graph, "graphml", "walked.graphml").startswith(
         b"<?xml"
-    ) and b"<script>" not in content(graph, "graphml", "w.graphml")
-    with zipfile.ZipFile(io.BytesIO(content(graph, "neo4j", "walked-neo4j"))) as archive:
+    ) and b"<script>" not in graph_file(graph, "graphml", "w.graphml")
+    with zipfile.ZipFile(io.BytesIO(graph_file(graph, "neo4j", "walked-neo4j"))) as archive:
         assert archive.namelist() == ["edges.csv", "nodes.csv"] and archive.read(
             "nodes.csv"
         ).startswith(b":ID,name\n0,")
@@ -267,7 +267,7 @@ def test_a_graph_is_taken_along_in_every_format(own):
 
 
 def test_a_graph_of_millions_is_written_by_the_command(own, monkeypatch):
-    monkeypatch.setattr("pages.parts.graphs.downloads.MOST", 10)
+    monkeypatch.setattr("pages.parts.graphs.downloads.MAX_DOWNLOAD_TRIPLES", 10)
     at = opened()
     assert any("python -m core graph export walked" in caption.value for caption in at.caption)
     assert not [box for box in at.selectbox if box.key == "out_format"]

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.graph.building.build import build
 from core.indexes import communities
-from core.indexes.place import index_folder
+from core.indexes.index_storage import index_folder
 from core.io.home import ROOT, graphs_folder
 from core.sources import GraphSource
 from pages.parts.shared.session import engine
@@ -99,7 +99,7 @@ def test_work_is_seen_and_cancelled_from_another_tab(films, monkeypatch):
             watch.check()
         return np.zeros(5, np.int32)
 
-    monkeypatch.setattr(communities, "detect", slow)
+    monkeypatch.setattr(communities, "detect_communities", slow)
     at, other = opened(), opened()
     at.button(key="build-communities").click().run()
     until(other, lambda: "cancel-communities" in keys(other))
@@ -110,11 +110,13 @@ def test_work_is_seen_and_cancelled_from_another_tab(films, monkeypatch):
 
 
 def test_what_is_being_built_elsewhere_is_not_deleted(films, monkeypatch):
-    communities.communities(films)
+    communities.load_communities(films)
     at = opened()
     delete = at.button(key="yes-delete-communities")
     going = threading.Event()
-    monkeypatch.setattr(communities, "detect", lambda *_: going.wait(30) and np.zeros(5, np.int32))
+    monkeypatch.setattr(
+        communities, "detect_communities", lambda *_: going.wait(30) and np.zeros(5, np.int32)
+    )
     other = opened()
     other.button(key="rebuild-communities").click().run()
     delete.click().run()
@@ -130,7 +132,7 @@ def test_a_failure_is_a_sentence(films, monkeypatch):
     def broken(*_):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(communities, "detect", broken)
+    monkeypatch.setattr(communities, "detect_communities", broken)
     at = opened()
     at.button(key="build-communities").click().run()
     until(at, lambda: at.error)
@@ -138,7 +140,7 @@ def test_a_failure_is_a_sentence(films, monkeypatch):
 
 
 def test_an_earlier_state_is_listed_and_deleted(films):
-    communities.communities(films)
+    communities.load_communities(films)
     earlier = index_folder(films)
     build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "indexed", "both")
     at = opened()
@@ -182,7 +184,7 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
 
 def test_a_damaged_index_is_named_and_deleted(films):
     file = index_folder(films) / "reports.sqlite"
-    communities.communities(films)
+    communities.load_communities(films)
     file.write_bytes(b"no database" * 200)
     at = opened()
     assert not at.exception

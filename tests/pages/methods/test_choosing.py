@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.instances.catalogue import OWN, Instance, catalogue
+from core.instances.catalogue import OWN_GROUP, Instance, catalogue
 from core.io.home import ROOT
-from pages.parts.methods.groups import is_heading, options
+from pages.parts.methods.groups import is_heading, method_options
 
 
 def test_every_instance_once_under_one_heading_a_group():
     known = catalogue() | {
-        "own-mine": Instance("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN)
+        "own-mine": Instance("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN_GROUP)
     }
-    found = options(known)
+    found = method_options(known)
     headings = [key for key in found if is_heading(key)]
     assert {key for key in found if not is_heading(key)} == set(known)
     assert len(headings) == len(set(headings)) == len({one.group for one in known.values()})

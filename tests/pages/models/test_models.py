@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import HopscopeError
 from core.io.home import ROOT, models_folder
-from core.models.declared import own_file
+from core.models.api_keys import saved_key
+from core.models.declarations import own_file
 from core.models.discovery import FoundServer
-from core.models.keys import saved_key
 from pages.parts.models import add_model
-from pages.parts.models.add_model import Given, checked
+from pages.parts.models.add_model import ServerForm, check_form
 from pages.parts.shared.session import engine
 from tests.core.models.chat.test_profile import Server
 from tests.core.models.chat.test_thoughts import sent, texts
@@ -87,14 +87,14 @@ def test_a_scorer_ranks_lines(own):
 
 
 def test_a_language_model_replies(own, monkeypatch):
-    from core.models.base import Reply
+    from core.models.base import ChatReply
 
     class Parrot:
         def reply(self, messages, *, max_tokens, on_text, watch):
             on_text("Hello ")
             time.sleep(0.2)
             on_text("<b>you</b>")
-            return Reply("Hello <b>you</b>", 7, 5)
+            return ChatReply("Hello <b>you</b>", 7, 5)
 
     registry = engine().models
     monkeypatch.setattr(registry, "chat", lambda name: Parrot())
@@ -274,4 +274,4 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own):
 def test_fields_that_cannot_be_used_say_which(own, fields, words):
     assert "HOPSCOPE_KEY_NO_SUCH" not in os.environ
     with pytest.raises(HopscopeError, match=words):
-        checked(Given(*fields))
+        check_form(ServerForm(*fields))

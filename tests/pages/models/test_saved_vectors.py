@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.models.encoders.saved_vectors import SavedTexts, SavedVectors, vector_file
-from pages.parts.models.saved_vectors import sentence
+from core.models.encoders.saved_vectors import SavedVectors, VectorFileUse, vector_file
+from pages.parts.models.saved_vectors import vectors_sentence
 
 
 @pytest.mark.parametrize(
     "facts, words",
     [
-        (SavedTexts(0, 0, 0, 0, 0, ""), "not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0"),
-        (SavedTexts(1200, 10**6, 1 << 29, 0, 0, ""), "Saved vectors of texts: 1,200, "),
-        (SavedTexts(1200, 10**6, 1 << 29, 40, 10, ""), "10 of 40 texts (25%) were found there"),
+        (VectorFileUse(0, 0, 0, 0, 0, ""), "not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0"),
+        (VectorFileUse(1200, 10**6, 1 << 29, 0, 0, ""), "Saved vectors of texts: 1,200, "),
+        (VectorFileUse(1200, 10**6, 1 << 29, 40, 10, ""), "10 of 40 texts (25%) were found there"),
     ],
 )
 def test_the_line(facts, words):
-    assert words in sentence(facts)
+    assert words in vectors_sentence(facts)
 
 
 def test_they_are_cleared_on_the_page(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
     sets._by_text.cache_clear()
-    monkeypatch.setattr(question_bar, "source", lambda: GraphSource("metaqa"))
+    monkeypatch.setattr(question_bar, "page_source", lambda: GraphSource("metaqa"))
     monkeypatch.setattr(
         QuestionSet, "questions", lambda known: names.append(known.name) or questions(known)
     )

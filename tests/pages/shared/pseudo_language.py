@@ -26,9 +26,9 @@ def translate(folder: Path) -> None:
                 message.string = f"⟦{message.id}⟧"
     place = folder / "xx" / "LC_MESSAGES"
     place.mkdir(parents=True)
-    with (place / f"{wording.DOMAIN}.mo").open("wb") as file:
+    with (place / f"{wording.GETTEXT_DOMAIN}.mo").open("wb") as file:
         write_mo(file, catalogue)
-    wording.LOCALE = folder
+    wording.LOCALE_FOLDER = folder
 
 
 def drawn(page: str) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.corpus import Document, write
+from core.corpus import Document, write_corpus
 from core.graph.building.build import build
 from core.io.home import ROOT
 from core.sources import GraphSource
@@ -16,7 +16,7 @@ def damaged(movies, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     for name in ("good", "bad"):
         build([("a", "r", "b"), ("b", "r", "c")], tmp_path / "graphs" / name, name)
-        write(tmp_path / "corpora" / f"{name}-texts", [Document("d", "Ann knows Bo.")])
+        write_corpus(tmp_path / "corpora" / f"{name}-texts", [Document("d", "Ann knows Bo.")])
     for pattern in ("graphs/bad/data-*/offsets.npy", "corpora/bad-texts/data-*/documents.arrow"):
         (file,) = tmp_path.glob(pattern)
         data = bytearray(file.read_bytes())

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from pages.parts.board import component
-from pages.parts.board.component import FOLDER, Pressed, board
+from pages.parts.board.component import BOARD_FOLDER, BoardClicks, board
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ def press(n, kind, value):
 
 
 def test_a_press_that_is_sent_twice_is_done_once(says):
-    assert says(None) == Pressed()
-    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed(repair=0)
-    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed()
+    assert says(None) == BoardClicks()
+    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == BoardClicks(repair=0)
+    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == BoardClicks()
     assert says.drawn == {"who": "a", "done": 1}
     again = says(
         {
@@ -49,12 +49,12 @@ def test_a_press_that_is_sent_twice_is_done_once(says):
             ],
         }
     )
-    assert again == Pressed(thumb={"lane": "lane-0", "verdict": "up"})
+    assert again == BoardClicks(thumb={"lane": "lane-0", "verdict": "up"})
 
 
 def test_a_page_that_is_loaded_again_counts_anew(says):
     says({"who": "a", "edits": [press(7, "repair", 0)]})
-    assert says({"who": "b", "edits": [press(1, "repair", 1)]}) == Pressed(repair=1)
+    assert says({"who": "b", "edits": [press(1, "repair", 1)]}) == BoardClicks(repair=1)
 
 
 def test_a_press_is_sent_again_until_it_is_heard(browser):
@@ -62,7 +62,7 @@ def test_a_press_is_sent_again_until_it_is_heard(browser):
     page.clock.install()
     page.add_script_tag(
         content=re.sub(
-            r"^export ", "", (FOLDER / "edits.js").read_text("utf-8"), flags=re.MULTILINE
+            r"^export ", "", (BOARD_FOLDER / "edits.js").read_text("utf-8"), flags=re.MULTILINE
         )
         + "\nwindow.edits = new Edits();"
     )

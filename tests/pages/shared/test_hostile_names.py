@@ -10,12 +10,12 @@ import pytest
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
-from core.builds import build
+from core.builds import run_build
 from core.cases import cases, duplicate
 from core.cases.database import saved_cases
-from core.corpus import Corpus, Document, write
+from core.corpus import Corpus, Document, write_corpus
 from core.graph.building.build import build as build_graph
-from core.instances.catalogue import find, save
+from core.instances.catalogue import find_instance, save_instance
 from core.io import digests
 from core.io.home import ROOT
 from core.models.registry import Registry
@@ -77,7 +77,7 @@ def hostile(movies, tmp_path_factory):
             for n in range(4)
         ]
         asked = [Question(f"{EVIL}?", EVIL, answers=(EVIL,), gold=(f"d0{EVIL}",))]
-        write(
+        write_corpus(
             home / "corpora" / "evil",
             texts,
             EVIL,
@@ -86,15 +86,17 @@ def hostile(movies, tmp_path_factory):
             sets={"asked": (EVIL, asked)},
             examples=(f"{EVIL}?",),
         )
-        build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
-        save(EVIL, find("lego-12").line, notes=EVIL)
+        run_build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
+        save_instance(EVIL, find_instance("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
         with saved_cases().writing() as database:
             about = json.loads(
                 database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0]
             )
             row = (
-                json.dumps(digests.marked({**digests.check_marked(about), "question": EVIL})),
+                json.dumps(
+                    digests.with_digest({**digests.check_own_digest(about), "question": EVIL})
+                ),
                 EVIL,
                 json.dumps([EVIL]),
                 key,

@@ -11,7 +11,7 @@ from core.graph.building.build import build
 from core.io.home import ROOT
 from core.sources import GraphSource
 from pages.parts.shared.session import engine
-from pages.parts.shared.session_state import USUAL
+from pages.parts.shared.session_state import DEFAULT_SOURCE
 from tests.server import open_page
 
 
@@ -48,7 +48,9 @@ def test_graph_is_removed_on_its_page(home):
     at.button(key="graph_remove").click().run()
     assert not at.exception
     assert not (home / "graphs" / "boats").exists()
-    assert at.session_state.source == USUAL  # a value that is set, so that the browser shows it
+    assert (
+        at.session_state.source == DEFAULT_SOURCE
+    )  # a value that is set, so that the browser shows it
     assert not [one for one in at.run().button if one.key == "graph_remove"]
 
 

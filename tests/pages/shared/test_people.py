@@ -8,14 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import sharing
-from core.cases import cases, duplicate, get
+from core.cases import cases, duplicate, get_case
 from core.cases.database import saved_cases
-from core.corpus import bring, corpora
-from core.evaluation.runs.plan import Drawn
+from core.corpus import corpora, import_documents
+from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find, save
+from core.instances.catalogue import catalogue, find_instance, save_instance
 from core.io.home import ROOT
-from core.sharing import acting, signed_in
+from core.sharing import acting_as, person_of_email
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.shared.people import visitor
@@ -62,7 +62,7 @@ def said(at: AppTest) -> str:
 @pytest.fixture
 def anns():
     """A case of Ann's."""
-    with acting(signed_in(ANN)):
+    with acting_as(person_of_email(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
     with saved_cases().writing() as database:
         # the driver knows no other page to lead to
@@ -81,7 +81,7 @@ def test_another_sees_a_case_and_whose_it_is_and_cannot_delete_it(anns):
         f"This case belongs to {ANN}; only they and the administrator may change or delete it."
         in said(at)
     )
-    assert get(anns).id == anns
+    assert get_case(anns).id == anns
 
 
 @pytest.mark.parametrize("email", [ANN, ANN.upper(), ROOT_USER])
@@ -112,8 +112,8 @@ def test_visits_without_a_sign_in_are_told_apart():
 
 
 def test_an_email_that_the_provider_never_verified_is_nobody_s():
-    with acting(signed_in(ANN)):
-        save("Mine", find("lego-12").line)
+    with acting_as(person_of_email(ANN)):
+        save_instance("Mine", find_instance("lego-12").line)
     for claim in (False, "false"):
         at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=60)
         at.user = {"is_logged_in": True, "email": ANN, "email_verified": claim}
@@ -124,8 +124,10 @@ def test_an_email_that_the_provider_never_verified_is_nobody_s():
 
 def test_an_evaluation_of_another_is_looked_at_and_no_more():
     store = Store(evaluations_file())
-    with acting(signed_in(ANN)):
-        run = store.begin(SPEC, (Drawn(Question("what", "q-1"), "films", GraphSource("films")),)).id
+    with acting_as(person_of_email(ANN)):
+        run = store.begin(
+            SPEC, (DrawnQuestion(Question("what", "q-1"), "films", GraphSource("films")),)
+        ).id
     at = page("evaluate", BOB, run=str(run))
     assert (
         f"by {ANN}" in said(at)
@@ -139,8 +141,8 @@ def test_an_evaluation_of_another_is_looked_at_and_no_more():
 @pytest.mark.parametrize(("email", "mine"), [(BOB, False), ("", False), (ANN, True)])
 def test_texts_of_another_are_read_and_not_removed(room, email, mine):
     (room / "a.txt").write_text("Scrooge was a man.")
-    with acting(signed_in(ANN)):
-        bring("anns", [room / "a.txt"], "Texts of <b>Ann</b>")
+    with acting_as(person_of_email(ANN)):
+        import_documents("anns", [room / "a.txt"], "Texts of <b>Ann</b>")
     at = page("texts", email, corpus="anns")
     assert ("yours" if mine else f"by {ANN}") in said(at)
     (popover,) = (one for one in at.get("popover") if one.proto.popover.label == "Remove")
@@ -201,7 +203,7 @@ def test_each_page_lets_in_by_itself(file):
 def test_no_page_goes_past_the_functions_that_ask_whose_a_thing_is():
     past = (
         "core.graph.building",
-        "core.corpus.stored",
+        "core.corpus.corpus_storage",
         "core.cases.database",
         "core.datasets.own_graphs.build",
         "sqlite3",

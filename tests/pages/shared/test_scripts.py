@@ -12,8 +12,8 @@ import urllib.request
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.io.home import ROOT
-from pages.parts.board.component import FOLDER, STYLES, script, style
-from pages.parts.shared.scripts import joined
+from pages.parts.board.component import BOARD_FOLDER, BOARD_STYLES, script, style
+from pages.parts.shared.scripts import join_modules
 from tests.benchmarks.visitors import follow
 
 
@@ -22,11 +22,11 @@ def test_the_board_is_one_module_that_imports_nothing():
         not re.findall(r"^import ", script(), re.MULTILINE)
         and script().count("export default") == 1
     )
-    assert joined(FOLDER / "board.js") == script() and "hopscopeStyle" not in script()
+    assert join_modules(BOARD_FOLDER / "board.js") == script() and "hopscopeStyle" not in script()
 
 
 def test_stylesheets_are_joined_in_their_order():
-    files = [FOLDER / f"{name}.css" for name in STYLES]
+    files = [BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES]
     assert style() == "".join(file.read_text("utf-8") for file in files)
 
 

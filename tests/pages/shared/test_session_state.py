@@ -7,9 +7,13 @@ import pytest
 import streamlit as st
 
 from core.io.home import ROOT
-from pages.parts.shared.session_state import Key, Keys, Session, session
+from pages.parts.shared.session_state import Session, SessionKey, SessionKeyFamily, session
 
-DECLARED = {name: key for name, key in vars(Session).items() if isinstance(key, (Key, Keys))}
+DECLARED = {
+    name: key
+    for name, key in vars(Session).items()
+    if isinstance(key, (SessionKey, SessionKeyFamily))
+}
 OWN = "pages/parts/shared/session_state.py"
 
 

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from core.cases import cases, duplicate, get
+from core.cases import cases, duplicate, get_case
 from core.io.home import models_folder
-from core.sharing import acting, signed_in
+from core.sharing import acting_as, person_of_email
 from tests.pages.shared.oidc import CLIENT, SECRET, provider
 from tests.server import open_page, server, settle
 
@@ -36,7 +36,7 @@ def room(browser, movies, tmp_path_factory):
         (home / "graphs").symlink_to(os.path.join(os.environ["HOPSCOPE_HOME"], "graphs"))
         patch.setenv("HOPSCOPE_HOME", str(home))
         patch.setenv("HOPSCOPE_SHARED", "1")
-        with acting(signed_in(ANN)):
+        with acting_as(person_of_email(ANN)):
             key = duplicate(next(case.id for case in cases() if case.example)).id
         with server(HOME=str(home), HOPSCOPE_MODELS=str(models_folder())) as (address, _):
             yield address, issuer, key
@@ -73,7 +73,7 @@ def test_two_people_sign_in_and_each_changes_their_own_alone(room):
             )
             page.get_by_role("button", name="Sign out").click()
             page.get_by_text("Sign in to ask questions").wait_for()
-    assert get(key).id == key
+    assert get_case(key).id == key
 
 
 @pytest.mark.parametrize(

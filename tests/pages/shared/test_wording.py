@@ -9,7 +9,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from pages.parts.shared.text import many
-from pages.parts.shared.wording import as_script, catalogue, noun, tr
+from pages.parts.shared.wording import catalogue, noun, tr, translations_script
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def in_language(tmp_path, monkeypatch):
 
 def _forget() -> None:
     catalogue.cache_clear()
-    as_script.cache_clear()
+    translations_script.cache_clear()
 
 
 def test_in_english_texts_are_as_they_are():
@@ -46,7 +46,9 @@ def test_in_english_texts_are_as_they_are():
     )
     assert tr("{not a value}") == "{not a value}"  # nothing is put in where there is nothing
     assert [noun(count, "fits", "fit") for count in (1, 0, 2)] == ["fits", "fit", "fit"]
-    assert json.loads(as_script().removeprefix("const TRANSLATIONS = ").removesuffix(";")) == {
+    assert json.loads(
+        translations_script().removeprefix("const TRANSLATIONS = ").removesuffix(";")
+    ) == {
         "texts": {},
         "nouns": {},
         "plurals": [],
@@ -69,7 +71,9 @@ def test_a_translation_puts_values_where_it_wants_and_counts_as_its_language_doe
         "22 odpowiedzi",
     ]
     assert many(2, "hop") == "2 hops" and tr("reply") == "odpowiedź"
-    tables = json.loads(as_script().removeprefix("const TRANSLATIONS = ").removesuffix(";"))
+    tables = json.loads(
+        translations_script().removeprefix("const TRANSLATIONS = ").removesuffix(";")
+    )
     assert tables["texts"] == {"{a} of {b}": "z {b} tylko {a}", "reply": "odpowiedź"}
     assert tables["nouns"] == {"reply": ["odpowiedź", "odpowiedzi", "odpowiedzi…"]}
     assert [tables["plurals"][count] for count in (1, 3, 5, 22, 112)] == [0, 1, 2, 1, 2]

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.builds import build, find, open_graph
-from core.graph.growth import Growth
+from core.builds import find_build, open_graph, run_build
+from core.graph.growth import GraphGrowth
 from pages.parts.shared.session import engine
-from pages.parts.texts.beside import on_build
-from pages.parts.texts.growing import growing_figure, sizes_figure
-from pages.parts.texts.walking import BESIDE, CHUNKS
+from pages.parts.texts.graph_comparison import method_on_build
+from pages.parts.texts.graph_growth import growing_figure, sizes_figure
+from pages.parts.texts.text_trail import CHUNKS_VIEW, COMPARISON_VIEW
 from tests.core.operators.texts.kit import story
 from tests.pages.texts.texts_kit import html, opened, texts, until
 
 
 def make_graph(corpus, name: str):
-    build(corpus, find(name), engine().models)
+    run_build(corpus, find_build(name), engine().models)
     return open_graph(corpus, name)
 
 
 def test_a_chunk_shows_what_it_adds_and_what_merged(small):
     make_graph(small, "tkg-noun-phrases")
-    at = opened(texts_view=CHUNKS)
+    at = opened(texts_view=CHUNKS_VIEW)
     assert not at.exception
     assert "New with this chunk**  ·  5" in texts(at) or "New with this chunk" in texts(at)
     assert "Nothing that was there before." in texts(at) and "<mark" in html(at)
@@ -36,10 +36,10 @@ def test_a_chunk_shows_what_it_adds_and_what_merged(small):
 
 def test_two_graphs_are_held_against_each_other(small):
     make_graph(small, "tkg-noun-phrases")
-    at = opened(texts_view=BESIDE)
+    at = opened(texts_view=COMPARISON_VIEW)
     assert "There is no other graph of these texts yet." in " ".join(one.value for one in at.info)
     make_graph(small, "kg-noun-phrases")
-    at = opened(texts_view=BESIDE)
+    at = opened(texts_view=COMPARISON_VIEW)
     until(at, lambda: "In both" in texts(at))
     assert "These texts have no questions yet." in texts(at)
 
@@ -52,13 +52,13 @@ def test_the_method_stands_on_the_one_graph_or_the_other():
         for one in catalogue().values()
         if one.on_documents and repr(one.line).startswith("BuiltGraph(build='tkg')")
     )
-    moved = on_build(row, find("kg-noun-phrases"))
+    moved = method_on_build(row, find_build("kg-noun-phrases"))
     assert repr(moved.line) == repr(row.line).replace("build='tkg'", "build='kg-noun-phrases'", 1)
 
 
 def test_the_figures_count_by_chunk_and_write_names_as_text():
     """Marley and Scrooge come with the first chunk of four, Cratchit and Fred with the second, Tim with the third."""
-    graph, growth = story(), Growth(story())
+    graph, growth = story(), GraphGrowth(story())
     sizes = sizes_figure(growth, 1)
     assert [list(trace.y) for trace in sizes.data] == [[2, 4, 5, 5], [1, 3, 4, 4]]
     figure = growing_figure(graph, growth, 1)

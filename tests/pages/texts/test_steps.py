@@ -6,14 +6,14 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from core.builds import find, own_builds, status
-from core.operators.texts.built import BuiltGraph
+from core.builds import build_status, find_build, own_builds
+from core.operators.texts.built_graph import BuiltGraph
 from pages.parts.build.bench import Bench
-from pages.parts.build.drawn import drawn
+from pages.parts.build.line_drawing import line_data
 from pages.parts.texts import steps
 from tests.pages.texts.texts_kit import button, labels, opened, texts, until
 
-ROW = find("passage-noun-phrases")
+ROW = find_build("passage-noun-phrases")
 OWN = "TokenChunks(size=240, overlap=24) >> NounPhrases() >> PassageGraph(min_shared=2)"
 
 
@@ -80,8 +80,8 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     ) and f"{ROW.title}, changed" in texts(at)
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
-    until(at, lambda: status(small, OWN).current and at.get("link_button"))
-    assert not status(small, ROW).built and list(own_builds(small)) == [OWN]
+    until(at, lambda: build_status(small, OWN).current and at.get("link_button"))
+    assert not build_status(small, ROW).built and list(own_builds(small)) == [OWN]
     (link,) = at.get("link_button")
     changed, usual = parse_qs(urlparse(link.proto.url).query)["lane"]
     assert repr(BuiltGraph(build=OWN)) in changed and usual in steps.instances()
@@ -97,20 +97,22 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
 def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent):
     at = passages()
     hear(at, {"do": "remove", "key": 1})
-    assert not at.exception and steps.LACKS in texts(at) and "Build" not in labels(at)
+    assert not at.exception and steps.LACKING_STEPS_NOTE in texts(at) and "Build" not in labels(at)
     assert "reads chunks, and nothing before it cuts any" in sent[-1]["bricks"][0]["fault"]
     hear(at, *({"do": "remove", "key": key} for key in (2, 3)))
-    assert steps.EMPTY in texts(at) and sent[-1]["start"].endswith("press +.")
+    assert steps.NO_STEPS_NOTE in texts(at) and sent[-1]["start"].endswith("press +.")
     button(at, "Back to the chosen build").click().run()
     assert (
-        not at.exception and bench(at).draft.text == repr(ROW.line) and steps.LACKS not in texts(at)
+        not at.exception
+        and bench(at).draft.text == repr(ROW.line)
+        and steps.LACKING_STEPS_NOTE not in texts(at)
     )
 
 
 def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_text(small, sent):
     at = passages()
-    hear(at, {"do": "text", "text": repr(find("kg-noun-phrases").line)})
-    assert find("kg-noun-phrases").title in texts(at)
+    hear(at, {"do": "text", "text": repr(find_build("kg-noun-phrases").line)})
+    assert find_build("kg-noun-phrases").title in texts(at)
     hear(at, {"do": "text", "text": "TokenChunks(size='<img src=x onerror=alert(1)>')"})
     assert "must be a whole number" in sent[-1]["trouble"] and sent[-1]["typed"].count("<img") == 1
 
@@ -118,13 +120,15 @@ def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_t
 def test_every_building_operator_has_a_form_and_a_sentence_without_marks():
     for name, cls in Bench.of(ROW.line).draft.grammar.operators.items():
         one = Bench.of(
-            find("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()").line
+            find_build(
+                "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()"
+            ).line
         )
         one.hear(
             {"who": "a", "edits": [{"n": 1, "do": "insert", "slot": "5", "name": name}]},
             lambda *_: None,
         )
-        form = drawn(one, {})["form"]
+        form = line_data(one, {})["form"]
         assert "`" not in form["sentence"] and all(
             field["label"] and field["help"] for field in form["fields"]
         ), cls

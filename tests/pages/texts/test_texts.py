@@ -7,18 +7,18 @@ import threading
 
 import pytest
 
-from core.builds import build, find, open_graph, status
+from core.builds import build_status, find_build, open_graph, run_build
 from core.builds.fact_store import FactStore
-from core.builds.shipped import NAME
-from core.builds.shipping import ship
-from core.corpus import Document, write
+from core.builds.shipment import write_shipment
+from core.builds.shipped_data import REPLIES_FILE
+from core.corpus import Document, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.models.chat.saved_replies import SavedReplies
 from core.watch import Watch
 from pages.parts.shared.session import engine
-from pages.parts.texts import building
-from pages.parts.texts.community_map import tiled
-from pages.parts.texts.passage import marked
+from pages.parts.texts import graph_builds
+from pages.parts.texts.community_map import layout_tiles
+from pages.parts.texts.passage import mark_names
 from tests.core.builds.test_language_model import Writer
 from tests.model_server import model_server
 from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
@@ -36,7 +36,7 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     until(at, lambda: "Build" in labels(at))
     assert "2 of 2 chunks" in texts(at) and "not built" in texts(at)
     built(at)
-    assert status(small, "tkg-names").current
+    assert build_status(small, "tkg-names").current
     table = at.dataframe[0].value
     assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
     olof = table.set_index("Name").loc["Olof Lind"]
@@ -53,7 +53,7 @@ def test_what_building_cost_is_a_row_a_step(small):
     at = opened()
     until(at, lambda: "Build" in labels(at))
     built(at)
-    now = status(small, "tkg-names")
+    now = build_status(small, "tkg-names")
     at = opened(**{f"building-cost-{now.folder.name}": True})
     table = at.table[0].value
     assert list(table.columns) == [
@@ -87,7 +87,7 @@ def test_an_entity_shows_the_sentences_it_came_from(small):
 def test_each_corpus_is_listed_from_its_first_page(small):
     many = tuple(Document(f"d{i:03}", f"Text {i} of Turku.") for i in range(120))
     for name in ("one", "other"):
-        write(corpora_folder() / name, many, name)
+        write_corpus(corpora_folder() / name, many, name)
     at = opened("one", texts_open=":material/description: Documents")
     button(at, "Later").click().run()
     assert "Documents 51 to 100 of 120" in texts(at)
@@ -117,7 +117,7 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
         while not going.wait(0.02):
             watch.check()
 
-    monkeypatch.setattr(building, "build", slow)
+    monkeypatch.setattr(graph_builds, "run_build", slow)
     at, other = opened(), opened()
     until(at, lambda: "Build" in labels(at))
     until(other, lambda: "Build" in labels(other))
@@ -134,7 +134,7 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
 
 
 def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatch):
-    going, real = threading.Event(), building.build
+    going, real = threading.Event(), graph_builds.run_build
 
     def held(corpus, one, models, watch, cap):
         def told(text, share):
@@ -145,7 +145,7 @@ def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatc
         return real(corpus, one, models, Watch(watch.check, told), cap=cap)
 
     at = built(opened())
-    monkeypatch.setattr(building, "build", held)
+    monkeypatch.setattr(graph_builds, "run_build", held)
     small.put([Document("ship", "Eva Holm sails to Turku.")])
     until(at, lambda: "Build anew" in labels(at))
     assert "have changed since" in texts(at) and not at.dataframe
@@ -165,7 +165,7 @@ def test_a_failing_build_is_a_sentence(small, monkeypatch):
     def broken(*_, **how):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(building, "build", broken)
+    monkeypatch.setattr(graph_builds, "run_build", broken)
     at = opened()
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
@@ -229,11 +229,15 @@ def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, 
 
 
 def test_marks_are_put_around_whole_names_and_nothing_is_markup():
-    assert marked("Ann met Anna.", "ann").count("<mark") == 1
-    assert "Li\u2028" not in marked("x", "y") and marked("李白乘舟", "李白").startswith("<mark")
-    shown = marked(f"Anna\nBerg saw. {HOSTILE} {{a}}", "Anna Berg")
+    assert mark_names("Ann met Anna.", "ann").count("<mark") == 1
+    assert "Li\u2028" not in mark_names("x", "y") and mark_names("李白乘舟", "李白").startswith(
+        "<mark"
+    )
+    shown = mark_names(f"Anna\nBerg saw. {HOSTILE} {{a}}", "Anna Berg")
     assert shown.count("<mark") == 1 and "<img" not in shown and "{a}" in shown
-    assert "&lt;i&gt;" in marked("a <i> b. c.", "<i>") and "<i>" not in marked("a <i> b. c.", "<i>")
+    assert "&lt;i&gt;" in mark_names("a <i> b. c.", "<i>") and "<i>" not in mark_names(
+        "a <i> b. c.", "<i>"
+    )
 
 
 def test_communities_open_level_by_level(small):
@@ -255,7 +259,7 @@ def test_communities_open_level_by_level(small):
 
 @pytest.mark.parametrize("sizes", [[6, 6, 4, 3, 2, 2, 1], [1], [100, 1, 1], [1] * 40])
 def test_tiles_fill_the_map_and_are_as_large_as_their_sizes(sizes):
-    tiles = tiled(sizes)
+    tiles = layout_tiles(sizes)
     for (left, top, width, height), size in zip(tiles, sizes):
         assert width * height == pytest.approx(10_000 * size / sum(sizes))
         assert (
@@ -275,13 +279,13 @@ def test_tiles_fill_the_map_and_are_as_large_as_their_sizes(sizes):
 def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_it(
     small, monkeypatch, tmp_path
 ):
-    models, file = engine().models, tmp_path / "data" / "small" / NAME
+    models, file = engine().models, tmp_path / "data" / "small" / REPLIES_FILE
     file.parent.mkdir(parents=True)
-    monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
     said = Writer(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
     monkeypatch.setattr(models, "chat", lambda role="answer": said)
-    build(small, "kg-described", models, lanes=1)
-    ship(small, [find("kg-described")], models, file)
+    run_build(small, "kg-described", models, lanes=1)
+    write_shipment(small, [find_build("kg-described")], models, file)
     shutil.rmtree(small.folder / "graphs")
     for base in (SavedReplies().file, FactStore().file):
         base.unlink()
@@ -295,7 +299,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     assert (
         "It came with these texts. " + made in texts(at)
         and len(said.asked) == 2
-        and status(small, "kg-described").current
+        and build_status(small, "kg-described").current
     )
     at = opened(texts_open=":material/description: Documents")
     assert made in texts(at)
@@ -303,7 +307,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
 
 def test_a_page_that_is_loaded_anew_begins_with_the_graph_that_is_being_built(small, monkeypatch):
     monkeypatch.setattr(
-        "pages.parts.texts.kinds.being_built", lambda corpus, one: one.id == "rkg-described"
+        "pages.parts.texts.build_choice.being_built", lambda corpus, one: one.id == "rkg-described"
     )
     at = opened()
     assert (at.session_state["texts_kind"], at.session_state["texts_build-rkg"]) == (

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import TimeoutError
 
-from core.corpus import new_folder, write
+from core.corpus import new_folder, write_corpus
 from tests.core.evaluation.advice.kit import documents
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.pages.texts.texts_kit import make
@@ -160,7 +160,7 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
     """From the button to the answer, the figures that it rests on, and back, where it is there still."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(tmp_path))
-        write(new_folder("coast"), documents(4), "The coast")
+        write_corpus(new_folder("coast"), documents(4), "The coast")
         with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=str(tmp_path / "none")) as (
             address,
             _,

@@ -6,7 +6,7 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
-from core.corpus import Document, write
+from core.corpus import Document, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.io.home import ROOT
 
@@ -25,7 +25,7 @@ DOCUMENTS = (
 
 def make(name: str = "small"):
     """A corpus of a person's own."""
-    return write(corpora_folder() / name, DOCUMENTS, f"{name} texts")
+    return write_corpus(corpora_folder() / name, DOCUMENTS, f"{name} texts")
 
 
 def opened(name: str = "small", **state) -> AppTest:

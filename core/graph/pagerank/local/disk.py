@@ -14,36 +14,39 @@ import sys
 
 import numpy as np
 
-from core.graph.pagerank.problem import Links
+from core.graph.pagerank.problem import Adjacency
 
 if sys.platform != "win32":
     import resource
 
-PAGE = mmap.PAGESIZE  # bytes
+DISK_PAGE_BYTES = mmap.PAGESIZE  # bytes
 # Number of pages that a search may wait for before its pages are read ahead.
-FEW = 24
+MIN_WAITED_PAGES = 24
 # Size in bytes of an array from which on waiting is measured.
-LARGE = 1 << 28
+MEASURED_ARRAY_BYTES = 1 << 28
 # True if the system reports waiting and accepts requests to read ahead.
-ASKABLE = sys.platform != "win32"
+CAN_READ_AHEAD = sys.platform != "win32"
 
-if ASKABLE:
+if CAN_READ_AHEAD:
     _madvise = ctypes.CDLL(None).madvise
     _madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
 
 
-class Disk:
+class DiskReadAhead:
     """Detection of waiting for the disk, and reading ahead."""
 
-    def __init__(self, links: Links):
+    def __init__(self, links: Adjacency):
         self.links, self.waiting = links, False
         self._asked: dict[int, np.ndarray] = {}
-        self.mapped = ASKABLE and max(links.tails.nbytes, links.in_heads.nbytes) >= LARGE
+        self.mapped = (
+            CAN_READ_AHEAD
+            and max(links.tails.nbytes, links.in_heads.nbytes) >= MEASURED_ARRAY_BYTES
+        )
         self._from = _waited() if self.mapped else 0
 
     def waits(self) -> bool:
-        """Return whether this thread has waited for more than `FEW` pages since the start."""
-        self.waiting = self.waiting or (self.mapped and _waited() - self._from > FEW)
+        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages since the start."""
+        self.waiting = self.waiting or (self.mapped and _waited() - self._from > MIN_WAITED_PAGES)
         return self.waiting
 
     def offsets(self, nodes: np.ndarray) -> None:
@@ -84,16 +87,18 @@ class Disk:
 
         Each page is requested once.
         """
-        base, offset = divmod(array.ctypes.data, PAGE)
+        base, offset = divmod(array.ctypes.data, DISK_PAGE_BYTES)
         if base not in self._asked:
-            self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
-        asked = self._asked[base]
-        pages = (offset + places.astype(np.int64) * array.strides[0]) // PAGE
-        pages = np.unique(pages[~asked[pages]])
-        asked[pages] = True
+            self._asked[base] = np.zeros(
+                (offset + len(array) * array.strides[0]) // DISK_PAGE_BYTES + 1, bool
+            )
+        requested = self._asked[base]
+        pages = (offset + places.astype(np.int64) * array.strides[0]) // DISK_PAGE_BYTES
+        pages = np.unique(pages[~requested[pages]])
+        requested[pages] = True
         if sys.platform != "win32":
             for page in pages.tolist():
-                _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
+                _madvise((base + page) * DISK_PAGE_BYTES, DISK_PAGE_BYTES, mmap.MADV_WILLNEED)
 
     def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
         """Return the neighbours of those nodes that have at most `most` steps, ascending."""
@@ -131,7 +136,7 @@ def _waited() -> int:
 def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     """Return a position on each page of some rows."""
     starts, counts = starts[counts > 0], counts[counts > 0]
-    step = PAGE // size
+    step = DISK_PAGE_BYTES // size
     many = (counts - 1) // step + 2  # including the last position
     within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
     return np.minimum(np.repeat(starts, many) + within * step, np.repeat(starts + counts - 1, many))

@@ -12,34 +12,36 @@ from math import sqrt
 
 import numpy as np
 
-from core.graph.degrees import MANY
-from core.graph.pagerank.local.disk import Disk
-from core.graph.pagerank.local.push_loops import add_far, known_scores
-from core.graph.pagerank.local.table import DEGREE, Table
-from core.graph.pagerank.problem import Problem
+from core.graph.degrees import DEGREE_BYTE_CAP
+from core.graph.pagerank.local.disk import DiskReadAhead
+from core.graph.pagerank.local.push_loops import add_far_mass, known_scores
+from core.graph.pagerank.local.table import CELL_DEGREE, SlotTable
+from core.graph.pagerank.problem import PageRankProblem
 
 
-def expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:
+def expected_scores(
+    table: SlotTable, problem: PageRankProblem, disk: DiskReadAhead
+) -> tuple[np.ndarray, float, float]:
     """Return the expected score of each slot.
 
     Returns
     -------
     The scores, the sum of all residuals, and the last of the best scores (0 if there are too few).
     """
-    scores, left = known_scores(table, stays(problem))
+    scores, left = known_scores(table, staying_share(problem))
     if disk.waits():
-        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
-    add_far(table, scores, far(problem, left), problem.links)
-    return scores, left, last_of(scores, problem.keep)
+        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), CELL_DEGREE] < 0.0])
+    add_far_mass(table, scores, far_mass(problem, left), problem.links)
+    return scores, left, last_score(scores, problem.keep)
 
 
-def last_of(scores: np.ndarray, keep: int) -> float:
+def last_score(scores: np.ndarray, keep: int) -> float:
     """Return the last of the best `keep` scores, 0 if there are too few."""
     short = len(scores) < keep
     return 0.0 if short else float(np.partition(scores, len(scores) - keep)[len(scores) - keep])
 
 
-def stays(problem: Problem) -> float:
+def staying_share(problem: PageRankProblem) -> float:
     """Return the share of a residual that stays at its node.
 
     It restarts there at once, or each time that it comes back.
@@ -47,26 +49,26 @@ def stays(problem: Problem) -> float:
     return (1.0 - problem.damping) / (1.0 - _comes_back(problem))
 
 
-def far(problem: Problem, left: float) -> float:
+def far_mass(problem: PageRankProblem, left: float) -> float:
     """Return the mass that is expected along each step from far away.
 
     `left` is the sum of all residuals.
     """
-    return (1.0 - stays(problem)) * left / max(1.0, problem.flow)
+    return (1.0 - staying_share(problem)) * left / max(1.0, problem.flow)
 
 
-def returns(problem: Problem) -> np.ndarray:
+def returned_mass(problem: PageRankProblem) -> np.ndarray:
     """Return the mass that a neighbour returns along a step, over damping squared.
 
-    It is indexed by the neighbour's degree up to `MANY`, and 0 for `MANY` or more.
+    It is indexed by the neighbour's degree up to `DEGREE_BYTE_CAP`, and 0 for `DEGREE_BYTE_CAP` or more.
     """
-    degrees = np.arange(MANY + 1.0)
+    degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
     back = 1.0 / np.maximum(1.0, degrees - _comes_back(problem) * (degrees - 1.0))
-    back[[0, MANY]] = 0.0
+    back[[0, DEGREE_BYTE_CAP]] = 0.0
     return back
 
 
-def _comes_back(problem: Problem) -> float:
+def _comes_back(problem: PageRankProblem) -> float:
     """Return the share of pushed mass that comes back along the same step.
 
     It assumes that there are few loops, and that all nodes have the degree that a step meets on

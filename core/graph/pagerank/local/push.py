@@ -10,99 +10,107 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.order import steady, top_k
-from core.graph.pagerank.local.disk import Disk
-from core.graph.pagerank.local.extrapolate import expected
-from core.graph.pagerank.local.push_loops import DONE, SPENT, enqueue, push
-from core.graph.pagerank.local.refine import CROWD, Looks
+from core.graph.order import round_scores, top_k
+from core.graph.pagerank.local.disk import DiskReadAhead
+from core.graph.pagerank.local.extrapolate import expected_scores
+from core.graph.pagerank.local.push_loops import BUDGET_SPENT, QUEUE_EMPTY, enqueue, push_queue
+from core.graph.pagerank.local.refine import CROWD_FACTOR, ScoreRefinement
 from core.graph.pagerank.local.table import (
-    COUNT,
+    EDGES_WALKED,
     ESTIMATE,
-    HEAD,
+    QUEUE_HEAD,
+    QUEUE_SIZE,
     RESIDUAL,
-    SIZE,
-    STEPS,
-    Table,
-    Work,
-    borrowed,
-    put,
+    SLOT_COUNT,
+    SlotTable,
+    WorkArrays,
+    add_residual,
+    borrow_work,
 )
-from core.graph.pagerank.problem import Found, Problem
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 
 # First bar times the number of nodes to keep, divisor from one bar to the next, and last bar.
-FIRST, TIGHTER, FINEST = (0.1, 2.0, 1e-16)
+FIRST_PUSH_BAR, PUSH_BAR_DIVISOR, MIN_PUSH_BAR = (0.1, 2.0, 1e-16)
 # Factor by which the bar must be below the last score if at least `keep` nodes have scores around
 # it.
-FINER = 2.0
+BAR_BELOW_LAST_FACTOR = 2.0
 # Residual that counts as none.
-NOTHING = 1e-12
+RESIDUAL_TOLERANCE = 1e-12
 # Number of nodes that are read ahead from the disk, and a number of steps per node that covers all.
-AHEAD, WHOLE = 512, 1 << 31
+READ_AHEAD_NODES, ALL_STEPS = 512, 1 << 31
 # Number of edges before the first check whether the search waits for the disk, which then doubles,
 # and the largest number.
-SOON, LOOK = (32, 2000)
+FIRST_WAIT_CHECK_EDGES, MAX_WAIT_CHECK_EDGES = (32, 2000)
 # Edges per node to keep, divided by the share of nodes that may be missed, and smallest budget in
 # edges.
-WORK, LEAST = (15, 200_000)
+PUSH_EDGES_PER_NODE, MIN_PUSH_EDGES = (15, 200_000)
 
 
-def local_push(problem: Problem, budget: int | None = None) -> Found:
+def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankResult:
     """Return the best nodes by a push whose bar falls until they are stable.
 
     The push ends once the best nodes change from one bar to the next by no more than `recall`
     allows. With a recall of 1 it ends once nothing is left to push. Bars are compared only if they
     lie below the last of the best scores, since coarser ones agree without any meaning. The result
     is not settled if `budget` edges are walked before the end, or if too few are left for another
-    comparison. The edges of the seeds do not count, and the default budget is that of `allowed`.
+    comparison. The edges of the seeds do not count, and the default budget is that of `push_budget`.
     Seeds are pushed whatever their degree. Mass at nodes without steps is dropped, and scores are
     scaled to the rest.
 
     >>> from core.graph.pagerank.local.push import local_push
-    >>> from core.graph.pagerank.problem import pose
-    >>> toy.names(local_push(pose(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
+    >>> from core.graph.pagerank.problem import pose_problem
+    >>> toy.names(local_push(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
-    keep, before, settled, disk = problem.keep, None, False, Disk(problem.links)
-    with borrowed() as work:
+    keep, before, settled, disk = problem.keep, None, False, DiskReadAhead(problem.links)
+    with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
-            put(work.table, seed, share)
+            add_residual(work.table, seed, share)
         _push_seeds(work, problem, disk)
-        most = int(work.table.state[STEPS]) + (allowed(problem) if budget is None else budget)
-        looks, bar = Looks(problem, disk), FIRST / max(1, keep)
+        most = int(work.table.state[EDGES_WALKED]) + (
+            push_budget(problem) if budget is None else budget
+        )
+        looks, bar = ScoreRefinement(problem, disk), FIRST_PUSH_BAR / max(1, keep)
         while True:
             problem.watch.check()
-            enqueue(work.table, bar, int(work.table.state[COUNT]))
-            spent = not drain(work, problem, bar, most, disk)
-            scores, left, last = expected(work.table, problem, disk)
-            settled = left < NOTHING or bar <= FINEST
-            about = looks.about(scores, last)
-            if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
-                crowded = about >= CROWD * keep
+            enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
+            spent = not drain_queue(work, problem, bar, most, disk)
+            scores, residual_sum, last = expected_scores(work.table, problem, disk)
+            settled = residual_sum < RESIDUAL_TOLERANCE or bar <= MIN_PUSH_BAR
+            n_around_last = looks.about(scores, last)
+            if (
+                spent
+                or settled
+                or bar * (BAR_BELOW_LAST_FACTOR if n_around_last >= keep else 1.0) <= last
+            ):
+                crowded = n_around_last >= CROWD_FACTOR * keep
                 # This gives all of the seeds' neighbours the mass that the seeds have received
                 # since.
                 if crowded:
                     _push_seeds(work, problem, disk)
-                    scores, left, last = expected(work.table, problem, disk)
-                walked = looks.ask(work.table, scores, left, last, crowded)
+                    scores, residual_sum, last = expected_scores(work.table, problem, disk)
+                walked = looks.ask(work.table, scores, residual_sum, last, crowded)
                 nodes = work.table.nodes[: len(scores)].copy()
-                best, least = top_k(nodes, steady(scores), keep)
+                best, least = top_k(nodes, round_scores(scores), keep)
                 if before is not None and not (settled or spent) and problem.recall < 1.0:
                     settled = 1.0 - np.isin(best, before).mean() <= 1.0 - problem.recall
-                before, spent = best, spent or int(work.table.state[STEPS]) + walked > most
+                before, spent = best, spent or int(work.table.state[EDGES_WALKED]) + walked > most
             if spent or settled:
                 break
-            bar = bar / TIGHTER if last <= 0.0 else min(bar / TIGHTER, last)
-        edges, total = int(work.table.state[STEPS]), float(_held(work.table))
+            bar = bar / PUSH_BAR_DIVISOR if last <= 0.0 else min(bar / PUSH_BAR_DIVISOR, last)
+        edges, total = int(work.table.state[EDGES_WALKED]), float(_held_mass(work.table))
         full = len(best) == keep and keep > 0 and least[-1] > 0.0
         nodes, scores = (best, least) if full else problem.ranked(nodes, scores)
     if settled:
-        why = (
-            "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
+        reason = (
+            "nothing was left to push"
+            if residual_sum < RESIDUAL_TOLERANCE
+            else f"the best {len(nodes):,} had settled"
         )
-        return Found(
-            nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges."
+        return PageRankResult(
+            nodes, scores / total, edges, True, f"Push ended when {reason}, after {edges:,} edges."
         )
-    return Found(
+    return PageRankResult(
         nodes,
         scores / total,
         edges,
@@ -111,51 +119,63 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
     )
 
 
-def allowed(problem: Problem) -> int:
+def push_budget(problem: PageRankProblem) -> int:
     """Largest number of edges that a push may walk."""
-    return max(LEAST, int(WORK * problem.keep / max(1.0 - problem.recall, 1e-4)))
+    return max(
+        MIN_PUSH_EDGES, int(PUSH_EDGES_PER_NODE * problem.keep / max(1.0 - problem.recall, 1e-4))
+    )
 
 
-def _push_seeds(work: Work, problem: Problem, disk: Disk) -> None:
+def _push_seeds(work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead) -> None:
     """Push the seeds alone, whatever their residual."""
-    work.table.state[SIZE] = 0
+    work.table.state[QUEUE_SIZE] = 0
     enqueue(work.table, 0.0, len(problem.seeds))
-    drain(work, problem, np.inf, np.iinfo(np.int64).max, disk)
+    drain_queue(work, problem, np.inf, np.iinfo(np.int64).max, disk)
 
 
-def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | None = None) -> bool:
+def drain_queue(
+    work: WorkArrays,
+    problem: PageRankProblem,
+    bar: float,
+    budget: int,
+    disk: DiskReadAhead | None = None,
+) -> bool:
     """Push until the queue is empty, and grow the work arrays where necessary.
 
     Returns False if the budget was spent before.
     """
-    disk = disk or Disk(problem.links)
+    disk = disk or DiskReadAhead(problem.links)
     while True:
         part = budget
         if disk.mapped:
-            steps = int(work.table.state[STEPS])
+            steps = int(work.table.state[EDGES_WALKED])
             part = min(
                 budget,
                 steps
                 + (
-                    AHEAD + disk.rows(_next(work.table), WHOLE)
+                    READ_AHEAD_NODES + disk.rows(_next_nodes(work.table), ALL_STEPS)
                     if disk.waits()
-                    else min(LOOK, steps + SOON)
+                    else min(MAX_WAIT_CHECK_EDGES, steps + FIRST_WAIT_CHECK_EDGES)
                 ),
             )
-        code = push(work.table, problem.damping, bar, part, problem.links)
-        if code == DONE or (code == SPENT and part == budget):
-            return code == DONE
-        if code != SPENT:
+        code = push_queue(work.table, problem.damping, bar, part, problem.links)
+        if code == QUEUE_EMPTY or (code == BUDGET_SPENT and part == budget):
+            return code == QUEUE_EMPTY
+        if code != BUDGET_SPENT:
             work.grow(code)
 
 
-def _next(table: Table) -> np.ndarray:
+def _next_nodes(table: SlotTable) -> np.ndarray:
     """Return the nodes that are pushed next."""
-    ring, head, size = len(table.queue) - 1, int(table.state[HEAD]), int(table.state[SIZE])
-    return table.nodes[table.queue[(head + np.arange(min(size, AHEAD))) & ring]]
+    ring, head, size = (
+        len(table.queue) - 1,
+        int(table.state[QUEUE_HEAD]),
+        int(table.state[QUEUE_SIZE]),
+    )
+    return table.nodes[table.queue[(head + np.arange(min(size, READ_AHEAD_NODES))) & ring]]
 
 
-def _held(table: Table) -> float:
+def _held_mass(table: SlotTable) -> float:
     """Return the mass that was not dropped."""
-    cells = table.cells[: table.state[COUNT]]
+    cells = table.cells[: table.state[SLOT_COUNT]]
     return cells[:, ESTIMATE].sum() + cells[:, RESIDUAL].sum()

@@ -8,28 +8,28 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.graph.degrees import MANY
+from core.graph.degrees import DEGREE_BYTE_CAP
 from core.graph.kernels import _degree
 from core.graph.pagerank.local.table import (
-    COUNT,
-    DEGREE,
+    CELL_DEGREE,
+    EDGES_WALKED,
     ESTIMATE,
-    HEAD,
-    LIMIT,
-    LOW,
+    LOW_32_BITS,
+    QUEUE_HEAD,
+    QUEUE_LIMIT,
+    QUEUE_SIZE,
+    READ_AHEAD_SUM,
     RESIDUAL,
-    SEEN,
-    SIZE,
-    STEPS,
+    SLOT_COUNT,
     home,
     slot_of,
 )
 
 # Number of queued nodes, and of steps of a node, that are read ahead.
-BATCH, ROW = 16, 16
-# Return values of `push`: no residual over the bar is left, or the budget is spent. A larger value
+PUSH_BATCH_NODES, READ_AHEAD_STEPS = 16, 16
+# Return values of `push_queue`: no residual over the bar is left, or the budget is spent. A larger value
 # is the number of slots that it needs.
-DONE, SPENT = (0, -1)
+QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -38,13 +38,13 @@ def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
 
     It is looked up once, in `degree_bytes` if they exist.
     """
-    degree = cells[slot, DEGREE]
+    degree = cells[slot, CELL_DEGREE]
     if degree < 0.0:
-        count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else MANY
+        count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else DEGREE_BYTE_CAP
         degree = np.float64(
-            count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr)
+            count if count < DEGREE_BYTE_CAP else _degree(nodes[slot], way, out_indptr, in_indptr)
         )
-        cells[slot, DEGREE] = degree
+        cells[slot, CELL_DEGREE] = degree
     return degree
 
 
@@ -58,12 +58,12 @@ def enqueue(table, bar, slots):
     """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
-        limit = bar * max(1.0, abs(cells[slot, DEGREE]))
+        limit = bar * max(1.0, abs(cells[slot, CELL_DEGREE]))
         if cells[slot, RESIDUAL] >= limit:
-            queue[(state[HEAD] + state[SIZE]) & (len(queue) - 1)] = slot
-            state[SIZE] += 1
+            queue[(state[QUEUE_HEAD] + state[QUEUE_SIZE]) & (len(queue) - 1)] = slot
+            state[QUEUE_SIZE] += 1
             limit = np.inf
-        cells[slot, LIMIT] = limit
+        cells[slot, QUEUE_LIMIT] = limit
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -73,11 +73,11 @@ def read_ahead(ends, start, stop, index, cells, degree_bytes):
     They are those of the nodes at the ends of some steps. There is no branch that would have to
     wait for one of the values.
     """
-    seen, known = 0.0, len(degree_bytes) > 0
+    seen, has_degrees = 0.0, len(degree_bytes) > 0
     for at in range(start, stop):
         node = np.int64(ends[at])
-        seen += cells[np.int64(index[home(index, node)] & LOW), RESIDUAL]
-        if known:
+        seen += cells[np.int64(index[home(index, node)] & LOW_32_BITS), RESIDUAL]
+        if has_degrees:
             seen += degree_bytes[node]
     return np.int64(seen > 0.0)
 
@@ -103,22 +103,22 @@ def _share_out(
 
     Nodes whose residual may reach the bar are queued.
     """
-    ring, read = len(queue) - 1, start + ROW
+    ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
     for at in range(start, stop):
         if at == read:
-            read = min(at + ROW, stop)
-            state[SEEN] += read_ahead(ends, at, read, index, cells, degree_bytes)
+            read = min(at + READ_AHEAD_STEPS, stop)
+            state[READ_AHEAD_SUM] += read_ahead(ends, at, read, index, cells, degree_bytes)
         near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, degree_bytes)
-        held = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
-        cells[near, RESIDUAL] = held
-        if held >= cells[near, LIMIT]:
-            queue[(state[HEAD] + state[SIZE]) & ring] = near
-            state[SIZE] += 1
-            cells[near, LIMIT] = np.inf
+        residual = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
+        cells[near, RESIDUAL] = residual
+        if residual >= cells[near, QUEUE_LIMIT]:
+            queue[(state[QUEUE_HEAD] + state[QUEUE_SIZE]) & ring] = near
+            state[QUEUE_SIZE] += 1
+            cells[near, QUEUE_LIMIT] = np.inf
 
 
 @njit(cache=True, nogil=True)
-def push(table, damping, bar, budget, links):
+def push_queue(table, damping, bar, budget, links):
     """Push the nodes of the queue, first in, first out, until it is empty.
 
     A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among
@@ -130,17 +130,21 @@ def push(table, damping, bar, budget, links):
 
     Returns
     -------
-    `DONE`, or `SPENT` after `budget` edges, or the number of slots that the table needs.
+    `QUEUE_EMPTY`, or `BUDGET_SPENT` after `budget` edges, or the number of slots that the table needs.
     """
-    index, place, nodes, cells, queue, state = table
+    index, slot_places, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
     )
-    ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
-    while state[SIZE] > 0:
-        batch, seen = min(state[SIZE], BATCH), 0
+    ring, weighted, ahead = (
+        len(queue) - 1,
+        len(strength) > 0,
+        np.zeros((PUSH_BATCH_NODES, 4), np.int64),
+    )
+    while state[QUEUE_SIZE] > 0:
+        batch, seen = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
         for at in range(batch):
-            node = nodes[queue[(state[HEAD] + at) & ring]]
+            node = nodes[queue[(state[QUEUE_HEAD] + at) & ring]]
             ahead[at, 0], ahead[at, 1] = (
                 out_indptr[node],
                 out_indptr[node + 1] if way & 1 else out_indptr[node],
@@ -158,7 +162,7 @@ def push(table, damping, bar, budget, links):
             seen += read_ahead(
                 tails,
                 ahead[at, 0],
-                min(ahead[at, 1], ahead[at, 0] + ROW),
+                min(ahead[at, 1], ahead[at, 0] + READ_AHEAD_STEPS),
                 index,
                 cells,
                 degree_bytes,
@@ -166,27 +170,27 @@ def push(table, damping, bar, budget, links):
             seen += read_ahead(
                 in_heads,
                 ahead[at, 2],
-                min(ahead[at, 3], ahead[at, 2] + ROW),
+                min(ahead[at, 3], ahead[at, 2] + READ_AHEAD_STEPS),
                 index,
                 cells,
                 degree_bytes,
             )
-        state[SEEN] = seen
+        state[READ_AHEAD_SUM] = seen
         for at in range(batch):
-            slot = queue[state[HEAD]]
+            slot = queue[state[QUEUE_HEAD]]
             degree = ahead[at, 1] - ahead[at, 0] + ahead[at, 3] - ahead[at, 2]
             node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
             waits = mass < limit < np.inf
-            if not waits and state[STEPS] >= budget:
-                return SPENT
-            if not waits and state[COUNT] + degree > len(nodes):
-                return np.int64(state[COUNT] + degree)
-            state[HEAD] = (state[HEAD] + 1) & ring
-            state[SIZE] -= 1
-            cells[slot, LIMIT], cells[slot, DEGREE] = limit, degree
+            if not waits and state[EDGES_WALKED] >= budget:
+                return BUDGET_SPENT
+            if not waits and state[SLOT_COUNT] + degree > len(nodes):
+                return np.int64(state[SLOT_COUNT] + degree)
+            state[QUEUE_HEAD] = (state[QUEUE_HEAD] + 1) & ring
+            state[QUEUE_SIZE] -= 1
+            cells[slot, QUEUE_LIMIT], cells[slot, CELL_DEGREE] = limit, degree
             if waits:
                 continue
-            state[STEPS] += degree + 1
+            state[EDGES_WALKED] += degree + 1
             cells[slot, RESIDUAL] = 0.0
             cells[slot, ESTIMATE] += (1.0 - damping) * mass
             gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
@@ -201,7 +205,7 @@ def push(table, damping, bar, budget, links):
                 gain,
                 bar,
                 index,
-                place,
+                slot_places,
                 nodes,
                 cells,
                 state,
@@ -217,14 +221,14 @@ def push(table, damping, bar, budget, links):
                 gain,
                 bar,
                 index,
-                place,
+                slot_places,
                 nodes,
                 cells,
                 state,
                 queue,
                 degree_bytes,
             )
-    return DONE
+    return QUEUE_EMPTY
 
 
 @njit(cache=True, nogil=True)
@@ -233,15 +237,15 @@ def known_scores(table, stays):
 
     A score is estimate + stays x residual.
     """
-    cells, scores, rest = table.cells, np.empty(table.state[COUNT]), 0.0
+    cells, scores, residual_sum = table.cells, np.empty(table.state[SLOT_COUNT]), 0.0
     for slot in range(len(scores)):
         scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
-        rest += cells[slot, RESIDUAL]
-    return scores, rest
+        residual_sum += cells[slot, RESIDUAL]
+    return scores, residual_sum
 
 
 @njit(cache=True, nogil=True)
-def add_far(table, scores, far, links):
+def add_far_mass(table, scores, far, links):
     """Add to each score the mass that is expected from far away.
 
     It is `far` for each step to the node.
@@ -252,7 +256,7 @@ def add_far(table, scores, far, links):
     )
     if way == 3 and len(strength) == 0:
         for slot in range(len(scores)):
-            degree = cells[slot, DEGREE]
+            degree = cells[slot, CELL_DEGREE]
             scores[slot] += far * (
                 degree
                 if degree >= 0.0

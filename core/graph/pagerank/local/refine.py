@@ -11,30 +11,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.degrees import MANY
-from core.graph.pagerank.local.disk import Disk
-from core.graph.pagerank.local.extrapolate import far, last_of, returns, stays
-from core.graph.pagerank.local.refine_loops import pull
-from core.graph.pagerank.local.table import STEPS, Table
-from core.graph.pagerank.problem import Problem
+from core.graph.degrees import DEGREE_BYTE_CAP
+from core.graph.pagerank.local.disk import DiskReadAhead
+from core.graph.pagerank.local.extrapolate import far_mass, last_score, returned_mass, staying_share
+from core.graph.pagerank.local.refine_loops import recompute_scores
+from core.graph.pagerank.local.table import EDGES_WALKED, SlotTable
+from core.graph.pagerank.problem import PageRankProblem
 
 # Bounds of the scores that are recomputed, as multiples of the last one.
-LOW, HIGH = 0.75, 1.35
+BAND_LOW_FACTOR, BAND_HIGH_FACTOR = 0.75, 1.35
 # Largest number of steps of a node that is recomputed; larger degrees are not told apart by one
 # byte.
-SMALL = MANY - 1
+MAX_RECOMPUTED_STEPS = DEGREE_BYTE_CAP - 1
 # Multiple of the nodes to keep; if more nodes are close to the last place, their small neighbours
 # are computed first. Largest number of steps of such a neighbour.
-CROWD, FEW = (2, 4)
+CROWD_FACTOR, SMALL_NEIGHBOUR_STEPS = (2, 4)
 # Relative distance from the last score that counts as close, and largest standard deviation of
 # the relative changes of these scores for which all others are changed alike.
-NEAR, STEADY = (0.008, 0.005)
+LAST_SCORE_TOLERANCE, MAX_CHANGE_DEVIATION = (0.008, 0.005)
 
 
-class Looks:
+class ScoreRefinement:
     """The recomputations of one search, each of which may reuse the previous one."""
 
-    def __init__(self, problem: Problem, disk: Disk):
+    def __init__(self, problem: PageRankProblem, disk: DiskReadAhead):
         self.problem, self.disk = problem, disk
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
@@ -42,43 +42,52 @@ class Looks:
         """Number of nodes with scores around the last one."""
         return len(self._band(scores, last))
 
-    def ask(self, table: Table, scores: np.ndarray, left: float, last: float, crowded: bool) -> int:
+    def ask(
+        self, table: SlotTable, scores: np.ndarray, left: float, last: float, crowded: bool
+    ) -> int:
         """Recompute the scores around the last one.
 
         `left` is the sum of all residuals. `scores` is changed. Returns the number of edges walked.
         """
-        band, walked = self._band(scores, last), int(table.state[STEPS])
+        band, walked = self._band(scores, last), int(table.state[EDGES_WALKED])
         if not crowded:
             self._pull(table, scores, left, band, 0)
-            return int(table.state[STEPS]) - walked
-        near = np.abs(self._scores - self._last) <= NEAR * self._last
-        asked, known = self._slots[near], self._slots[~near]
-        self._pull(table, scores, left, asked, FEW)
+            return int(table.state[EDGES_WALKED]) - walked
+        is_close = np.abs(self._scores - self._last) <= LAST_SCORE_TOLERANCE * self._last
+        close_slots, other_slots = self._slots[is_close], self._slots[~is_close]
+        self._pull(table, scores, left, close_slots, SMALL_NEIGHBOUR_STEPS)
         self._closely(table, scores, left, np.setdiff1d(band, self._slots))
-        if len(known):
-            change = scores[asked] / self._scores[near] if len(asked) else np.zeros(1)
+        if len(other_slots):
+            change = (
+                scores[close_slots] / self._scores[is_close] if len(close_slots) else np.zeros(1)
+            )
             # The other scores are assumed to have changed in the same way.
-            if np.std(change) <= STEADY * np.median(change):
-                scores[known] = self._scores[~near] * np.median(change)
+            if np.std(change) <= MAX_CHANGE_DEVIATION * np.median(change):
+                scores[other_slots] = self._scores[~is_close] * np.median(change)
             else:
-                self._closely(table, scores, left, known)
-        self._slots, self._last = np.union1d(band, self._slots), last_of(scores, self.problem.keep)
+                self._closely(table, scores, left, other_slots)
+        self._slots, self._last = (
+            np.union1d(band, self._slots),
+            last_score(scores, self.problem.keep),
+        )
         self._scores = scores[self._slots]
-        return int(table.state[STEPS]) - walked
+        return int(table.state[EDGES_WALKED]) - walked
 
-    def _closely(self, table: Table, scores: np.ndarray, left: float, slots: np.ndarray) -> None:
+    def _closely(
+        self, table: SlotTable, scores: np.ndarray, left: float, slots: np.ndarray
+    ) -> None:
         """Recompute the scores of some slots from their neighbours.
 
         Scores close to the last one are also recomputed from the neighbours' neighbours. The others
         are multiplied by the median change of these.
         """
         self._pull(table, scores, left, slots, 0)
-        last = last_of(scores, self.problem.keep)
-        near = np.abs(scores[slots] - last) <= NEAR * last
-        before = scores[slots]
-        if near.any():
-            self._pull(table, scores, left, slots[near], FEW)
-            scores[slots[~near]] *= np.median(scores[slots[near]] / before[near])
+        last = last_score(scores, self.problem.keep)
+        is_close = np.abs(scores[slots] - last) <= LAST_SCORE_TOLERANCE * last
+        scores_before = scores[slots]
+        if is_close.any():
+            self._pull(table, scores, left, slots[is_close], SMALL_NEIGHBOUR_STEPS)
+            scores[slots[~is_close]] *= np.median(scores[slots[is_close]] / scores_before[is_close])
 
     def _band(self, scores: np.ndarray, last: float) -> np.ndarray:
         """Return the slots with scores around the last one.
@@ -87,23 +96,25 @@ class Looks:
         """
         if last <= 0.0 or self.problem.keep == len(scores):
             return np.empty(0, np.int64)
-        band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))
+        band = np.flatnonzero(
+            (scores >= BAND_LOW_FACTOR * last) & (scores <= BAND_HIGH_FACTOR * last)
+        )
         return band[band >= len(self.problem.seeds)]
 
     def _pull(
-        self, table: Table, scores: np.ndarray, left: float, band: np.ndarray, few: int
+        self, table: SlotTable, scores: np.ndarray, left: float, band: np.ndarray, few: int
     ) -> None:
         problem = self.problem
         if self.disk.waits():
-            self.disk.around(table.nodes[band], SMALL, few)
+            self.disk.around(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
         means = (
             problem.damping,
-            stays(problem),
-            far(problem, left),
-            SMALL,
-            returns(problem),
+            staying_share(problem),
+            far_mass(problem, left),
+            MAX_RECOMPUTED_STEPS,
+            returned_mass(problem),
             few,
             len(problem.seeds),
         )
-        scores[band], walked = pull(table, band, scores, *means, problem.links)
-        table.state[STEPS] += walked
+        scores[band], walked = recompute_scores(table, band, scores, *means, problem.links)
+        table.state[EDGES_WALKED] += walked

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.graph.pagerank.local.push_loops import BATCH, ROW, count_of, read_ahead
-from core.graph.pagerank.local.table import ESTIMATE, RESIDUAL, SEEN, find
+from core.graph.pagerank.local.push_loops import (
+    PUSH_BATCH_NODES,
+    READ_AHEAD_STEPS,
+    count_of,
+    read_ahead,
+)
+from core.graph.pagerank.local.table import ESTIMATE, READ_AHEAD_SUM, RESIDUAL, find_slot
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _held(
+def _passed_mass(
     ends,
     weights,
     at,
@@ -27,19 +32,19 @@ def _held(
 ):
     """Return the mass that a neighbour passes along a step, before damping."""
     weight, node = (weights[at] if len(strength) else 1.0), np.int64(ends[at])
-    near = find(index, node)
-    if near < 0:
+    slot = find_slot(index, node)
+    if slot < 0:
         return far * weight
-    held = cells[near, ESTIMATE] + stays * cells[near, RESIDUAL]
+    mass = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
     if len(strength):
         divisor = strength[node]
     else:
-        divisor = max(1.0, count_of(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
-    return weight * (far + held / divisor)
+        divisor = max(1.0, count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes))
+    return weight * (far + mass / divisor)
 
 
 @njit(cache=True, nogil=True)
-def _through(small, node, damping, stays, far, returns, table, links):
+def _small_node_mass(small, node, damping, stays, far, returns, table, links):
     """Solve the equation of a node of few steps, at which no walk starts.
 
     Returns
@@ -51,7 +56,7 @@ def _through(small, node, damping, stays, far, returns, table, links):
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
     )
-    others, own, back = 0.0, 0.0, 0.0
+    others, own_steps, back = 0.0, 0.0, 0.0
     # Its only step is the one to `node`.
     if degree_bytes[small] == 1:
         return 0.0, damping / max(1, degree_bytes[node])
@@ -61,9 +66,9 @@ def _through(small, node, damping, stays, far, returns, table, links):
         )
         for at in range(indptr[small], indptr[small + 1]):
             if ends[at] == node:
-                own += 1.0
+                own_steps += 1.0
             else:
-                others += _held(
+                others += _passed_mass(
                     ends,
                     weights,
                     at,
@@ -79,17 +84,17 @@ def _through(small, node, damping, stays, far, returns, table, links):
                     degree_bytes,
                 )
                 back += returns[degree_bytes[ends[at]]]
-    slot, steps = find(index, small), degree_bytes[small]
+    slot, steps = find_slot(index, small), degree_bytes[small]
     back *= damping * damping / steps
     pushed = cells[slot, ESTIMATE] if slot >= 0 else 0.0
     gain = 1.0 / (steps * (1.0 - back))
-    return gain * (damping * others - back * pushed), gain * damping * own / max(
+    return gain * (damping * others - back * pushed), gain * damping * own_steps / max(
         1, degree_bytes[node]
     )
 
 
 @njit(cache=True, nogil=True)
-def _read_about(slots, most, few, table, links):
+def _read_neighbours_ahead(slots, most, few, table, links):
     """Read the steps of some slots and of their small neighbours ahead.
 
     The neighbours are those of at most `few` steps. Only slots of at most `most` steps count. All
@@ -116,7 +121,7 @@ def _read_about(slots, most, few, table, links):
                 indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
                 start, stop = indptr[node], indptr[node + 1]
                 if look == 0:
-                    for at in range(start, stop, ROW):
+                    for at in range(start, stop, READ_AHEAD_STEPS):
                         seen += np.int64(ends[at])
                     continue
                 if look == 1:
@@ -146,7 +151,7 @@ def _read_about(slots, most, few, table, links):
 
 
 @njit(cache=True, nogil=True)
-def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, links):
+def recompute_scores(table, slots, scores, damping, stays, far, most, returns, few, seeds, links):
     """Recompute some scores: damping x the mass that their neighbours pass to them.
 
     `far` is added for each step from far away. In both directions without weights, mass that a slot
@@ -163,17 +168,19 @@ def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, l
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
     )
-    better, walked, seen, knows = np.empty(len(slots)), 0, np.int64(0), len(degree_bytes) > 0
-    for place in range(len(slots)):
-        if place % BATCH == 0:
-            seen += _read_about(slots[place : place + BATCH], most, few, table, links)
-        node, total, own, back, steps = nodes[slots[place]], 0.0, 0.0, 0.0, 0
+    new_scores, walked, seen, knows = np.empty(len(slots)), 0, np.int64(0), len(degree_bytes) > 0
+    for row in range(len(slots)):
+        if row % PUSH_BATCH_NODES == 0:
+            seen += _read_neighbours_ahead(
+                slots[row : row + PUSH_BATCH_NODES], most, few, table, links
+            )
+        node, total, own, back, steps = nodes[slots[row]], 0.0, 0.0, 0.0, 0
         if way & 1:
             steps += in_indptr[node + 1] - in_indptr[node]
         if way & 2:
             steps += out_indptr[node + 1] - out_indptr[node]
         if steps > most:
-            better[place] = scores[slots[place]]
+            new_scores[row] = scores[slots[row]]
             continue
         walked += steps
         for side in range(2):
@@ -189,12 +196,18 @@ def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, l
                     knows
                     and degree_bytes[near] <= few
                     and near != node
-                    and not 0 <= find(index, near) < seeds
+                    and not 0 <= find_slot(index, near) < seeds
                 ):
-                    given, mine = _through(near, node, damping, stays, far, returns, table, links)
-                    total, own, walked = total + given, own + mine, walked + degree_bytes[near]
+                    others_mass, own_share = _small_node_mass(
+                        near, node, damping, stays, far, returns, table, links
+                    )
+                    total, own, walked = (
+                        total + others_mass,
+                        own + own_share,
+                        walked + degree_bytes[near],
+                    )
                     continue
-                total += _held(
+                total += _passed_mass(
                     ends,
                     weights,
                     at,
@@ -212,8 +225,8 @@ def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, l
                 if knows:
                     back += returns[degree_bytes[near]]
         back *= damping * damping / max(1, steps)
-        better[place] = (damping * total - back * cells[slots[place], ESTIMATE]) / (
+        new_scores[row] = (damping * total - back * cells[slots[row], ESTIMATE]) / (
             1.0 - back - damping * own
         )
-    table.state[SEEN] = seen
-    return better, walked
+    table.state[READ_AHEAD_SUM] = seen
+    return new_scores, walked

@@ -15,29 +15,29 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from core.graph.degrees import MANY
+from core.graph.degrees import DEGREE_BYTE_CAP
 
 # Number of slots of new work arrays.
-FIRST = 1 << 14
+FIRST_SLOTS = 1 << 14
 # Number of slots of the largest work arrays that are kept for other searches, and number of work
 # arrays that are kept.
-LARGEST, SPARE = (1 << 18, 8)
-# Factor by which work arrays up to `LARGEST` slots grow, since all nodes are hashed again then.
-ROOM = 4
+MAX_SPARE_SLOTS, MAX_SPARE_TABLES = (1 << 18, 8)
+# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow, since all nodes are hashed again then.
+SLOT_GROWTH_FACTOR = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
-MULTIPLIER, LOW = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
+HASH_MULTIPLIER, LOW_32_BITS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
 
 # Positions in `state`: slots in use, first entry and length of the queue, edges walked, and a sum
 # of values that were read ahead.
-COUNT, HEAD, SIZE, STEPS, SEEN = range(5)
+SLOT_COUNT, QUEUE_HEAD, QUEUE_SIZE, EDGES_WALKED, READ_AHEAD_SUM = range(5)
 # Positions in `cells`. All that a push needs of a slot is in one cache line.
-RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)
+RESIDUAL, QUEUE_LIMIT, ESTIMATE, CELL_DEGREE = range(4)
 
 
-NOBODY = np.empty(0, np.uint8)  # degrees that are not known
+UNKNOWN_DEGREES = np.empty(0, np.uint8)  # degrees that are not known
 
 
-class Table(NamedTuple):
+class SlotTable(NamedTuple):
     """Slots of visited nodes, in the order of the first visit.
 
     The limit of a cell is the residual at which its node is queued. It is infinite while the node
@@ -55,13 +55,13 @@ class Table(NamedTuple):
     state: np.ndarray  # int64 [5]
 
 
-def new_table(slots: int) -> Table:
+def new_table(slots: int) -> SlotTable:
     """Return work arrays with at least so many slots, all free."""
-    slots = 1 << max(int(slots) - 1, FIRST - 1).bit_length()
-    place, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
-    return Table(
+    slots = 1 << max(int(slots) - 1, FIRST_SLOTS - 1).bit_length()
+    places, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
+    return SlotTable(
         np.zeros(2 * slots, np.uint64),
-        place,
+        places,
         nodes,
         np.empty((slots, 4)),
         queue,
@@ -69,53 +69,53 @@ def new_table(slots: int) -> Table:
     )
 
 
-_lock = threading.Lock()
-_spare: list[Table] = []
+_spare_lock = threading.Lock()
+_spare_tables: list[SlotTable] = []
 
 
-class Work:
+class WorkArrays:
     """Borrowed work arrays, which are replaced by larger ones when they are full."""
 
-    def __init__(self, table: Table):
+    def __init__(self, table: SlotTable):
         self.table = table
 
     def grow(self, slots: int) -> None:
         """Move everything to arrays of at least so many slots."""
-        larger = new_table(slots * (ROOM if slots <= LARGEST else 1))
+        larger = new_table(slots * (SLOT_GROWTH_FACTOR if slots <= MAX_SPARE_SLOTS else 1))
         _move(self.table, larger)
         self.table = larger
 
 
 @contextmanager
-def borrowed():
-    """Lend cleared work arrays (a `Work`) for the duration of the block."""
-    with _lock:
-        table = _spare.pop() if _spare else None
-    work = Work(table or new_table(FIRST))
+def borrow_work():
+    """Lend cleared work arrays (a `WorkArrays`) for the duration of the block."""
+    with _spare_lock:
+        table = _spare_tables.pop() if _spare_tables else None
+    work = WorkArrays(table or new_table(FIRST_SLOTS))
     try:
         yield work
     finally:
-        if len(work.table.nodes) <= LARGEST:
+        if len(work.table.nodes) <= MAX_SPARE_SLOTS:
             _clear(work.table)
-            with _lock:
-                if len(_spare) < SPARE:
-                    _spare.append(work.table)
+            with _spare_lock:
+                if len(_spare_tables) < MAX_SPARE_TABLES:
+                    _spare_tables.append(work.table)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def home(index, node):
     """Position in the index at which the search for a node begins."""
-    return (np.uint64(node + 1) * MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
+    return (np.uint64(node + 1) * HASH_MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def find(index, node):
+def find_slot(index, node):
     """Return the slot of a node, -1 if it has none."""
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     at, slot = home(index, node), np.int64(-1)
     while index[at] != 0:
         if index[at] >> np.uint64(32) == key:
-            slot = np.int64(index[at] & LOW)
+            slot = np.int64(index[at] & LOW_32_BITS)
             break
         at = (at + np.uint64(1)) & mask
     return slot
@@ -132,42 +132,49 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
     at, slot = home(index, node), np.int64(-1)
     while index[at] != 0:
         if index[at] >> np.uint64(32) == key:
-            slot = np.int64(index[at] & LOW)
+            slot = np.int64(index[at] & LOW_32_BITS)
             break
         at = (at + np.uint64(1)) & mask
     if slot < 0:
-        slot = state[COUNT]
-        state[COUNT] = slot + 1
+        slot = state[SLOT_COUNT]
+        state[SLOT_COUNT] = slot + 1
         index[at] = key << np.uint64(32) | np.uint64(slot)
         place[slot], nodes[slot] = at, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
-        cells[slot, DEGREE], cells[slot, LIMIT] = (
-            count if count < MANY else -count,
+        cells[slot, CELL_DEGREE], cells[slot, QUEUE_LIMIT] = (
+            count if count < DEGREE_BYTE_CAP else -count,
             bar * max(1, abs(count)),
         )
     return slot
 
 
 @njit(cache=True, nogil=True)
-def put(table, node, mass):
+def add_residual(table, node, mass):
     """Add to the residual of a node."""
     slot = slot_of(
-        table.index, table.place, table.nodes, table.cells, table.state, node, np.inf, NOBODY
+        table.index,
+        table.place,
+        table.nodes,
+        table.cells,
+        table.state,
+        node,
+        np.inf,
+        UNKNOWN_DEGREES,
     )
     table.cells[slot, RESIDUAL] += mass
 
 
 @njit(cache=True, nogil=True)
 def _clear(table):
-    for slot in range(table.state[COUNT]):
+    for slot in range(table.state[SLOT_COUNT]):
         table.index[table.place[slot]] = 0
     table.state[:] = 0
 
 
 @njit(cache=True, nogil=True)
 def _move(table, larger):
-    for slot in range(table.state[COUNT]):
+    for slot in range(table.state[SLOT_COUNT]):
         fresh = slot_of(
             larger.index,
             larger.place,
@@ -176,9 +183,12 @@ def _move(table, larger):
             larger.state,
             table.nodes[slot],
             0.0,
-            NOBODY,
+            UNKNOWN_DEGREES,
         )
         larger.cells[fresh] = table.cells[slot]
-    for at in range(table.state[SIZE]):
-        larger.queue[at] = table.queue[(table.state[HEAD] + at) & (len(table.queue) - 1)]
-    larger.state[SIZE], larger.state[STEPS] = table.state[SIZE], table.state[STEPS]
+    for at in range(table.state[QUEUE_SIZE]):
+        larger.queue[at] = table.queue[(table.state[QUEUE_HEAD] + at) & (len(table.queue) - 1)]
+    larger.state[QUEUE_SIZE], larger.state[EDGES_WALKED] = (
+        table.state[QUEUE_SIZE],
+        table.state[EDGES_WALKED],
+    )

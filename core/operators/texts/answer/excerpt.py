@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.corpus.sentences import sentences
-from core.graph.texts import chunk_text, leaves
+from core.corpus.sentences import sentence_spans
+from core.graph.texts import chunk_nodes, chunk_text
 from core.models.base import Task
 from core.models.scorers import EncoderScorer, top_k
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import Excerpt, State, Usage
 
-LONGEST = 600  # characters of a sentence that are shown
+MAX_EXCERPT_CHARACTERS = 600  # characters of a sentence that are shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,27 +39,29 @@ class NearestSentence(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder that compares.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        own = leaves(ctx.graph, state.nodes.items) if state.nodes else {}
+        own = chunk_nodes(ctx.graph, state.nodes.items) if state.nodes else {}
         chunks = state.chunks.items if state.chunks else own.values()
-        found = [
+        sentences = [
             (row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))
         ][: self.most]
-        if not found:
+        if not sentences:
             recorder.notes.append("No chunk was found, so there is no sentence to show.")
             return state.replace(excerpt=None)
         ctx.watch.report("Looking for the nearest sentence")
         scores = EncoderScorer(ctx.models.encoder(self.encoder)).score(
-            Task(state.question.text, "sentence", watch=ctx.watch), [one for _, one in found]
+            Task(state.question.text, "sentence", watch=ctx.watch), [one for _, one in sentences]
         )
-        recorder.usage += Usage(texts=len(found))
-        best = int(top_k(scores.round(6), 1)[0])
-        row, sentence = found[best]
-        recorder.notes.append(f"The nearest of {len(found):,} sentences.")
+        recorder.usage += Usage(texts=len(sentences))
+        nearest = int(top_k(scores.round(6), 1)[0])
+        row, sentence = sentences[nearest]
+        recorder.notes.append(f"The nearest of {len(sentences):,} sentences.")
         return state.replace(
-            excerpt=Excerpt(sentence[:LONGEST], row, round(float(scores[best]), 6))
+            excerpt=Excerpt(
+                sentence[:MAX_EXCERPT_CHARACTERS], row, round(float(scores[nearest]), 6)
+            )
         )
 
 
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a text, each on one line."""
-    return [" ".join(text[start:end].split()) for start, end in sentences(text)]
+    return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from core.operators.asking import asked, with_room
-from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.length import longest
-from core.operators.texts.tables import as_text, tables_of
+from core.operators.answer_length import answer_length
+from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
+from core.operators.model_replies import fit_prompt, request_reply
+from core.operators.texts.tables import tables_of, text_of_tables
 from core.parameters import param
-from core.prompts import messages, own_prompt, with_examples
+from core.prompts import make_messages, own_prompt, with_examples
 from core.types import ContextTable, Prompt, Question, State
 
-PLACES = ("question", "tables")
-TEMPLATE_HELP = (
+TABLE_PLACES = ("question", "tables")
+TABLE_TEMPLATE_HELP = (
     "A prompt of your own in the place of ours: a text with {question} and {tables} where they "
     "belong. What comes before a line --- is the system message."
 )
 # budgets of nano-graphrag, used if a line sets none
-BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}
+DEFAULT_BUDGET_TOKENS = {"triple": 4800, "community": 3200, "chunk": 4000}
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,46 +42,54 @@ class AnswerFromTables(Operator):
 
     stage = "generate"
     title = "answer from tables"
-    reads_any, writes = ("tables", *HITS), ("prompt", "answer")
+    reads_any, writes = ("tables", *HIT_FIELDS), ("prompt", "answer")
 
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
     role: str = param(
         "answer", "Model", "The role or name of the chat model that answers.", chat=True
     )
-    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+    template: str = param("", "Own prompt", TABLE_TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template:
-            own_prompt(self.template, PLACES)
+            own_prompt(self.template, TABLE_PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        question, tables = state.question, given_tables(state, ctx)
+        question, tables = state.question, tables_of_state(state, ctx)
         if not ctx.answering:
             return state.replace(prompt=prompt_of(question, tables, self.template))
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
-        most = longest(question, self.max_tokens, chat.context)
+        reply_tokens = answer_length(question, self.max_tokens, chat.context)
         prompt_for = lambda part: prompt_of(question, part, self.template).messages
-        _, shown, tokens = with_room(chat, prompt_for, tables, most, less=shortened)
-        count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
-        if count < whole:
+        _, shown_tables, tokens = fit_prompt(
+            chat, prompt_for, tables, reply_tokens, less=shorten_tables
+        )
+        n_shown, n_hits = (
+            sum(len(table.items) for table in each) for each in (shown_tables, tables)
+        )
+        if n_shown < n_hits:
             recorder.notes.append(
-                f"Only {count:,} of {whole:,} rows fit into the model's context of "
+                f"Only {n_shown:,} of {n_hits:,} rows fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
-        prompt = replace(prompt_of(question, shown, self.template), tokens=tokens)
+        prompt = replace(prompt_of(question, shown_tables, self.template), tokens=tokens)
         ctx.watch.report("Reading what was found")
-        reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
+        reply = request_reply(chat, prompt.messages, ctx, recorder, reply_tokens, "answer")
         return state.replace(
             prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens),
             answer=reply.text.strip(),
         )
 
 
-def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
+def tables_of_state(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     """Return the tables of the state, made now if there are none."""
-    return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
+    return (
+        state.tables
+        if state.tables is not None
+        else tables_of(ctx.graph, state, DEFAULT_BUDGET_TOKENS)
+    )
 
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
@@ -89,35 +97,37 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
 
     `template` is a person's own prompt; if it is empty, that of the project is used.
     """
-    own = own_prompt(template, PLACES) if template else None
-    values = {"tables": as_text(tables) or "(nothing was found)", "question": question.text}
-    if own:
-        sent = with_examples("texts", own, 0, **values)
+    own_messages = own_prompt(template, TABLE_PLACES) if template else None
+    values = {"tables": text_of_tables(tables) or "(nothing was found)", "question": question.text}
+    if own_messages:
+        sent = with_examples("texts", own_messages, 0, **values)
     else:
-        sent = messages("texts", "tables", question.abstract, **values)
-    shown = Counter({table.kind: len(table.items) for table in tables})
+        sent = make_messages("texts", "tables", question.abstract, **values)
+    hits_by_kind = Counter({table.kind: len(table.items) for table in tables})
     return Prompt(
         sent,
         0,
-        hits={kind: count for kind, count in shown.items() if count},
-        source=own["source"] if own else "",
+        hits={kind: count for kind, count in hits_by_kind.items() if count},
+        source=own_messages["source"] if own_messages else "",
     )
 
 
-def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
+def shorten_tables(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
     """Return the tables cut to about a share of their length.
 
     Rows are taken from the end of the longest table each time; at least one row is removed.
     """
     if not any(table.items for table in tables):
         return ()
-    left = [list(zip(table.rows, table.items)) for table in tables]
+    remaining_rows = [list(zip(table.rows, table.items)) for table in tables]
     length = lambda rows: sum(len(cell) for row, _ in rows for cell in row)
-    total = sum(map(length, left))
+    total = sum(map(length, remaining_rows))
     while True:
-        longest = max(range(len(left)), key=lambda place: (length(left[place]), -place))
-        left[longest].pop()
-        if sum(map(length, left)) <= share * total or not any(left):
+        longest = max(
+            range(len(remaining_rows)), key=lambda place: (length(remaining_rows[place]), -place)
+        )
+        remaining_rows[longest].pop()
+        if sum(map(length, remaining_rows)) <= share * total or not any(remaining_rows):
             break
     return tuple(
         replace(
@@ -126,5 +136,5 @@ def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTa
             items=tuple(item for _, item in rows),
             left_out=table.left_out + len(table.items) - len(rows),
         )
-        for table, rows in zip(tables, left)
+        for table, rows in zip(tables, remaining_rows)
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import fitting, tokens
-from core.operators.texts.tables import TITLES, tables_of
+from core.operators.texts.hits import count_fitting_texts, count_tokens_roughly
+from core.operators.texts.tables import TABLE_TITLES, tables_of
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
@@ -39,16 +39,18 @@ class SubgraphTables(Operator):
         nodes, edges = (
             tuple(part.tolist()) for part in (state.subgraph.nodes, state.subgraph.edges)
         )
-        whole = tables_of(
+        whole_table = tables_of(
             ctx.graph,
             State(state.question, nodes=Ranking("node", nodes), relations=Ranking("triple", edges)),
             {},
         )
-        tables, left = list[ContextTable](), self.budget
-        for table in whole:
+        tables, tokens_left = list[ContextTable](), self.budget
+        for table in whole_table:
             rows = [" ".join(row) for row in table.rows]
-            room = fitting(rows, left) if left or not self.budget else 0
-            left = max(0, left - sum(map(tokens, rows))) if self.budget else 0
+            room = count_fitting_texts(rows, tokens_left) if tokens_left or not self.budget else 0
+            tokens_left = (
+                max(0, tokens_left - sum(map(count_tokens_roughly, rows))) if self.budget else 0
+            )
             tables.append(
                 replace(
                     table,
@@ -59,7 +61,7 @@ class SubgraphTables(Operator):
             )
             if room < len(rows):
                 recorder.notes.append(
-                    f"{room:,} of {len(rows):,} {TITLES[table.kind].lower()} have room in "
+                    f"{room:,} of {len(rows):,} {TABLE_TITLES[table.kind].lower()} have room in "
                     f"{self.budget:,} tokens."
                 )
         return state.replace(tables=tuple(tables))

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, node_labels
 from core.models.base import Messages
-from core.operators.asking import asked, with_room
+from core.operators.answer_length import answer_length
 from core.operators.base import Context, Operator, Recorder
-from core.operators.length import longest
+from core.operators.model_replies import fit_prompt, request_reply
 from core.parameters import param
-from core.prompts import OWN_SOURCE, messages, own_prompt, plain, with_examples
+from core.prompts import OWN_SOURCE, make_messages, one_line, own_prompt, with_examples
 from core.types import Prompt, Question, Ranking, State
 
-FORMS = ("context", "numbered", "thought")
-FORM_HELP = (
+PASSAGE_PROMPT_FORMS = ("context", "numbered", "thought")
+PASSAGE_FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: "
     "the model thinks aloud first, and what follows the last “Answer:” is the answer (HippoRAG)."
 )
-PLACES = ("question", "passages")
-TEMPLATE_HELP = (
+PASSAGE_PLACES = ("question", "passages")
+PASSAGE_TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question} and {passages} where "
     "they belong. What comes before a line --- is the system message."
 )
-NOTHING = "(nothing was found)"
+NO_PASSAGES = "(nothing was found)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +50,7 @@ class AnswerFromPassages(Operator):
     title = "answer from passages"
     reads_any, writes = ("chunks", "nodes"), ("prompt", "answer")
 
-    form: str = param("numbered", "Prompt", FORM_HELP, choices=FORMS)
+    form: str = param("numbered", "Prompt", PASSAGE_FORM_HELP, choices=PASSAGE_PROMPT_FORMS)
     passages: int = param(
         0,
         "Passages at most",
@@ -62,54 +62,52 @@ class AnswerFromPassages(Operator):
     role: str = param(
         "answer", "Model", "The role or name of the chat model that answers.", chat=True
     )
-    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+    template: str = param("", "Own prompt", PASSAGE_TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template:
-            own_prompt(self.template, PLACES)
+            own_prompt(self.template, PASSAGE_PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = given(state)
-        found = found.head(self.passages or len(found))
-        texts = passage_texts(ctx.graph, found)
+        hits = retrieved_hits(state)
+        hits = hits.head(self.passages or len(hits))
+        texts = passage_texts(ctx.graph, hits)
         prompt_of = lambda count: self._messages(state.question, texts[:count])
         source = OWN_SOURCE if self.template else ""
         if not ctx.answering:
             sent = tuple(prompt_of(len(texts)))
             return state.replace(
-                prompt=Prompt(
-                    sent, 0, hits={found.kind: len(texts)} if texts else {}, source=source
-                )
+                prompt=Prompt(sent, 0, hits={hits.kind: len(texts)} if texts else {}, source=source)
             )
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
-        most = longest(state.question, self.max_tokens, chat.context)
-        shown, count, tokens = with_room(chat, prompt_of, len(texts), most)
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
+        prompt_messages, count, tokens = fit_prompt(chat, prompt_of, len(texts), reply_tokens)
         if count < len(texts):
             recorder.notes.append(
                 f"Only {count:,} of {len(texts):,} passages fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
         ctx.watch.report("Reading the passages")
-        reply = asked(chat, shown, ctx, recorder, most, "answer")
+        reply = request_reply(chat, prompt_messages, ctx, recorder, reply_tokens, "answer")
         prompt = Prompt(
-            tuple(shown),
+            tuple(prompt_messages),
             0,
             reply.tokens_in or tokens,
-            hits={found.kind: count} if count else {},
+            hits={hits.kind: count} if count else {},
             source=source,
         )
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 
     def _messages(self, question: Question, texts: list[str]) -> Messages:
-        shown = texts
+        passages = texts
         if self.form == "numbered":
-            shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
-        values = {"passages": "\n\n".join(shown) or NOTHING, "question": question.text}
+            passages = [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
+        values = {"passages": "\n\n".join(passages) or NO_PASSAGES, "question": question.text}
         if self.template:
-            return with_examples("passages", own_prompt(self.template, PLACES), 0, **values)
-        return messages("passages", self.form, question.abstract, **values)
+            return with_examples("passages", own_prompt(self.template, PASSAGE_PLACES), 0, **values)
+        return make_messages("passages", self.form, question.abstract, **values)
 
     def _answer(self, text: str, recorder: Recorder) -> str:
         """Return the reply, or after a thought the text behind "Answer:"."""
@@ -118,12 +116,12 @@ class AnswerFromPassages(Operator):
             if self.form == "thought":
                 recorder.notes.append("The reply has no “Answer:” and stands as it is.")
             return text.strip()
-        if reasoning := plain(thought.strip().removeprefix("Thought:")):
+        if reasoning := one_line(thought.strip().removeprefix("Thought:")):
             recorder.notes.append(f"Thought: {reasoning}")
         return answer.strip()
 
 
-def given(state: State) -> Ranking:
+def retrieved_hits(state: State) -> Ranking:
     """Return the retrieved chunks, or the nodes if there are no chunks."""
     if state.chunks is not None and (len(state.chunks) or state.nodes is None):
         return state.chunks

@@ -16,18 +16,23 @@ from scipy.sparse import csr_array
 from core.graph.names.word_index import words_of
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
-from core.operators.asking import SPARE, asked, unasked, with_room
-from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.length import longest
+from core.operators.answer_length import answer_length
+from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
+from core.operators.model_replies import (
+    CHAT_TEMPLATE_TOKENS,
+    fit_prompt,
+    request_reply,
+    skips_model_call,
+)
 from core.operators.texts.answer.generate import prompt_of
-from core.operators.texts.hits import DIGITS, tokens
-from core.operators.texts.tables import as_text, tables_of
+from core.operators.texts.hits import HIT_SCORE_DIGITS, count_tokens_roughly
+from core.operators.texts.tables import tables_of, text_of_tables
 from core.parameters import param
-from core.prompts import messages, plain
-from core.runtime.meter import Parts
-from core.types import ContextTable, Point, Prompt, State
+from core.prompts import make_messages, one_line
+from core.runtime.meter import PartsProgress
+from core.types import AnswerPoint, ContextTable, Prompt, State
 
-POINT = {
+POINT_SCHEMA = {
     "type": "object",
     "properties": {
         "description": {"type": "string", "maxLength": 400},
@@ -36,16 +41,21 @@ POINT = {
     "required": ["description", "score"],
     "additionalProperties": False,
 }
-SCHEMA = {
+POINTS_SCHEMA = {
     "type": "object",
-    "properties": {"points": {"type": "array", "maxItems": 5, "items": POINT}},
+    "properties": {"points": {"type": "array", "maxItems": 5, "items": POINT_SCHEMA}},
     "required": ["points"],
     "additionalProperties": False,
 }
-BEST = 100  # highest score of a point
+MAX_POINT_SCORE = 100  # highest score of a point
 # keys in the sizes of the two steps
-PARTS, UNREADABLE, NOT_REACHED, SHOWN = ("parts", "unreadable parts", "parts not reached", "points")
-PER_HELP = (
+PARTS_KEY, UNREADABLE_PARTS_KEY, PARTS_NOT_REACHED_KEY, POINTS_SHOWN_KEY = (
+    "parts",
+    "unreadable parts",
+    "parts not reached",
+    "points",
+)
+POINTS_PER_HELP = (
     "item: each report and each passage on its own (the paper); packed: as many together as "
     "`group` holds (the code)."
 )
@@ -82,10 +92,10 @@ class Points(Operator):
     stage = "refine"
     title = "points of each part"
     plain = "draws points from each"
-    reads_any, writes = ("tables", *HITS), ("points",)
+    reads_any, writes = ("tables", *HIT_FIELDS), ("points",)
     without_model = True
 
-    per: str = param("item", "Map over", PER_HELP, choices=("item", "packed"))
+    per: str = param("item", "Map over", POINTS_PER_HELP, choices=("item", "packed"))
     group: int = param(16384, "Tokens of a group", GROUP_HELP, low=20, high=1_000_000)
     max_tokens: int = param(256, "Longest reply", "In tokens.", low=1, high=8192)
     role: str = param(
@@ -93,38 +103,38 @@ class Points(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        tables = read_tables(state, ctx)
-        if unasked(ctx, recorder, "no point was noted"):
+        tables = tables_for_points(state, ctx)
+        if skips_model_call(ctx, recorder, "no point was noted"):
             return state.replace(points=None)
-        chat, points, unreadable, empty = ctx.models.chat(self.role), list[Point](), 0, 0
-        parts = list(_parts(tables, self, chat, state.question.text))
-        far = Parts(len(parts))
-        for number, part in enumerate(parts, 1):
+        chat, points, unreadable, empty = ctx.models.chat(self.role), list[AnswerPoint](), 0, 0
+        parts = list(_readable_parts(tables, self, chat, state.question.text))
+        progress = PartsProgress(len(parts))
+        for number, table_part in enumerate(parts, 1):
             ctx.watch.report(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
-            with far.part(number):
-                found = _read(
-                    asked(
+            with progress.part(number):
+                scored_texts = _read_points(
+                    request_reply(
                         chat,
-                        _part_messages(part, state.question.text),
+                        _part_messages(table_part, state.question.text),
                         ctx,
                         recorder,
                         self.max_tokens,
-                        schema=SCHEMA,
+                        schema=POINTS_SCHEMA,
                     ).text
                 )
             unreadable, empty = (
-                unreadable + (found is None),
-                empty + sum(not text for _, text in found or ()),
+                unreadable + (scored_texts is None),
+                empty + sum(not text for _, text in scored_texts or ()),
             )
             points += [
-                Point(score, text, part.kind, part.items)
-                for score, text in found or ()
+                AnswerPoint(score, text, table_part.kind, table_part.items)
+                for score, text in scored_texts or ()
                 if text and score > 0
             ]
             recorder.sizes |= {
-                PARTS: number,
-                UNREADABLE: unreadable,
-                NOT_REACHED: len(parts) - number,
+                PARTS_KEY: number,
+                UNREADABLE_PARTS_KEY: unreadable,
+                PARTS_NOT_REACHED_KEY: len(parts) - number,
             }
             recorder.so_far = state.replace(points=tuple(points))
         recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
@@ -153,7 +163,7 @@ class AnswerFromPoints(Operator):
     counts every hit that was read for the points.
 
     With `diversity` d points are picked one by one, by (1 - d) score/100 - d similarity, see
-    `diverse`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
+    `diversify_points`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
     The analysis leaves it to future work.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
@@ -181,45 +191,47 @@ class AnswerFromPoints(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        hits = prompt_of(state.question, read_tables(state, ctx)).hits
+        hits = prompt_of(state.question, tables_for_points(state, ctx)).hits
         if state.points is None:
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
-        best = diverse(state.points, self.diversity)
-        prompt_with = lambda count: _reduced(state.question.text, best[:count])
-        shown, chat = (
-            _within(best, self.room),
+        best_points = diversify_points(state.points, self.diversity)
+        prompt_with = lambda count: _reduce_prompt(state.question.text, best_points[:count])
+        n_shown, chat = (
+            _count_fitting_points(best_points, self.room),
             ctx.models.chat(self.role) if ctx.answering else None,
         )
-        most = longest(state.question, self.max_tokens, chat.context) if chat else 0
-        prompt, shown, _ = (
-            with_room(chat, prompt_with, shown, most) if chat else (prompt_with(shown), shown, 0)
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context) if chat else 0
+        prompt, n_shown, _ = (
+            fit_prompt(chat, prompt_with, n_shown, reply_tokens)
+            if chat
+            else (prompt_with(n_shown), n_shown, 0)
         )
-        recorder.sizes[SHOWN] = shown
+        recorder.sizes[POINTS_SHOWN_KEY] = n_shown
         state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
         if not chat:
             return state
-        if not best and self.empty == "nothing":
+        if not best_points and self.empty == "nothing":
             recorder.notes.append("No part gave a point, so there is no answer.")
             return state.replace(answer="")
-        if shown < len(best):
+        if n_shown < len(best_points):
             how = "best" if not self.diversity else "best and most different"
-            recorder.notes.append(f"Of {len(best):,} points the {how} {shown:,} had room.")
+            recorder.notes.append(f"Of {len(best_points):,} points the {how} {n_shown:,} had room.")
         ctx.watch.report("Answering from the points")
-        reply = asked(chat, prompt, ctx, recorder, most, "answer")
+        reply = request_reply(chat, prompt, ctx, recorder, reply_tokens, "answer")
         return state.replace(
             prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip()
         )
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:
         """Return the prompt of the first part, if no model noted points."""
-        first = next(
-            (_part(table, [0]) for table in read_tables(state, ctx)),
+        first_part = next(
+            (_table_part(table, [0]) for table in tables_for_points(state, ctx)),
             ContextTable("chunk", (), (), ()),
         )
-        return _part_messages(first, state.question.text)
+        return _part_messages(first_part, state.question.text)
 
 
-def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
+def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[AnswerPoint, ...]:
     """Return the points in the order in which they are picked.
 
     Each time the point with the largest (1 - d) score/100 - d s is picked. Here s is the largest
@@ -227,46 +239,51 @@ def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
     the larger score comes first, then the one noted first. With a diversity of 0 the order is
     (-score, order of notes).
 
-    >>> from core.operators.texts.answer.points import diverse
-    >>> from core.types import Point
+    >>> from core.operators.texts.answer.points import diversify_points
+    >>> from core.types import AnswerPoint
     >>> texts = {90: "Tim is lame.", 80: "Tim is lame.", 50: "Fred is merry."}
-    >>> points = [Point(score, text, "chunk", (0,)) for score, text in texts.items()]
+    >>> points = [AnswerPoint(score, text, "chunk", (0,)) for score, text in texts.items()]
     >>> (
-    ...     [point.score for point in diverse(points, 0)],
-    ...     [point.score for point in diverse(points, 0.5)],
+    ...     [point.score for point in diversify_points(points, 0)],
+    ...     [point.score for point in diversify_points(points, 0.5)],
     ... )
     ([90, 80, 50], [90, 50, 80])
     """
     ordered = sorted(points, key=lambda point: -point.score)
     if not diversity or len(ordered) < 2:
         return tuple(ordered)
-    known: dict[str, int] = {}
+    column_of_word: dict[str, int] = {}
     rows = [
-        sorted({known.setdefault(word.text, len(known)) for word in words_of(point.text)})
+        sorted(
+            {
+                column_of_word.setdefault(word.text, len(column_of_word))
+                for word in words_of(point.text)
+            }
+        )
         for point in ordered
     ]
     sizes = np.array([len(row) for row in rows])
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    shape = len(ordered), max(1, len(known))
+    shape = len(ordered), max(1, len(column_of_word))
     words = csr_array((np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts), shape)
     worth, nearest, picked = (
-        (1 - diversity) * np.array([point.score for point in ordered]) / BEST,
+        (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE,
         np.zeros(len(ordered)),
         list[int](),
     )
     for _ in ordered:
-        value = np.round(worth - diversity * nearest, DIGITS)
+        value = np.round(worth - diversity * nearest, HIT_SCORE_DIGITS)
         value[picked] = -np.inf
-        best = int(np.argmax(value))
-        picked.append(best)
-        common = np.zeros(max(1, len(known)))
-        common[rows[best]] = 1
+        best_row = int(np.argmax(value))
+        picked.append(best_row)
+        common = np.zeros(max(1, len(column_of_word)))
+        common[rows[best_row]] = 1
         shared = words @ common
-        nearest = np.maximum(nearest, shared / np.maximum(sizes + sizes[best] - shared, 1))
+        nearest = np.maximum(nearest, shared / np.maximum(sizes + sizes[best_row] - shared, 1))
     return tuple(ordered[place] for place in picked)
 
 
-def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
+def tables_for_points(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     """Return the tables on which points are noted.
 
     They are those of the state, else tables of all hits.
@@ -274,45 +291,48 @@ def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
 
 
-def _parts(
+def _readable_parts(
     tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str
 ) -> Iterator[ContextTable]:
     """Yield the parts to read, each within the model's context.
 
     A group that does not fit is halved, and a single row that does not fit is cut.
     """
-    room = chat.context - points.max_tokens - SPARE
-    waiting = list(_groups(tables, points.per, min(points.group, room)))
+    room = chat.context - points.max_tokens - CHAT_TEMPLATE_TOKENS
+    waiting = list(_row_groups(tables, points.per, min(points.group, room)))
     while waiting:
-        part = waiting.pop(0)
-        needed, half = chat.count_tokens(_part_messages(part, question)), len(part.items) // 2
+        table_part = waiting.pop(0)
+        needed, half = (
+            chat.count_tokens(_part_messages(table_part, question)),
+            len(table_part.items) // 2,
+        )
         if needed <= room:
-            yield part
+            yield table_part
         elif half:
             waiting[:0] = [
-                _part(part, list(range(half))),
-                _part(part, list(range(half, len(part.items)))),
+                _table_part(table_part, list(range(half))),
+                _table_part(table_part, list(range(half, len(table_part.items)))),
             ]
-        elif cut := _cut(part, room / needed):
+        elif cut := _cut_longest_cell(table_part, room / needed):
             waiting.insert(0, cut)
 
 
-def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
+def _row_groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
     """Yield single rows of the tables, or groups of at most `group` tokens."""
     for table in tables:
-        part: list[int] = []
-        used = 0
-        for place, row in enumerate(table.rows):
-            size = sum(map(tokens, row))
-            if part and (per == "item" or used + size > group):
-                yield _part(table, part)
-                part, used = [], 0
-            part, used = [*part, place], used + size
-        if part:
-            yield _part(table, part)
+        group_rows: list[int] = []
+        tokens_used = 0
+        for index, row in enumerate(table.rows):
+            size = sum(map(count_tokens_roughly, row))
+            if group_rows and (per == "item" or tokens_used + size > group):
+                yield _table_part(table, group_rows)
+                group_rows, tokens_used = [], 0
+            group_rows, tokens_used = [*group_rows, index], tokens_used + size
+        if group_rows:
+            yield _table_part(table, group_rows)
 
 
-def _cut(part: ContextTable, share: float) -> ContextTable | None:
+def _cut_longest_cell(part: ContextTable, share: float) -> ContextTable | None:
     """Return a part of one row with its longest cell cut.
 
     The cell keeps a little less than the given share. Returns None if nothing of the cell is left.
@@ -323,7 +343,7 @@ def _cut(part: ContextTable, share: float) -> ContextTable | None:
     return replace(part, rows=((*row[:longest], cell, *row[longest + 1 :]),)) if cell else None
 
 
-def _part(table: ContextTable, places: list[int]) -> ContextTable:
+def _table_part(table: ContextTable, places: list[int]) -> ContextTable:
     return replace(
         table,
         rows=tuple(table.rows[i] for i in places),
@@ -333,45 +353,45 @@ def _part(table: ContextTable, places: list[int]) -> ContextTable:
 
 
 def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
-    return messages(
-        "texts", "map", tables=as_text([part]) or "(nothing was found)", question=question
+    return make_messages(
+        "texts", "map", tables=text_of_tables([part]) or "(nothing was found)", question=question
     )
 
 
-def _reduced(question: str, points: tuple[Point, ...]) -> Messages:
+def _reduce_prompt(question: str, points: tuple[AnswerPoint, ...]) -> Messages:
     """Return the prompt that asks for an answer from these points."""
-    lines = "\n".join(f"- ({point.score}) {plain(point.text)}" for point in points)
-    return messages("texts", "reduce", points=lines or "(no point)", question=question)
+    lines = "\n".join(f"- ({point.score}) {one_line(point.text)}" for point in points)
+    return make_messages("texts", "reduce", points=lines or "(no point)", question=question)
 
 
-def _within(points: tuple[Point, ...], room: int) -> int:
+def _count_fitting_points(points: tuple[AnswerPoint, ...], room: int) -> int:
     """Return how many of the first points fit into so many tokens."""
-    used = list(accumulate(tokens(point.text) for point in points))
+    used = list(accumulate(count_tokens_roughly(point.text) for point in points))
     return sum(size <= room for size in used)
 
 
-def _read(text: str) -> list[tuple[int, str]] | None:
+def _read_points(text: str) -> list[tuple[int, str]] | None:
     """Return the scores and texts of the points in a reply, or None.
 
     None means that the reply is no such JSON. A point without a text has an empty one. A point
     without a score counts 1 (Microsoft's rule).
     """
-    found = json_reply(text, ("points",))
-    if found is None or not isinstance(found.value["points"], list):
+    reply_fields = json_reply(text, ("points",))
+    if reply_fields is None or not isinstance(reply_fields.value["points"], list):
         return None
     points = [
         point if isinstance(point, dict) else {"description": point}
-        for point in found.value["points"]
+        for point in reply_fields.value["points"]
     ]
     texts = (point.get("description") for point in points)
     return [
-        (_score(point.get("score")), text.strip() if isinstance(text, str) else "")
+        (_point_score(point.get("score")), text.strip() if isinstance(text, str) else "")
         for point, text in zip(points, texts)
     ]
 
 
-def _score(value: Any) -> int:
+def _point_score(value: Any) -> int:
     try:
-        return min(BEST, int(1 if value is None else value))
+        return min(MAX_POINT_SCORE, int(1 if value is None else value))
     except (ValueError, TypeError, OverflowError):
         return 1

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.models.base import Chat, Messages
-from core.operators.asking import asked, with_room
+from core.operators.answer_length import answer_length
 from core.operators.base import Context, Operator, Recorder
-from core.operators.length import longest
+from core.operators.model_replies import fit_prompt, request_reply
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import make_messages
 from core.types import Prompt, State
 
-NONE = "(none)"
+NO_EVIDENCE = "(none)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,10 +59,18 @@ class AnswerFromEvidence(Operator):
             dict(question=state.question.text),
         )
         if not ctx.answering:
-            shown = dict(paths=_list(paths), relations=_list(relations), thought=NONE)
+            evidence_texts = dict(
+                paths=_bullet_list(paths), relations=_bullet_list(relations), thought=NO_EVIDENCE
+            )
             return state.replace(
                 prompt=Prompt(
-                    messages("evidence", "answer", state.question.abstract, **shown, **asked_text),
+                    make_messages(
+                        "evidence",
+                        "answer",
+                        state.question.abstract,
+                        **evidence_texts,
+                        **asked_text,
+                    ),
                     len(paths),
                     hits=hits,
                 )
@@ -72,18 +80,22 @@ class AnswerFromEvidence(Operator):
             paths=self._digested("paths", paths, chat, ctx, recorder),
             relations=self._digested("relations", relations, chat, ctx, recorder),
         )
-        thought = self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NONE
+        thought = (
+            self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NO_EVIDENCE
+        )
         ctx.watch.report("Answering from the evidence")
-        most, abstract = (
-            longest(state.question, self.max_tokens, chat.context),
+        reply_tokens, abstract = (
+            answer_length(state.question, self.max_tokens, chat.context),
             state.question.abstract,
         )
-        prompt, tokens = _within(
+        prompt, tokens = _fit_whole_prompt(
             chat,
-            messages("evidence", "answer", abstract, **evidence, **asked_text, thought=thought),
-            most,
+            make_messages(
+                "evidence", "answer", abstract, **evidence, **asked_text, thought=thought
+            ),
+            reply_tokens,
         )
-        reply = asked(chat, prompt, ctx, recorder, most, "answer")
+        reply = request_reply(chat, prompt, ctx, recorder, reply_tokens, "answer")
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 
@@ -96,12 +108,14 @@ class AnswerFromEvidence(Operator):
         the reply is empty.
         """
         if not self.sentences or not lines:
-            return _list(lines)
+            return _bullet_list(lines)
         ctx.watch.report(f"Putting {what} into sentences")
-        prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]))
-        text = asked(
+        prompt = lambda count: make_messages(
+            "evidence", "sentences", facts=_bullet_list(lines[:count])
+        )
+        text = request_reply(
             chat,
-            with_room(chat, prompt, len(lines), self.max_tokens)[0],
+            fit_prompt(chat, prompt, len(lines), self.max_tokens)[0],
             ctx,
             recorder,
             self.max_tokens,
@@ -110,19 +124,23 @@ class AnswerFromEvidence(Operator):
             recorder.notes.append(
                 f"The model put the {what} into no sentence; they stand as they are."
             )
-        return text or _list(lines)
+        return text or _bullet_list(lines)
 
     def _thought(self, chat: Chat, fields: dict[str, str], ctx: Context, recorder: Recorder) -> str:
         ctx.watch.report("Thinking step by step")
-        prompt, _ = _within(chat, messages("evidence", "think", **fields), self.max_tokens)
-        return asked(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NONE
+        prompt, _ = _fit_whole_prompt(
+            chat, make_messages("evidence", "think", **fields), self.max_tokens
+        )
+        return (
+            request_reply(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NO_EVIDENCE
+        )
 
 
-def _list(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {' '.join(line.split())}" for line in lines) or NONE
+def _bullet_list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {' '.join(line.split())}" for line in lines) or NO_EVIDENCE
 
 
-def _within(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
+def _fit_whole_prompt(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
     """Return a prompt and its tokens; raises BadInput if it does not fit."""
-    shown, _, tokens = with_room(chat, lambda _: prompt, 0, max_tokens)
+    shown, _, tokens = fit_prompt(chat, lambda _: prompt, 0, max_tokens)
     return shown, tokens

@@ -12,9 +12,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from core.corpus.indexes import files, opening
-from core.corpus.indexes.assembling import RELATED
-from core.corpus.indexes.pickled import Thing, plain
+from core.corpus.indexes import files, opened_indexes
+from core.corpus.indexes.index_assembly import UNNAMED_RELATION_LABEL
+from core.corpus.indexes.pickled_data import InertObject, read_pickle
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_from
 
@@ -45,7 +45,7 @@ def test_a_folder_of_fast_graphrag():
     }
     assert len(edges_of(opened)) == 5
     assert edges_of(opened)[frozenset(("BO HOLM", "VARNA"))] == (
-        RELATED,
+        UNNAMED_RELATION_LABEL,
         "Bo Holm was born in Varna.",
         "",
         1.0,
@@ -64,15 +64,15 @@ def test_plain_values_are_what_unpickling_gives(protocol):
     }
     # before, bytes are what a function would make of a text
     value |= {"bytes": b"y\xff"} if protocol > 2 else {}
-    assert plain(pickle.dumps(value, protocol), "x.pkl") == value
+    assert read_pickle(pickle.dumps(value, protocol), "x.pkl") == value
 
 
 @pytest.mark.parametrize("protocol", range(3, 6))
 def test_objects_are_described_and_not_made(protocol):
-    found = plain(pickle.dumps([date(2020, 1, 2), OrderedDict(a=1)], protocol), "x.pkl")
+    found = read_pickle(pickle.dumps([date(2020, 1, 2), OrderedDict(a=1)], protocol), "x.pkl")
     assert [one.name for one in found] == ["datetime.date", "collections.OrderedDict"]
-    assert all(isinstance(one, Thing) for one in found)
-    scalar = plain(pickle.dumps(np.int64(-5), protocol), "x.pkl")
+    assert all(isinstance(one, InertObject) for one in found)
+    scalar = read_pickle(pickle.dumps(np.int64(-5), protocol), "x.pkl")
     assert scalar.name.endswith(".multiarray.scalar") and scalar.given[-1] == b"\xfb" + b"\xff" * 7
 
 
@@ -81,7 +81,7 @@ def test_objects_are_described_and_not_made(protocol):
 def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
     name = getattr(asked, "__name__", "system")
     with pytest.raises(BadInput, match=f"x.pkl asks for .*{name}"):
-        plain(pickle.dumps([asked], protocol), "x.pkl")
+        read_pickle(pickle.dumps([asked], protocol), "x.pkl")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
 )
 def test_damaged_files_are_refused(data):
     with pytest.raises(BadInput, match="x.pkl"):
-        plain(data, "x.pkl")
+        read_pickle(data, "x.pkl")
 
 
 # Pairs of pairs, each hashed twice by the next: hashing the key takes 2 to the power of 120 steps.
@@ -124,15 +124,15 @@ HASH = (
     ids=["hash", "steps", "memo", "length"],
 )
 def test_files_that_take_time_and_memory_without_end(tmp_path, monkeypatch, data, said):
-    monkeypatch.setattr(opening, "LEAST_SECONDS", 3.0)
+    monkeypatch.setattr(opened_indexes, "MIN_INDEX_SECONDS", 3.0)
     folder = shutil.copytree(FAST, tmp_path / "endless")
     (folder / "chunks_kv_data.pkl").write_bytes(data)
     with pytest.raises(BadInput, match=said):
-        opening.look(folder)
+        opened_indexes.preview_index(folder)
 
 
 def test_a_text_that_all_share_is_counted_for_each(monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MAX_INDEX_FILE_BYTES", 1_000_000)
     shared = "x" * 10_000
     with pytest.raises(BadInput, match="holds more than 1 MB of text"):
         files.check_weight("g.pkl", [[shared] * 101])

@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
-from core.corpus.indexes.files import files_of, json_of, keyed
-from core.corpus.indexes.tools import TOOLS, recognised
+from core.corpus.indexes.files import files_at_path, read_index_json, read_keyed_json
+from core.corpus.indexes.tools import TOOLS, recognise_tool
 from core.errors import BadInput
-from core.io.files import OnDisk
+from core.io.files import DiskFile
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.notes import NoteWith
 
@@ -24,7 +24,7 @@ def filled(folder):
 
 
 def found_in(path):
-    return recognised(files_of(path)[0], path.name)
+    return recognise_tool(files_at_path(path)[0], path.name)
 
 
 def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
@@ -35,8 +35,10 @@ def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
         for name in NAMES:
             packed.writestr(f"project/output/{name}", b"")
         packed.writestr("../outside.parquet", b"")
-    files, notes = files_of(tmp_path / "project.zip")
-    assert recognised(files, "project.zip")[0] == "graphrag" and "outside" not in str(sorted(files))
+    files, notes = files_at_path(tmp_path / "project.zip")
+    assert recognise_tool(files, "project.zip")[0] == "graphrag" and "outside" not in str(
+        sorted(files)
+    )
     assert notes == [NoteWith("project.zip", "../outside.parquet")]
 
 
@@ -49,7 +51,7 @@ def test_what_is_no_index_says_what_was_looked_for(tmp_path):
         found_in(tmp_path)
     assert all(tool.title in str(said.value) for tool in TOOLS.values())
     with pytest.raises(BadInput, match="There is no folder or file"):
-        files_of(tmp_path / "missing")
+        files_at_path(tmp_path / "missing")
 
 
 def test_two_indexes_in_one_folder_are_named(tmp_path):
@@ -68,14 +70,14 @@ def test_links_are_not_followed(tmp_path):
     (folder / "inner").symlink_to(outside)
     for name in NAMES:
         (folder / name).symlink_to(outside / name)
-    files, notes = files_of(folder)
+    files, notes = files_at_path(folder)
     assert files == {} and notes == [NoteWith("links", 4, "entities.parquet")]
 
 
 def test_a_folder_of_too_many_files_is_not_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.corpus.indexes.files.MOST_FILES", 3)
+    monkeypatch.setattr("core.corpus.indexes.files.MAX_INDEX_FILES", 3)
     with pytest.raises(BadInput, match="more than 3 files"):
-        files_of(filled(tmp_path / "a" / "b").parent)
+        files_at_path(filled(tmp_path / "a" / "b").parent)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +93,12 @@ def test_a_folder_of_too_many_files_is_not_searched(tmp_path, monkeypatch):
 def test_json_that_is_something_else_is_refused(content, said, tmp_path):
     (tmp_path / "kv.json").write_bytes(content)
     with pytest.raises(BadInput, match=f"kv.json.*{said}"):
-        keyed(OnDisk(tmp_path / "kv.json"))
+        read_keyed_json(DiskFile(tmp_path / "kv.json"))
 
 
 def test_json_of_a_byte_order_mark_is_read(tmp_path):
     (tmp_path / "a.json").write_bytes(b'\xef\xbb\xbf{"a": {"b": 1}}')
-    assert json_of(OnDisk(tmp_path / "a.json")) == {"a": {"b": 1}}
+    assert read_index_json(DiskFile(tmp_path / "a.json")) == {"a": {"b": 1}}
 
 
 def test_the_recorded_folders_are_each_of_one_tool():

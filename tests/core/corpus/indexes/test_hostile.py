@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.corpus.indexes.assembling import assembled
-from core.corpus.indexes.opening import MOST_MEMORY
+from core.corpus.indexes.index_assembly import assemble_index
+from core.corpus.indexes.opened_indexes import MAX_INDEX_MEMORY_BYTES
 from core.corpus.indexes.tools import TOOLS
-from core.corpus.readers.packed import Held
+from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput, HopscopeError
-from core.runtime.subprocess_worker import Ended, Worker
+from core.runtime.subprocess_worker import Worker, WorkerEndedError
 from core.watch import NO_WATCH
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
@@ -53,12 +53,12 @@ PIECES = st.sampled_from(
 @pytest.fixture(scope="module")
 def worker():
     """A process as the one that reads indexes, whose pickles may ask for all memory."""
-    with Worker(MOST_MEMORY) as worker:
+    with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         yield worker
 
 
 def index_of(tool, files, watch):
-    return TOOLS[tool].read({name: Held(name, content) for name, content in files.items()})
+    return TOOLS[tool].read({name: MemoryFile(name, content) for name, content in files.items()})
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -76,9 +76,9 @@ def test_spoiled_files_give_a_sentence_or_a_graph(worker, data):
         )
     try:
         index = worker.do(index_of, tool, files, watch=NO_WATCH)
-        opened = assembled(index, tool, "spoiled")
+        opened = assemble_index(index, tool, "spoiled")
     except HopscopeError as error:
-        assert isinstance(error, Ended) or type(error) in (BadInput, HopscopeError)
+        assert isinstance(error, WorkerEndedError) or type(error) in (BadInput, HopscopeError)
         assert str(error)
     else:
         columns = opened.graph.columns
@@ -131,10 +131,10 @@ def test_values_of_another_kind_give_a_sentence_or_a_graph(data):
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = data.draw(VALUE)
-    files = {other: Held(other, content) for other, content in FILES[tool].items()} | {
-        name: Held(name, json.dumps(whole).encode())
+    files = {other: MemoryFile(other, content) for other, content in FILES[tool].items()} | {
+        name: MemoryFile(name, json.dumps(whole).encode())
     }
     try:
-        assert assembled(TOOLS[tool].read(files), tool, "spoiled").documents
+        assert assemble_index(TOOLS[tool].read(files), tool, "spoiled").documents
     except BadInput as error:
         assert str(error)

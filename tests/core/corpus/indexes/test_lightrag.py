@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from core.corpus.indexes.assembling import RELATED
+from core.corpus.indexes.index_assembly import UNNAMED_RELATION_LABEL
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import (
     HARBOUR,
@@ -53,7 +53,7 @@ def test_a_folder_of_lightrag():
     relations = edges_of(opened)
     assert len(relations) == 5
     assert relations[frozenset(("Ann Lee", "Varna"))] == (
-        RELATED,
+        UNNAMED_RELATION_LABEL,
         "Ann Lee built the harbour of Varna.",
         "building, harbour",
         1.0,
@@ -91,7 +91,7 @@ def test_a_folder_of_nano_graphrag():
         [0, 2],
     )
     assert edges_of(opened)[frozenset(("BO HOLM", "MARIE"))] == (
-        RELATED,
+        UNNAMED_RELATION_LABEL,
         "Bo Holm is the captain of the Marie.",
         "",
         9.0,

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.corpus.indexes.assembling import RELATED, assembled
-from core.corpus.indexes.files import files_of
-from core.corpus.indexes.microsoft import read
+from core.corpus.indexes.files import files_at_path
+from core.corpus.indexes.index_assembly import UNNAMED_RELATION_LABEL, assemble_index
+from core.corpus.indexes.microsoft import read_index
 from core.errors import BadInput
 from tests.core.corpus.indexes import kit
 from tests.core.corpus.indexes.kit import RECORDED
@@ -122,7 +122,7 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
 
 
 def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
-    opened = assembled(index_in(REAL), "graphrag", "dulce")
+    opened = assemble_index(index_in(REAL), "graphrag", "dulce")
     graph, columns = opened.graph, opened.graph.columns
     assert (graph.n_nodes, graph.n_edges, len(columns.chunks), len(columns.communities)) == (
         8,
@@ -138,7 +138,7 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
     assert columns.chunks.texts("id") == [
         "dulce.txt#graphrag-0",
         "dulce.txt#graphrag-1",
-    ] and graph.relation_names == (RELATED,)
+    ] and graph.relation_names == (UNNAMED_RELATION_LABEL,)
     node = graph.names(range(8)).index("JORDAN HAYES")
     assert columns.nodes.lists("chunks")[node].tolist() == [0, 1]
     parents, titles = (
@@ -166,8 +166,8 @@ def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
         "8": "0",
     }
     assert (
-        assembled(earlier, "graphrag", "dulce").graph.digest
-        == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+        assemble_index(earlier, "graphrag", "dulce").graph.digest
+        == assemble_index(index_in(REAL), "graphrag", "dulce").graph.digest
     )
 
 
@@ -180,8 +180,8 @@ def test_text_units_of_version_2_name_a_list_of_documents(tmp_path):
     )
     assert second.form == "version 2"
     assert (
-        assembled(second, "graphrag", "dulce").graph.digest
-        == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+        assemble_index(second, "graphrag", "dulce").graph.digest
+        == assemble_index(index_in(REAL), "graphrag", "dulce").graph.digest
     )
 
 
@@ -202,7 +202,7 @@ def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
         index_in(folder)
     (folder / "relationships.parquet").write_bytes(b"")
     with pytest.raises(BadInput, match="relationships.parquet is damaged"):
-        read(files_of(folder)[0])
+        read_index(files_at_path(folder)[0])
 
 
 def test_values_that_are_none_or_no_number_are_empty(tmp_path):
@@ -231,7 +231,7 @@ def test_values_that_are_none_or_no_number_are_empty(tmp_path):
         found.relations[0].weight,
         found.documents,
     ) == ("", (), 1.0, [])
-    opened = assembled(found, "graphrag", "bare")
+    opened = assemble_index(found, "graphrag", "bare")
     assert [(one.id, one.text) for one in opened.documents] == [
         ("t", "Ann.")
     ] and opened.graph.columns.chunks.texts("id") == ["t"]

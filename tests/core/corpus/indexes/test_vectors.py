@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.corpus.indexes.microsoft import UNREADABLE, read
+from core.corpus.indexes.microsoft import LANCEDB_ADVICE, read_index
 from core.corpus.indexes.vectors import (
     IndexVectors,
     hnsw_vectors,
@@ -19,7 +19,7 @@ from core.corpus.indexes.vectors import (
     nano_vectors,
     parquet_vectors,
 )
-from core.corpus.readers.packed import Held
+from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED, index_in, nodes_of, opened_from
 
@@ -53,7 +53,8 @@ def test_lightrag_has_those_of_chunks_and_relations_too():
 
 def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
     files = {
-        file.name: Held(file.name, file.read_bytes()) for file in (RECORDED / "graphrag").iterdir()
+        file.name: MemoryFile(file.name, file.read_bytes())
+        for file in (RECORDED / "graphrag").iterdir()
     }
     ids = pq.read_table(RECORDED / "graphrag" / "entities.parquet")
     first = ids.slice(0, 1).to_pylist()[0]
@@ -63,15 +64,18 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
     )
     # versions 1 and 2, and 3
     for name in ("embeddings.entity.description.parquet", "embeddings.entity_description.parquet"):
-        (found,) = read(
-            files | {name: Held(name, (tmp_path / "some.parquet").read_bytes())}
+        (found,) = read_index(
+            files | {name: MemoryFile(name, (tmp_path / "some.parquet").read_bytes())}
         ).vectors
         assert (found.of, found.keys[0]) == ("nodes", first["title"])
         assert found.texts[0] == f"{first['title']}:{first['description']}" and found.matrix[
             0
         ].tolist() == [3.0, 4.0]
-    assert not read(files).vectors and UNREADABLE not in read(files).notes
-    assert UNREADABLE in read(files | {"lancedb/x.lance/data/1.lance": Held("1.lance", b"")}).notes
+    assert not read_index(files).vectors and LANCEDB_ADVICE not in read_index(files).notes
+    assert (
+        LANCEDB_ADVICE
+        in read_index(files | {"lancedb/x.lance/data/1.lance": MemoryFile("1.lance", b"")}).notes
+    )
 
 
 def test_an_item_that_several_vectors_belong_to_has_none():
@@ -89,13 +93,13 @@ def test_an_item_that_several_vectors_belong_to_has_none():
     assert item_vectors(found, {}, 5) is None
 
 
-def nano(**changes) -> Held:
+def nano(**changes) -> MemoryFile:
     content = {
         "embedding_dim": 2,
         "data": [{"__id__": "a"}],
         "matrix": base64.b64encode(np.array([1, 2], np.float32).tobytes()).decode(),
     }
-    return Held("vdb.json", json.dumps(content | changes).encode())
+    return MemoryFile("vdb.json", json.dumps(content | changes).encode())
 
 
 def test_damaged_files_are_refused():
@@ -117,7 +121,7 @@ def test_damaged_files_are_refused():
     whole = (RECORDED / "fast-graphrag" / "entities_hnsw_index_384.bin").read_bytes()
     for data in (b"", whole[:200], whole[:8] + b"\xff" * 40 + whole[48:]):
         with pytest.raises(BadInput, match="damaged or no file of hnswlib"):
-            hnsw_vectors(Held("x.bin", data))
+            hnsw_vectors(MemoryFile("x.bin", data))
 
 
 def test_vectors_of_unequal_lengths_are_refused(tmp_path):
@@ -126,7 +130,7 @@ def test_vectors_of_unequal_lengths_are_refused(tmp_path):
     )
     with pytest.raises(BadInput, match="does not hold vectors of one length under “embedding”"):
         parquet_vectors(
-            Held("e.parquet", (tmp_path / "e.parquet").read_bytes()),
+            MemoryFile("e.parquet", (tmp_path / "e.parquet").read_bytes()),
             "nodes",
             ("id", "embedding"),
             lambda id: (id, id),

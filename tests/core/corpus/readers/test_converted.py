@@ -15,18 +15,18 @@ import pytest
 from pptx.util import Inches
 
 from core.corpus.readers import read_files
-from core.corpus.readers.epub import epub
-from core.corpus.readers.mail import mail
-from core.corpus.readers.notebook import notebook
-from core.corpus.readers.office import slides, workbook
-from core.corpus.readers.options import Options
+from core.corpus.readers.epub import read_epub
+from core.corpus.readers.mail import read_mail
+from core.corpus.readers.notebook import read_notebook
+from core.corpus.readers.office import read_slides, read_workbook
+from core.corpus.readers.options import ReadingOptions
 from core.errors import BadInput
 from tests.notes import NoteWith
 
 
 def read(of, name, data, columns=None):
     notes: list[str] = []
-    return of(name, data, note=notes.append, options=Options(columns or {})), notes
+    return of(name, data, note=notes.append, options=ReadingOptions(columns or {})), notes
 
 
 def sheets(**of: list[list]) -> openpyxl.Workbook:
@@ -54,13 +54,13 @@ def test_a_workbook_with_a_column_of_texts_is_a_document_a_row():
             [9, "Three", None],
         ]
     )
-    documents, notes = read(workbook, "a.xlsx", saved(book))
+    documents, notes = read(read_workbook, "a.xlsx", saved(book))
     assert [(one.id, one.title, one.text) for one in documents] == [
         ("a.xlsx:1", "One", "The first."),
         ("a.xlsx:2", "Two", "The second."),
     ]
     assert notes == [NoteWith("a.xlsx", 1, "row", "“Text”", "left out")]
-    documents, _ = read(workbook, "a.xlsx", saved(book), {"text": "Subject", "id": "No"})
+    documents, _ = read(read_workbook, "a.xlsx", saved(book), {"text": "Subject", "id": "No"})
     assert [(one.id, one.text) for one in documents] == [
         ("a.xlsx:7", "One"),
         ("a.xlsx:2", "Two"),
@@ -74,7 +74,7 @@ def test_rows_of_several_sheets_have_them_in_their_ids():
         June=[["id", "text"], [1, "Two."]],
         Sums=[["month", "sum"], ["May", 3]],
     )
-    documents, notes = read(workbook, "a.xlsx", saved(book))
+    documents, notes = read(read_workbook, "a.xlsx", saved(book))
     assert [(one.id, one.text, one.source) for one in documents] == [
         ("a.xlsx:May:1", "One.", "a.xlsx"),
         ("a.xlsx:June:1", "Two.", "a.xlsx"),
@@ -92,7 +92,7 @@ def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
         ],
         Ports=[["Oslo"]],
     )
-    (document,), notes = read(workbook, "a.xlsx", saved(book))
+    (document,), notes = read(read_workbook, "a.xlsx", saved(book))
     assert document.text == "Ship | Tons | Built\nHeron | 198 | 1871-05-03\nGull | 1.5\nOslo"
     assert [(document.text[at:][:4], label) for at, label in document.places] == [
         ("Ship", "Ships"),
@@ -104,7 +104,7 @@ def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
 def test_hidden_sheets_and_formulas_without_results_are_said():
     book = sheets(Open=[["a"], ["=1+1"]], Secret=[["b"]])
     book["Secret"].sheet_state = "hidden"
-    (document,), notes = read(workbook, "a.xlsx", saved(book))
+    (document,), notes = read(read_workbook, "a.xlsx", saved(book))
     assert document.text == "a\nb" and notes[:2] == [
         NoteWith("a.xlsx", 1, "hidden sheet", "Secret"),
         NoteWith("a.xlsx", 1, "formula", "left out"),
@@ -120,7 +120,10 @@ def test_a_sheet_that_states_less_than_it_holds_is_read_whole():
                 part,
                 held.replace(b'ref="A1:A3"', b'ref="A1"') if part.endswith("sheet1.xml") else held,
             )
-    assert [one.text for one in read(workbook, "a.xlsx", out.getvalue())[0]] == ["One.", "Two."]
+    assert [one.text for one in read(read_workbook, "a.xlsx", out.getvalue())[0]] == [
+        "One.",
+        "Two.",
+    ]
 
 
 def test_slides_are_places_with_their_notes_tables_and_groups():
@@ -135,7 +138,7 @@ def test_slides_are_places_with_their_notes_tables_and_groups():
         cells.cell(at // 2, at % 2).text = text
     first.notes_slide.notes_text_frame.text = "Say who built it."
     shown.slides.add_slide(shown.slide_layouts[6])
-    (document,), notes = read(slides, "a.pptx", saved(shown))
+    (document,), notes = read(read_slides, "a.pptx", saved(shown))
     assert (
         document.text
         == "The harbour\nBuilt in 1871.\nIn a group.\nShip | Tons\nHeron | 198\nSay who built it."
@@ -174,7 +177,7 @@ def test_a_book_is_read_in_the_order_of_reading():
         "cover": "<img src='x'/>",
         "lost": "<p>Not in it.</p>",
     }
-    (document,), notes = read(epub, "a.epub", book(pages, ["cover", "one", "two", "gone"]))
+    (document,), notes = read(read_epub, "a.epub", book(pages, ["cover", "one", "two", "gone"]))
     assert document.text == "First\nHeron <b>.\nSecond\nGull." and document.title == "The harbour"
     assert [(document.text[at:][:6].strip(), label) for at, label in document.places] == [
         ("First", "First"),
@@ -186,7 +189,7 @@ def test_a_book_is_read_in_the_order_of_reading():
 def test_a_book_that_is_locked_says_so():
     locked = '<encryption xmlns:enc="x"><enc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></encryption>'
     with pytest.raises(BadInput, match="locked by its publisher"):
-        epub("a.epub", book({"one": "<p>x</p>"}, ["one"], encryption=locked))
+        read_epub("a.epub", book({"one": "<p>x</p>"}, ["one"], encryption=locked))
 
 
 def letter(text: str = "", page: str = "", **attached: bytes) -> bytes:
@@ -210,7 +213,7 @@ def letter(text: str = "", page: str = "", **attached: bytes) -> bytes:
 
 def test_a_mail_is_its_head_and_its_text_with_attachments_named():
     (document,), notes = read(
-        mail, "a.eml", letter("The Heron, à Genève.\n", "<p>no</p>", list=b"x", map=b"y")
+        read_mail, "a.eml", letter("The Heron, à Genève.\n", "<p>no</p>", list=b"x", map=b"y")
     )
     assert document.title == "Ships in May" and document.text.startswith(
         "From: Zoé <zoe@x.org>\nTo: bo@x.org\n"
@@ -220,13 +223,15 @@ def test_a_mail_is_its_head_and_its_text_with_attachments_named():
 
 
 def test_a_mail_that_is_a_page_is_read_as_one():
-    (document,), notes = read(mail, "a.eml", letter(page="<style>p{}</style><p>One &amp; two</p>"))
+    (document,), notes = read(
+        read_mail, "a.eml", letter(page="<style>p{}</style><p>One &amp; two</p>")
+    )
     assert document.text.endswith("\n\nOne & two") and notes == []
 
 
 def test_a_mail_in_an_unknown_encoding_is_said():
     raw = b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
-    (document,), notes = read(mail, "a.eml", raw)
+    (document,), notes = read(read_mail, "a.eml", raw)
     assert (
         document.title == "Café"
         and document.text.endswith("One\ufffd.")
@@ -245,7 +250,7 @@ def test_a_notebook_is_markdown_with_its_code():
         cell("code", " "),
     ]
     held = {"cells": cells, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}
-    (document,), notes = read(notebook, "a.ipynb", json.dumps(held).encode())
+    (document,), notes = read(read_notebook, "a.ipynb", json.dumps(held).encode())
     assert (
         document.text == "# Harbour\nText.\n\n```python\nx = 1\nx\n```"
         and document.title == "Harbour"
@@ -263,7 +268,10 @@ def test_a_notebook_is_markdown_with_its_code():
             }
         ]
     }
-    assert read(notebook, "a.ipynb", json.dumps(old).encode())[0][0].text == "## Old\n\n```\ny\n```"
+    assert (
+        read(read_notebook, "a.ipynb", json.dumps(old).encode())[0][0].text
+        == "## Old\n\n```\ny\n```"
+    )
 
 
 @pytest.mark.parametrize(
@@ -298,18 +306,19 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path, name, data, sentence):
 @pytest.mark.parametrize(
     "of, name, data",
     [
-        (workbook, "a.xlsx", saved(sheets(A=[["x"]]))),
-        (epub, "a.epub", book({"a": "<p>x</p>"}, ["a"])),
+        (read_workbook, "a.xlsx", saved(sheets(A=[["x"]]))),
+        (read_epub, "a.epub", book({"a": "<p>x</p>"}, ["a"])),
     ],
 )
 def test_one_that_would_unpack_to_too_much_is_refused(of, name, data, monkeypatch):
-    monkeypatch.setattr("core.corpus.readers.word.MAX_BYTES", 100)
+    monkeypatch.setattr("core.corpus.readers.word.MAX_UNPACKED_BYTES", 100)
     with pytest.raises(BadInput, match=f"{name} unpacks to more than"):
         of(name, data)
 
 
 @pytest.mark.parametrize(
-    "of, name, package", [(workbook, "a.xlsx", "openpyxl"), (slides, "a.pptx", "python-pptx")]
+    "of, name, package",
+    [(read_workbook, "a.xlsx", "openpyxl"), (read_slides, "a.pptx", "python-pptx")],
 )
 def test_a_library_that_is_not_installed_is_named(of, name, package, monkeypatch):
     real = builtins.__import__

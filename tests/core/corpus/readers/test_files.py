@@ -9,10 +9,10 @@ import zipfile
 
 import pytest
 
-from core.corpus import write
-from core.corpus.chunks import by_tokens
+from core.corpus import write_corpus
+from core.corpus.chunks import chunk_by_tokens
 from core.corpus.readers import read_files
-from core.errors import BadInput, Cancelled
+from core.errors import BadInput, RunCancelled
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, made_pdf, saved
 from tests.notes import NoteWith
@@ -56,7 +56,7 @@ def test_a_zip_of_the_folder_gives_the_same_documents(folder, tmp_path):
 def test_no_order_of_files_tells(folder, tmp_path):
     files = [folder / "a.txt", folder / "d.pdf", folder / "f.csv"]
     forward, backward = (
-        write(tmp_path / name, read_files(order).documents)
+        write_corpus(tmp_path / name, read_files(order).documents)
         for name, order in (("x", files), ("y", files[::-1]))
     )
     assert forward.digest == backward.digest
@@ -139,11 +139,11 @@ def test_a_zip_that_is_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeyp
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(4):
             archive.writestr(f"{number}.txt", b"0" * (1 << 20))
-    monkeypatch.setattr("core.corpus.readers.packed.MOST_TOGETHER", 3 << 20)
+    monkeypatch.setattr("core.corpus.readers.file_sources.MAX_ZIP_BYTES", 3 << 20)
     with pytest.raises(BadInput, match="bomb.zip would unpack to more than 3 MB"):
         read_files([tmp_path / "bomb.zip"])
-    monkeypatch.setattr("core.corpus.readers.packed.MOST_TOGETHER", 8 << 20)
-    monkeypatch.setattr("core.corpus.readers.files.MOST_TEXT", 1 << 19)
+    monkeypatch.setattr("core.corpus.readers.file_sources.MAX_ZIP_BYTES", 8 << 20)
+    monkeypatch.setattr("core.corpus.readers.files.MAX_TEXT_BYTES", 1 << 19)
     with pytest.raises(BadInput, match="0.txt holds more than 1 MB"):
         read_files([tmp_path / "bomb.zip"])
     (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"0" * (1 << 20)))
@@ -203,16 +203,16 @@ def test_reading_tells_how_far_it_is_and_can_be_cancelled(folder):
     assert [share for _, share in heard] == sorted(share for _, share in heard)
 
     def cancelled():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         read_files([folder], watch=Watch(cancelled))
 
 
 def test_a_corpus_of_one_chinese_sentence_is_one_chunk(tmp_path):
     (tmp_path / "一.txt").write_text("天气很好。", "utf-8")
-    corpus = write(tmp_path / "one", read_files([tmp_path / "一.txt"]).documents)
-    chunks = by_tokens(corpus)
+    corpus = write_corpus(tmp_path / "one", read_files([tmp_path / "一.txt"]).documents)
+    chunks = chunk_by_tokens(corpus)
     assert (chunks.texts("id"), chunks.texts("text"), chunks.numbers("tokens").tolist()) == (
         ["一.txt"],
         ["天气很好。"],
@@ -224,5 +224,5 @@ def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
     line = "A line of ordinary words, some 60 characters long in all.\n"
     (tmp_path / "large.txt").write_text(line * 180_000)
     begun = time.process_time()
-    corpus = write(tmp_path / "large", read_files([tmp_path / "large.txt"]).documents)
+    corpus = write_corpus(tmp_path / "large", read_files([tmp_path / "large.txt"]).documents)
     assert corpus.characters == len(line) * 180_000 and time.process_time() - begun < 3

@@ -15,11 +15,11 @@ import zipfile
 import pytest
 
 from core.corpus.readers import read_files
-from core.corpus.readers.html import html
-from core.corpus.readers.markdown import markdown
-from core.corpus.readers.separate import seconds_for
-from core.corpus.readers.word import word
-from core.errors import BadInput, Cancelled
+from core.corpus.readers.html import read_html
+from core.corpus.readers.markdown import read_markdown
+from core.corpus.readers.reader_process import seconds_for
+from core.corpus.readers.word import read_word
+from core.errors import BadInput, RunCancelled
 from core.io.home import ROOT
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, saved
@@ -71,7 +71,7 @@ def test_rows_of_json_take_little_memory_however_large_they_unpack(
 
 @pytest.mark.parametrize("name, row", [("x.jsonl", b'{"text": "a"}\n'), ("x.csv", b"b,c\n")])
 def test_documents_of_one_file_take_so_much_memory_and_no_more(tmp_path, monkeypatch, name, row):
-    monkeypatch.setattr("core.corpus.readers.table.MOST_MEMORY", MEGABYTES)
+    monkeypatch.setattr("core.corpus.readers.table.MAX_DOCUMENT_BYTES", MEGABYTES)
     (tmp_path / name).write_bytes((b"text,id\n" if name == "x.csv" else b"") + row * 5_000)
     with pytest.raises(
         BadInput,
@@ -107,7 +107,7 @@ MARKDOWN = {
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
     # seconds; hours, and so over the test's own limit, if quadratic
-    markdown("a.md", text.encode())
+    read_markdown("a.md", text.encode())
 
 
 def rewritten(data: bytes, change) -> bytes:
@@ -127,7 +127,7 @@ def rewritten(data: bytes, change) -> bytes:
 
 def test_a_cell_over_any_number_of_columns_is_one_cell():
     span = lambda xml: xml.replace("<w:tcW", '<w:gridSpan w:val="1000000000"/><w:tcW', 1)
-    (document,) = word("a.docx", rewritten(saved(made_docx()), span))
+    (document,) = read_word("a.docx", rewritten(saved(made_docx()), span))
     assert "a | b\nc | d" in document.text
 
 
@@ -138,7 +138,7 @@ def test_a_cell_over_several_rows_is_in_each_and_one_over_several_columns_once()
         cell.text = text
     table.cell(0, 0).merge(table.cell(0, 1)).text = "wide"
     table.cell(1, 2).merge(table.cell(2, 2)).text = "high"
-    (document,) = word("a.docx", saved(made))
+    (document,) = read_word("a.docx", saved(made))
     assert document.text.endswith("wide | c\nd | e | high\ng | h | high")
 
 
@@ -164,13 +164,13 @@ HTML = {
 @pytest.mark.parametrize("page", HTML.values(), ids=HTML)
 def test_html_takes_time_in_proportion_to_its_length(page):
     begun = time.process_time()
-    (document,) = html("a.html", page.encode())
+    (document,) = read_html("a.html", page.encode())
     # a second; minutes where it is the square
     assert document.text.startswith("text") and time.process_time() - begun < 10
 
 
 def test_text_behind_the_end_of_a_page_is_read():
-    (document,) = html("a.html", b"<p>Before.</p></body></html><p>After.</p>")
+    (document,) = read_html("a.html", b"<p>Before.</p></body></html><p>After.</p>")
     assert document.text == "Before.\nAfter."
 
 
@@ -193,16 +193,16 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
     def check():
         if time.monotonic() - begun > 2:
             cancelled.append(time.monotonic())
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         read_files([folder / "a.html"], watch=Watch(check))
     assert time.monotonic() - cancelled[0] < 8  # of the quarter of a minute
 
 
 def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
-    monkeypatch.setattr("core.corpus.readers.separate.LEAST_SECONDS", 1)
-    monkeypatch.setattr("core.corpus.readers.separate.BYTES_A_SECOND", 1 << 40)
+    monkeypatch.setattr("core.corpus.readers.reader_process.MIN_READER_SECONDS", 1)
+    monkeypatch.setattr("core.corpus.readers.reader_process.READER_BYTES_PER_SECOND", 1 << 40)
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
     assert read.notes == [NoteWith("a.html", "longer than 1 second")]
@@ -214,7 +214,7 @@ def test_a_file_of_up_to_16_mb_may_take_two_minutes(megabytes, minutes):
 
 
 def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch):
-    monkeypatch.setattr("core.corpus.readers.separate.MOST_MEMORY", 500 << 20)
+    monkeypatch.setattr("core.corpus.readers.reader_process.MAX_READING_MEMORY_BYTES", 500 << 20)
     (folder / "a.html").write_text("<p>" + "x" * 150_000_000)
     paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
     (folder / "c.docx").write_bytes(
@@ -230,7 +230,7 @@ def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch
 
 def test_headings_within_headings_are_one_place():
     page = "<h1>" * 3 + "a" + "</h1>" * 3
-    (document,) = html("a.html", f"<body>{page}<h2>b</h2></body>".encode())
+    (document,) = read_html("a.html", f"<body>{page}<h2>b</h2></body>".encode())
     assert [label for _, label in document.places] == ["a", "b"]
 
 
@@ -239,13 +239,13 @@ def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
     deep = lambda times: (
         f"<p>Before.</p>{f'<{tag}>' * times}within{f'</{tag}>' * times}<p>After.</p>".encode()
     )
-    (document,) = html("a.html", deep(2_000))
+    (document,) = read_html("a.html", deep(2_000))
     assert document.text == "Before.\nwithin\nAfter."
     with pytest.raises(
         BadInput,
         match=r"a.html .* 2,048 deep",
     ):
-        html("a.html", deep(2_100))
+        read_html("a.html", deep(2_100))
 
 
 @pytest.mark.parametrize(

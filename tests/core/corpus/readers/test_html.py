@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from core.corpus.readers.html import html
+from core.corpus.readers.html import read_html
 
 
 def read(body: str, head: str = "") -> tuple[str, list[str]]:
     notes: list[str] = []
     page = f"<html><head>{head}</head><body>{body}</body></html>"
-    (document,) = html("a.html", page.encode(), note=notes.append)
+    (document,) = read_html("a.html", page.encode(), note=notes.append)
     return document.text, notes
 
 

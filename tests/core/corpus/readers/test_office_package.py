@@ -11,9 +11,9 @@ import openpyxl
 import pptx
 import pytest
 
-from core.corpus.readers.office import slides, workbook
+from core.corpus.readers.office import read_slides, read_workbook
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.word import word
+from core.corpus.readers.word import read_word
 from core.errors import BadInput
 
 
@@ -56,7 +56,7 @@ def document(text: str = "Mira Lund pilots.") -> docx.Document:
 
 def test_a_strict_document_is_read():
     data = changed(saved(document()), strict)
-    (read,) = word("a.docx", data)
+    (read,) = read_word("a.docx", data)
     assert read.text == "Pilot book\nMira Lund pilots." and read.places == ((0, "Pilot book"),)
 
 
@@ -64,14 +64,14 @@ def test_a_strict_workbook_is_read():
     book = openpyxl.Workbook()
     book.active.append(["title", "text"])
     book.active.append(["Heron", "Carries salt."])
-    read = workbook("a.xlsx", changed(saved(book), strict))
+    read = read_workbook("a.xlsx", changed(saved(book), strict))
     assert [(one.title, one.text) for one in read] == [("Heron", "Carries salt.")]
 
 
 def test_strict_slides_are_read():
     shown = pptx.Presentation()
     shown.slides.add_slide(shown.slide_layouts[5]).shapes.title.text = "The tide"
-    assert slides("a.pptx", changed(saved(shown), strict))[0].text == "The tide"
+    assert read_slides("a.pptx", changed(saved(shown), strict))[0].text == "The tide"
 
 
 @pytest.mark.parametrize("target", ["NULL", "../NULL", "#_top", "media/gone.png"])
@@ -83,7 +83,7 @@ def test_a_relation_that_leads_nowhere_is_passed_over(target):
             return content.replace(b"</Relationships>", relation.encode())
         return content
 
-    assert "Mira Lund pilots." in word("a.docx", changed(saved(document()), change))[0].text
+    assert "Mira Lund pilots." in read_word("a.docx", changed(saved(document()), change))[0].text
 
 
 def test_a_package_that_needs_nothing_stays_as_it_is():
@@ -94,7 +94,7 @@ def test_a_package_that_needs_nothing_stays_as_it_is():
 def test_a_document_without_its_text_is_damaged():
     gone = lambda name, content: None if name == "word/document.xml" else content
     with pytest.raises(BadInput, match="damaged"):
-        word("a.docx", changed(saved(document()), gone))
+        read_word("a.docx", changed(saved(document()), gone))
 
 
 def merged_book(*ranges: str, header: tuple[str, ...] = ("Harbour", "Boat", "Skipper")) -> bytes:
@@ -114,7 +114,7 @@ def merged_book(*ranges: str, header: tuple[str, ...] = ("Harbour", "Boat", "Ski
 
 
 def test_merged_cells_of_a_workbook_are_in_each_row():
-    text = workbook("a.xlsx", merged_book("A2:A4", "C3:C4"))[0].text
+    text = read_workbook("a.xlsx", merged_book("A2:A4", "C3:C4"))[0].text
     assert text.split("\n") == [
         *("Harbour | Boat | Skipper", "Skerry | Heron | Mira", "Skerry | Tern | Ida"),
         *("Skerry | Gull | Ida", " |  | Jon"),
@@ -123,11 +123,11 @@ def test_merged_cells_of_a_workbook_are_in_each_row():
 
 def test_merged_cells_are_in_each_document_of_a_row():
     data = merged_book("A2:A4", header=("text", "Boat", "id"))
-    assert [one.text for one in workbook("a.xlsx", data)] == ["Skerry", "Skerry", "Skerry"]
+    assert [one.text for one in read_workbook("a.xlsx", data)] == ["Skerry", "Skerry", "Skerry"]
 
 
 def test_a_merged_cell_fills_no_row_without_cells():
     book = openpyxl.Workbook()
     book.active.append(["Skerry", datetime.date(2026, 5, 1)])
     book.active.merge_cells("A1:A900")
-    assert workbook("a.xlsx", saved(book))[0].text == "Skerry | 2026-05-01"
+    assert read_workbook("a.xlsx", saved(book))[0].text == "Skerry | 2026-05-01"

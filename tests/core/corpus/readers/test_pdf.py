@@ -14,7 +14,7 @@ from pypdf.generic import (
     NumberObject,
 )
 
-from core.corpus.readers.pdf import pdf
+from core.corpus.readers.pdf import read_pdf
 from core.corpus.readers.text import given_title
 from tests.notes import NoteWith
 
@@ -74,7 +74,7 @@ def below(*lines: str) -> list[Line]:
 
 def read(*pages: list[Line], **more) -> tuple[str, list[str]]:
     notes: list[str] = []
-    (document,) = pdf("a.pdf", drawn(*pages, **more), note=notes.append)
+    (document,) = read_pdf("a.pdf", drawn(*pages, **more), note=notes.append)
     return document.text, notes
 
 
@@ -208,7 +208,7 @@ def test_a_page_that_lies_on_its_side_is_read():
     ],
 )
 def test_a_title_that_a_program_wrote_is_not_taken(title):
-    assert pdf("b/may.pdf", drawn(below("Text."), title=title))[0].title == "may"
+    assert read_pdf("b/may.pdf", drawn(below("Text."), title=title))[0].title == "may"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import io
 import pypdf
 import pytest
 
-from core.corpus.readers.pdf import pdf
+from core.corpus.readers.pdf import read_pdf
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from tests.core.corpus.readers.test_pdf import below, drawn, read
 from tests.server import browser
@@ -71,7 +71,7 @@ def test_a_font_that_names_a_ligature_by_its_letters():
     table.set_data(table.get_data().replace(b"<0058>", b"<06440627>"))
     out = io.BytesIO()
     writer.write(out)
-    assert pdf("a.pdf", out.getvalue())[0].text == "لام أوللا"
+    assert read_pdf("a.pdf", out.getvalue())[0].text == "لام أوللا"
 
 
 def test_lines_that_do_not_hold_all_that_was_drawn_are_not_taken():
@@ -94,7 +94,7 @@ def test_a_page_that_a_browser_printed_is_read_in_order():
         page.set_content(PAGE)
         data = page.pdf(format="A4")
         page.close()
-    assert pdf("a.pdf", data)[0].text.split("\n") == [
+    assert read_pdf("a.pdf", data)[0].text.split("\n") == [
         "ميناء سكيري",
         "القارب اسمه الحزين، وطوله 12 مترا (بني عام 1984). لا أحد يعلم الإبحار.",
     ]

@@ -8,22 +8,22 @@ import zipfile
 import pytest
 
 from core.corpus.readers import read_files
-from core.corpus.readers.packed import Held
-from core.corpus.readers.table import columns_of, guessed, header
-from core.corpus.readers.table import json_lines as read_json
-from core.corpus.readers.table import table as read_table
+from core.corpus.readers.file_sources import MemoryFile
+from core.corpus.readers.table import column_names, guess_roles, parse_column_roles
+from core.corpus.readers.table import read_delimited_table as read_table
+from core.corpus.readers.table import read_json_rows as read_json
 from core.errors import BadInput
-from core.io.recoded import as_utf8
+from core.io.recoded_files import as_utf8
 from core.watch import NO_WATCH
 from tests.notes import NoteWith
 
 
 def table(name, data, columns):
-    return read_table(as_utf8(Held(name, data)), columns)
+    return read_table(as_utf8(MemoryFile(name, data)), columns)
 
 
 def json_lines(name, data, columns):
-    return read_json(as_utf8(Held(name, data)), columns)
+    return read_json(as_utf8(MemoryFile(name, data)), columns)
 
 
 def told(documents):
@@ -39,7 +39,7 @@ def test_columns_are_guessed_by_their_names():
 
 
 def test_columns_can_be_named():
-    rows = table("m.csv", b"a;b;c\nx;y;z\n", columns_of("text=C, title=a"))
+    rows = table("m.csv", b"a;b;c\nx;y;z\n", parse_column_roles("text=C, title=a"))
     assert told(rows) == [("m.csv:1", "x", "z")]
     assert told(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
         ("m.tsv:1", "T", "some, text")
@@ -113,19 +113,19 @@ def test_what_is_no_table_of_texts_is_refused(read, data, columns, sentence):
 @pytest.mark.parametrize("text", ["Body", "text=", "texts=Body", "=x"])
 def test_columns_are_named_as_said(text):
     with pytest.raises(BadInput, match="Name columns as text=Body"):
-        columns_of(text)
+        parse_column_roles(text)
 
 
 def test_columns_are_told_before_anything_is_read():
-    assert header(Held("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
+    assert column_names(MemoryFile("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
     assert (
-        header(Held("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}'))
-        == header(Held("m.json", b'[{"a": 1}, {"b": 2}]'))
+        column_names(MemoryFile("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}'))
+        == column_names(MemoryFile("m.json", b'[{"a": 1}, {"b": 2}]'))
         == ["a", "b"]
     )
-    assert guessed(["No", "Body", "Name", "TEXT"]) == {"text": "TEXT", "title": "Name"}
+    assert guess_roles(["No", "Body", "Name", "TEXT"]) == {"text": "TEXT", "title": "Name"}
     with pytest.raises(BadInput, match="line 1: expected a JSON object"):
-        header(Held("m.json", b"[1]"))
+        column_names(MemoryFile("m.json", b"[1]"))
 
 
 def test_a_column_may_be_none():
@@ -137,7 +137,7 @@ def test_a_column_may_be_none():
 def read(of, data, columns=None, name="t.json"):
     """The documents of rows, and the sentences on them."""
     notes: list[str] = []
-    found = of(as_utf8(Held(name, data)), columns or {}, NO_WATCH, notes.append)
+    found = of(as_utf8(MemoryFile(name, data)), columns or {}, NO_WATCH, notes.append)
     return told(found), notes
 
 
@@ -150,11 +150,18 @@ def test_fields_within_others_are_found_and_said():
         rows,
         [NoteWith("t.jsonl", "text", "data.text", "title", "meta.title")],
     )
-    assert read(read_json, NESTED, columns_of("text=data.text,title=meta.title"), "t.jsonl") == (
+    assert read(
+        read_json, NESTED, parse_column_roles("text=data.text,title=meta.title"), "t.jsonl"
+    ) == (
         rows,
         [],
     )
-    assert header(Held("t.jsonl", NESTED)) == ["id", "meta.title", "data.text", "data.more.x"]
+    assert column_names(MemoryFile("t.jsonl", NESTED)) == [
+        "id",
+        "meta.title",
+        "data.text",
+        "data.more.x",
+    ]
 
 
 def test_an_object_is_no_text():
@@ -282,21 +289,24 @@ def test_whether_there_is_a_header_can_be_said():
     data = b"Ann,kept the book\nBo,sailed in May\n"
     _, notes = read(read_table, data, name="t.csv")
     assert any("first row" in note for note in notes)
-    rows, _ = read(read_table, data, columns_of("text=2,header=no"), "t.csv")
+    rows, _ = read(read_table, data, parse_column_roles("text=2,header=no"), "t.csv")
     assert [text for _, _, text in rows] == ["kept the book", "sailed in May"]
     rows, _ = read(
-        read_table, b"1,The text is here.\n2,One.\n", columns_of("text=2,header=yes"), "t.csv"
+        read_table,
+        b"1,The text is here.\n2,One.\n",
+        parse_column_roles("text=2,header=yes"),
+        "t.csv",
     )
     assert [text for _, _, text in rows] == ["One."]
     with pytest.raises(BadInput, match="not “header=maybe”"):
-        columns_of("header=maybe")
+        parse_column_roles("header=maybe")
 
 
 @pytest.mark.parametrize(
     "first", ["name,2019,2020", "Timestamp,How did you like it?", "No,The text that was said"]
 )
 def test_headers_are_not_taken_for_rows(first):
-    assert header(Held("t.csv", f"{first}\n1,2,3\n".encode())) == first.split(",")
+    assert column_names(MemoryFile("t.csv", f"{first}\n1,2,3\n".encode())) == first.split(",")
 
 
 def test_columns_by_number_and_the_separator_that_excel_names():

@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 
-from core.corpus.readers.text import plain, text_of
+from core.corpus.readers.text import decode_file, read_plain
 from core.errors import BadInput
 from tests.timing import growth
 
@@ -33,7 +33,7 @@ CHINESE = "今天天气很好，我们去公园散步。然后回家吃饭。" *
     ],
 )
 def test_text_is_read_in_its_encoding(data, text):
-    assert text_of("x.txt", data) == text
+    assert decode_file("x.txt", data) == text
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_text_is_read_in_its_encoding(data, text):
 )
 def test_what_is_no_text_is_refused_in_a_sentence(data, sentence):
     with pytest.raises(BadInput, match=sentence):
-        text_of("x.txt", data)
+        decode_file("x.txt", data)
 
 
 def test_marks_are_kept_verbatim():
     wild = "<script>alert('{x}')</script> {braces} {{}} %s \\n &amp;"
-    (document,) = plain("notes/wild.txt", wild.encode())
+    (document,) = read_plain("notes/wild.txt", wild.encode())
     assert (document.text, document.id, document.title, document.source) == (
         wild,
         "notes/wild.txt",
@@ -70,6 +70,6 @@ def test_marks_are_kept_verbatim():
 def test_reading_takes_time_in_proportion_to_the_size():
     part = ("A line of ordinary words, some 60 characters long in all.\n" * 18).encode()
     small, large = part * 1_000, part * 10_000
-    assert len(text_of("large.txt", large)) == len(large) > 10_000_000
+    assert len(decode_file("large.txt", large)) == len(large) > 10_000_000
     # ten times as much, were it linear; a hundred times, were it quadratic
-    assert growth(lambda: text_of("a.txt", small), lambda: text_of("a.txt", large)) < 40
+    assert growth(lambda: decode_file("a.txt", small), lambda: decode_file("a.txt", large)) < 40

@@ -11,7 +11,7 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 
-from core.corpus.readers.word import word
+from core.corpus.readers.word import read_word
 from tests.notes import NoteWith
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -54,7 +54,7 @@ def made(*blocks: str, parts: dict[str, str] | None = None, change=lambda docume
 
 def read(*blocks: str, **more) -> tuple[str, list[str]]:
     notes: list[str] = []
-    (document,) = word("a.docx", made(*blocks, **more), note=notes.append)
+    (document,) = read_word("a.docx", made(*blocks, **more), note=notes.append)
     return document.text, notes
 
 
@@ -206,7 +206,7 @@ def test_a_title_that_a_program_wrote_is_not_taken(title):
     def change(document):
         document.core_properties.title = title
 
-    (document,) = word("b/may.docx", made(paragraph(run("Text.")), change=change))
+    (document,) = read_word("b/may.docx", made(paragraph(run("Text.")), change=change))
     assert document.title == "may"
 
 
@@ -215,6 +215,6 @@ def test_a_title_that_a_person_wrote_is_taken():
         document.core_properties.title = "Documents of  the harbour"
 
     assert (
-        word("a.docx", made(paragraph(run("Text.")), change=change))[0].title
+        read_word("a.docx", made(paragraph(run("Text.")), change=change))[0].title
         == "Documents of the harbour"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from docx.oxml import parse_xml
 
-from core.corpus.readers.word import word
+from core.corpus.readers.word import read_word
 from tests.core.corpus.readers.test_word import W, cell, made, run
 
 NS = f'xmlns:w="{W}"'
@@ -35,7 +35,7 @@ def numbered(
         change(document)
 
     notes: list[str] = []
-    (document,) = word("a.docx", made(*blocks, change=prepare), note=notes.append)
+    (document,) = read_word("a.docx", made(*blocks, change=prepare), note=notes.append)
     return document.text.split("\n") + notes
 
 

@@ -6,17 +6,33 @@ from dataclasses import replace
 
 import pytest
 
-from core.corpus import Document, new_folder, open_corpus, write
+from core.corpus import Document, new_folder, open_corpus, write_corpus
 from core.engine import Engine
-from core.errors import BadInput, Cancelled
-from core.evaluation.advice import advising
-from core.evaluation.advice.advising import Advising, fitting, job_key, start
-from core.evaluation.advice.answer import NO, OPEN, PARTLY, YES, answer
-from core.evaluation.advice.plan import GRAPHS, PLAIN, estimate, instances, kinds
-from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
-from core.evaluation.metrics.outcome import Outcome, Ranked
+from core.errors import BadInput, RunCancelled
+from core.evaluation.advice import advisor
+from core.evaluation.advice.advice_state import (
+    QUESTIONS_BY_MODEL,
+    QUESTIONS_BY_NAMES,
+    Advice,
+    load_advice,
+)
+from core.evaluation.advice.advisor import (
+    GraphAdvisor,
+    advice_job_key,
+    affordable_questions,
+    start_advice,
+)
+from core.evaluation.advice.answer import ANSWER_NO, ANSWER_OPEN, ANSWER_PARTLY, ANSWER_YES, answer
+from core.evaluation.advice.plan import (
+    METHODS_WITH_GRAPH,
+    METHODS_WITHOUT_GRAPH,
+    advice_instances,
+    estimate_advice_cost,
+    graph_kinds,
+)
+from core.evaluation.metrics.outcome import GoldRanks, Outcome
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
 from core.runtime.jobs import Job
 from core.types import Question
@@ -29,8 +45,8 @@ MOST = 12  # questions
 @pytest.fixture
 def coast(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    monkeypatch.setattr(advising, "MOST_QUESTIONS", MOST)
-    return write(new_folder("coast"), documents(), "The coast")
+    monkeypatch.setattr(advisor, "MAX_MADE_QUESTIONS", MOST)
+    return write_corpus(new_folder("coast"), documents(), "The coast")
 
 
 @pytest.fixture
@@ -42,8 +58,8 @@ def bench(coast):
 
 
 def test_methods_without_a_graph_run_on_chunks_and_those_with_one_on_a_graph_each():
-    known = {one.id: one for one in instances()}
-    assert tuple(known) == (*PLAIN, *GRAPHS) and kinds() == [
+    known = {one.id: one for one in advice_instances()}
+    assert tuple(known) == (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH) and graph_kinds() == [
         "chunks",
         "kg-synonyms",
         "tkg",
@@ -55,15 +71,15 @@ def test_methods_without_a_graph_run_on_chunks_and_those_with_one_on_a_graph_eac
 def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     engine, store = bench
     assert (
-        estimate(coast, engine.models).builds
-        and "no language model is asked" in estimate(coast, engine.models).words()
+        estimate_advice_cost(coast, engine.models).builds
+        and "no language model is asked" in estimate_advice_cost(coast, engine.models).words()
     )
     told: list[float] = []
     job = Job("a")
     job.report = lambda text, fraction=None: told.append(fraction) if fraction is not None else None
-    advice = Advising(engine, store, coast)(job)
+    advice = GraphAdvisor(engine, store, coast)(job)
     asked = open_corpus("coast").questions("coast-made")
-    assert advice.done and advice.by == BY_NAMES and advice == saved_advice(coast)
+    assert advice.done and advice.by == QUESTIONS_BY_NAMES and advice == load_advice(coast)
     assert (
         len(asked) == sum(advice.counts.values()) == advice.size == MOST
         and advice.counts["cloze"]
@@ -76,16 +92,19 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
         and run.spec["set"] == "coast-made"
         and not run.spec["model"]
     )
-    assert estimate(coast, engine.models).builds == ()
-    found = answer(Summary(run, store.rows(advice.run)), advice)
-    assert found.needed in (NO, PARTLY, YES) and "made questions, not yours" in found.caveats[0]
+    assert estimate_advice_cost(coast, engine.models).builds == ()
+    found = answer(RunSummary(run, store.rows(advice.run)), advice)
+    assert (
+        found.needed in (ANSWER_NO, ANSWER_PARTLY, ANSWER_YES)
+        and "made questions, not yours" in found.caveats[0]
+    )
     assert (
         set(advice.graphs.values()) == {False}
         and len(advice.graphs) == 4
         and found.made[1].startswith("The graphs: Knowledge graph with")
     )
     assert f"and {advice.size:,} asked of every method" in found.made[0]
-    again = Advising(engine, store, coast)
+    again = GraphAdvisor(engine, store, coast)
     again._build = None  # a finished answer does nothing
     assert again(Job("b")) == advice
 
@@ -100,12 +119,12 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
             job.stop()
 
     job.report = tell
-    with pytest.raises(Cancelled):
-        Advising(engine, store, coast)(job)
-    stopped = saved_advice(coast)
+    with pytest.raises(RunCancelled):
+        GraphAdvisor(engine, store, coast)(job)
+    stopped = load_advice(coast)
     assert stopped.run and not stopped.done and store.run(stopped.run).done == 30
     before = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
-    advice = Advising(engine, store, coast)(Job("b"))
+    advice = GraphAdvisor(engine, store, coast)(Job("b"))
     assert (advice.set, advice.size, advice.run, advice.counts) == (
         stopped.set,
         stopped.size,
@@ -121,14 +140,14 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
 
 def test_changed_documents_another_seed_and_again_begin_anew(coast, bench):
     engine, store = bench
-    first = Advising(engine, store, coast)(Job("a"))
-    other = Advising(engine, store, coast, seed=1)(Job("b"))
+    first = GraphAdvisor(engine, store, coast)(Job("a"))
+    other = GraphAdvisor(engine, store, coast, seed=1)(Job("b"))
     assert other.seed == 1 and other.run != first.run
     changed = coast.add(
         [Document("new", "Kit Vane came to the old harbour of Malmo in the year of the flood.")]
     )
-    assert not saved_advice(changed).same(Advice(changed.digest, BY_NAMES, 1))
-    assert Advising(engine, store, changed, seed=1)(Job("c")).corpus == changed.digest
+    assert not load_advice(changed).same(Advice(changed.digest, QUESTIONS_BY_NAMES, 1))
+    assert GraphAdvisor(engine, store, changed, seed=1)(Job("c")).corpus == changed.digest
 
 
 def test_a_set_of_that_name_that_was_not_made_here_stays(coast, bench):
@@ -137,44 +156,49 @@ def test_a_set_of_that_name_that_was_not_made_here_stays(coast, bench):
         {"coast-made": ("My own", [Question("Who?", "q", answers=("Ann Lee",))])}
     )
     with pytest.raises(BadInput, match="already that was not made here"):
-        Advising(engine, store, mine)(Job("a"))
+        GraphAdvisor(engine, store, mine)(Job("a"))
     assert len(open_corpus("coast").questions("coast-made")) == 1
 
 
 def test_texts_without_names_are_a_sentence(bench):
     engine, store = bench
-    bare = write(
+    bare = write_corpus(
         new_folder("bare"), [Document("d", "nothing but small words in here, one after the other.")]
     )
-    job = start(engine, store, bare, by=BY_NAMES)
-    assert job.wait(120) and job.error.startswith("No question") and job.key == job_key("bare")
+    job = start_advice(engine, store, bare, by=QUESTIONS_BY_NAMES)
+    assert (
+        job.wait(120) and job.error.startswith("No question") and job.key == advice_job_key("bare")
+    )
 
 
 def test_a_language_model_that_is_not_here_is_said_before_anything_starts(coast, bench):
     engine, store = bench
     with pytest.raises(BadInput, match="There is no model"):
-        start(engine, store, coast, by=BY_MODEL)
+        start_advice(engine, store, coast, by=QUESTIONS_BY_MODEL)
 
 
 def test_a_part_of_a_bar_and_how_many_questions_fit():
     job = Job("a")
     job.part(0.5, 1.0).part(0.0, 0.5).report("half", 0.5)
     assert job.fraction == 0.625
-    assert fitting(-5.0, [1.0, 1.0], 120) == 24 and fitting(1000.0, [1.0, 0.0], 12) == 12
+    assert (
+        affordable_questions(-5.0, [1.0, 1.0], 120) == 24
+        and affordable_questions(1000.0, [1.0, 0.0], 12) == 12
+    )
 
 
 # Rows by hand: of each method on which questions the one gold passage is among the first four, by kind.
 N = 12
 
 
-def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = None) -> Summary:
+def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = None) -> RunSummary:
     """`found[method]`: of `n` gaps and `n` bridges how many each method finds, the first ones; others find all."""
     rows, ids = [], [*(f"cloze-{i}" for i in range(n)), *(f"bridge-{i}" for i in range(n))][:only]
-    for method in (*PLAIN, *GRAPHS):
+    for method in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH):
         for place, id in enumerate(ids):
             hits = found.get(method, (n, n))[place // n]
             rank = 1 if place % n < hits else None
-            passages = Ranked(count=4, relevant=(1,) if rank else (), first=(rank,))
+            passages = GoldRanks(count=4, relevant=(1,) if rank else (), first=(rank,))
             rows.append(
                 StoredRow(
                     method,
@@ -182,10 +206,10 @@ def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = No
                     Outcome(golds=1, passages=passages),
                 )
             )
-    known = {one.id: one for one in instances()}
+    known = {one.id: one for one in advice_instances()}
     lines = [
         {"id": id, "name": known[id].name, "title": known[id].title, "line": repr(known[id].line)}
-        for id in (*PLAIN, *GRAPHS)
+        for id in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH)
     ]
     spec = {
         "instances": lines,
@@ -195,14 +219,14 @@ def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = No
         "sample": len(ids),
         "model": False,
     }
-    return Summary(
+    return RunSummary(
         Run(1, "key", {**spec, "judge": False, "seed": 0}, 0.0, "done", len(rows), 0), rows
     )
 
 
 ADVICE = Advice(
     "d",
-    BY_NAMES,
+    QUESTIONS_BY_NAMES,
     counts={"cloze": N, "bridge": N},
     left={"cloze": {"it is cut": 3}},
     notes=("A note.",),
@@ -211,20 +235,20 @@ ADVICE = Advice(
 
 
 def test_where_no_graph_is_ahead_none_is_needed():
-    found = answer(summary({graph: (1, 1) for graph in GRAPHS}), ADVICE)
-    assert found.needed == NO and found.headline.startswith(
+    found = answer(summary({graph: (1, 1) for graph in METHODS_WITH_GRAPH}), ADVICE)
+    assert found.needed == ANSWER_NO and found.headline.startswith(
         "No graph is needed for questions like these: Passages by"
     )
     assert "is ahead of every method with one beyond chance" in found.headline
     equal = answer(summary({}), ADVICE)
-    assert equal.needed == NO and "no method with one is ahead of" in equal.headline
+    assert equal.needed == ANSWER_NO and "no method with one is ahead of" in equal.headline
 
 
 def test_where_a_graph_is_ahead_it_helps():
-    found = answer(summary({plain: (6, 1) for plain in PLAIN}), ADVICE)
+    found = answer(summary({plain: (6, 1) for plain in METHODS_WITHOUT_GRAPH}), ADVICE)
     # (24 - 7) / 24
     assert (
-        found.needed == YES
+        found.needed == ANSWER_YES
         and found.headline.startswith("A graph helps here:")
         and ".71 [" in found.headline
     )
@@ -233,13 +257,13 @@ def test_where_a_graph_is_ahead_it_helps():
 def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
     """On gaps every graph finds 1 and others 12 of 12; on bridges HippoRAG 2 finds 12, others 2: 12 against 13 of 24 in all."""
     hits = (
-        {method: (N, 2) for method in PLAIN}
-        | {method: (1, 2) for method in GRAPHS}
+        {method: (N, 2) for method in METHODS_WITHOUT_GRAPH}
+        | {method: (1, 2) for method in METHODS_WITH_GRAPH}
         | {"hipporag-2": (1, N)}
     )
     found = answer(summary(hits), ADVICE)
     assert (
-        found.needed == PARTLY
+        found.needed == ANSWER_PARTLY
         and "helps with some questions: bridges (PageRank from facts like the question by .83"
         in found.headline
     )
@@ -283,6 +307,10 @@ def test_a_recommendation_on_made_questions_says_so():
 
 def test_few_questions_say_nothing():
     found = answer(summary({}, only=7), replace(ADVICE, counts={"cloze": 7}))
-    assert found.needed == OPEN and found.headline.startswith("7 questions") and not found.details
+    assert (
+        found.needed == ANSWER_OPEN
+        and found.headline.startswith("7 questions")
+        and not found.details
+    )
     few = answer(summary({}, n=7), ADVICE)
-    assert few.needed == NO and few.kinds[0].words().endswith("too few to compare.")
+    assert few.needed == ANSWER_NO and few.kinds[0].words().endswith("too few to compare.")

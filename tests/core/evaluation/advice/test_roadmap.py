@@ -8,15 +8,15 @@ import pytest
 
 from core.errors import BadInput
 from core.evaluation.advice.roadmap import (
-    Asked,
     Leaf,
-    advised,
-    leaves,
-    measured,
-    questions,
+    RoadmapQuestion,
+    measured_sentence,
+    next_roadmap_step,
     read_answers,
+    roadmap_leaves,
+    roadmap_questions,
 )
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from tests.notes import NoteWith
 
 LEAVES = [  # Figure 13
@@ -33,7 +33,7 @@ LEAVES = [  # Figure 13
 
 @pytest.mark.parametrize(("text", "name"), LEAVES)
 def test_each_leaf(text, name):
-    leaf = advised(read_answers(text))
+    leaf = next_roadmap_step(read_answers(text))
     assert isinstance(leaf, Leaf) and leaf.name == name
     assert leaf.words()[0].startswith(
         f"The paper recommends {name} here (In-depth Analysis of Graph-based RAG, Figure 13)"
@@ -42,41 +42,41 @@ def test_each_leaf(text, name):
 
 
 def test_the_leaves_are_all_there_is():
-    assert len(leaves()) == len(LEAVES)
-    known = questions()
+    assert len(roadmap_leaves()) == len(LEAVES)
+    known = roadmap_questions()
     # whatever is answered, the way goes on to a question that is left, or ends
     for count in range(len(known) + 1):
         for keys in itertools.combinations(known, count):
             for values in itertools.product(*(known[key].options for key in keys)):
                 answers = dict(zip(keys, values))
-                found = advised(answers)
+                found = next_roadmap_step(answers)
                 assert isinstance(found, Leaf) or found.key not in answers
-    asked = {key for leaf in leaves() for key in leaf.when}
+    asked = {key for leaf in roadmap_leaves() for key in leaf.when}
     assert asked == set(known)
 
 
 def test_methods_are_instances_of_this_paper():
-    for leaf in leaves():
+    for leaf in roadmap_leaves():
         for id, name in ((leaf.method, leaf.name), (leaf.also, "")):
-            assert not id or "In-depth Analysis" in published()[id].paper
-            assert not name or published()[id].short == name
+            assert not id or "In-depth Analysis" in published_instances()[id].paper
+            assert not name or published_instances()[id].short == name
         assert bool(leaf.also) == bool(leaf.also_said)
 
 
 def test_what_the_figure_leaves_open_is_said():
-    open = [leaf for leaf in leaves() if leaf.inferred]
+    open = [leaf for leaf in roadmap_leaves() if leaf.inferred]
     assert [leaf.when.get("steps") for leaf in open] == ["more", "less"] and all(
         leaf.inferred in leaf.words() for leaf in open
     )
 
 
 def test_the_first_question_and_the_next():
-    assert advised({}) == questions()["kind"] and isinstance(
-        advised({"kind": "specific", "depth": "complex"}), Asked
+    assert next_roadmap_step({}) == roadmap_questions()["kind"] and isinstance(
+        next_roadmap_step({"kind": "specific", "depth": "complex"}), RoadmapQuestion
     )
-    assert advised({"kind": "specific", "depth": "complex"}).key == "tokens"
+    assert next_roadmap_step({"kind": "specific", "depth": "complex"}).key == "tokens"
     # what is not on the way is passed over
-    assert advised({"kind": "abstract", "chunks": "human"}).key == "overview"
+    assert next_roadmap_step({"kind": "abstract", "chunks": "human"}).key == "overview"
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_answers_that_are_none_are_sentences(text):
 
 def test_unknown_keys_are_refused():
     with pytest.raises(BadInput, match="Did you mean “depth”"):
-        advised({"dept": "simple"})
+        next_roadmap_step({"dept": "simple"})
     with pytest.raises(BadInput, match="no answer to"):
-        advised({"kind": "both"})
+        next_roadmap_step({"kind": "both"})
 
 
 def test_beside_what_was_measured():
@@ -100,10 +100,14 @@ def test_beside_what_was_measured():
         {"vanilla-rag": 0.8, "lgraphrag": 0.3},
         {"vanilla-rag": "Vectors", "lgraphrag": "Local search"},
     )
-    first, tokens, high = leaves()[:3]
-    best = measured(first, shares, names, 50)
+    first, tokens, high = roadmap_leaves()[:3]
+    best = measured_sentence(first, shares, names, 50)
     assert "Vectors .80 " in best and best.endswith("the best of all.")
-    assert measured(high, shares, names, 50).endswith(" Vectors with .80.")
-    assert measured(tokens, shares, names, 50).startswith("RAPTOR was not among the methods")
-    assert measured(first, {}, {}, 0) == NoteWith("Nothing was measured")
-    assert measured(leaves()[-1], shares, names, 50).startswith("Overviews were not compared")
+    assert measured_sentence(high, shares, names, 50).endswith(" Vectors with .80.")
+    assert measured_sentence(tokens, shares, names, 50).startswith(
+        "RAPTOR was not among the methods"
+    )
+    assert measured_sentence(first, {}, {}, 0) == NoteWith("Nothing was measured")
+    assert measured_sentence(roadmap_leaves()[-1], shares, names, 50).startswith(
+        "Overviews were not compared"
+    )

@@ -6,18 +6,18 @@ import zipfile
 
 import pytest
 
-from core.cli import OK, main
-from core.corpus import Document, new_folder, write
+from core.cli import EXIT_OK, main
+from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
 from core.evaluation.exchange.beir import write_beir
 from core.evaluation.exchange.run_files import run_files, run_zip
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find
+from core.instances.catalogue import find_instance
 from core.retrievers.runs.formats import read_run_file
-from core.retrievers.runs.saved import bring
+from core.retrievers.runs.saved_runs import save_run_file
 from core.sources import CorpusSource
 from core.types import Question
 
@@ -40,7 +40,7 @@ LINE = "SparseChunks(keep=2) >> AnswerFromTables()"
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    return write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", ASKED)})
+    return write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", ASKED)})
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def engine(kit):
 def evaluated(engine, sets="carols", *specs):
     store = Store(evaluations_file())
     plan = make_plan(
-        [find(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False
+        [find_instance(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False
     )
     job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error
-    return store, Summary(store.run(job.number), store.rows(job.number))
+    return store, RunSummary(store.run(job.number), store.rows(job.number))
 
 
 def test_a_run_goes_out_and_comes_back_with_the_same_figures(corpus, engine, tmp_path):
@@ -81,7 +81,7 @@ def test_a_run_goes_out_and_comes_back_with_the_same_figures(corpus, engine, tmp
     assert [one["question_id"] for one in json.loads(qed)] == ["1", "2"]
     for name, text in (("run.trec", trec), ("qrels.txt", qrels)):
         (tmp_path / name).write_text(text, "utf-8")
-    run = bring(tmp_path / "run.trec", CorpusSource("carols"), qrels=tmp_path / "qrels.txt")
+    run = save_run_file(tmp_path / "run.trec", CorpusSource("carols"), qrels=tmp_path / "qrels.txt")
     assert not run.notes and [one.gold for one in run.asked()] == [
         ("A Carol", "turkey_1"),
         ("fred",),
@@ -120,10 +120,10 @@ def test_the_command_line_writes_them(corpus, tmp_path, capsys):
         "--files",
         str(out),
     ]
-    assert main([*command, "--sample", "all"]) == OK
+    assert main([*command, "--sample", "all"]) == EXIT_OK
     assert (out / "qrels.txt").is_file() and len(list(out.glob("*.trec"))) == 1
     assert "Written to" in capsys.readouterr().err
-    assert main(["corpus", "export", "carols", str(tmp_path / "beir")]) == OK
+    assert main(["corpus", "export", "carols", str(tmp_path / "beir")]) == EXIT_OK
 
 
 def test_a_corpus_as_beir_has_it(corpus, tmp_path):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from core.evaluation.metrics.budgets import BUDGETS, by_budget
+from core.evaluation.metrics.budgets import READING_BUDGETS, orders_by_budget
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.sources import CorpusSource
 from core.types import Question
-from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph, run
+from tests.core.operators.nodes.kit import Reranker, RerankerModels, corpus_graph, run
 from tests.core.operators.texts.kit import story
 
 SEARCH = "EmbedQuery() >> VectorNodes(keep={n}) >> "
@@ -31,7 +31,7 @@ def drawn(seed, size=140):
         }
     )
     states = {text: tuple(np.round(rng.normal(size=2), 1)) for text in texts.values()}
-    return corpus_graph(texts, links), Models(Reranker(states))
+    return corpus_graph(texts, links), RerankerModels(Reranker(states))
 
 
 @pytest.mark.parametrize("line", [LOOP, GAR, RE2])
@@ -39,9 +39,9 @@ def drawn(seed, size=140):
 def test_the_trace_of_one_run_gives_what_runs_with_smaller_budgets_give(line, seed):
     graph, models = drawn(seed)
     whole = run(line.format(n=100), "ash elm ivy", graph, models)
-    known = dict(by_budget(whole.trace, whole.nodes))
-    assert set(BUDGETS) <= set(known)
-    for budget in BUDGETS:
+    known = dict(orders_by_budget(whole.trace, whole.nodes))
+    assert set(READING_BUDGETS) <= set(known)
+    for budget in READING_BUDGETS:
         anew = run(line.format(n=budget), "ash elm ivy", graph, models).nodes
         assert known[budget][:10] == anew.items[:10]
 
@@ -50,7 +50,7 @@ def test_where_nothing_more_is_found_a_larger_budget_finds_the_same():
     # From a come b and c, then d, then e; there are never more than these five.
     line = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget=40)"
     state = run(line, "apples")
-    known = dict(by_budget(state.trace, state.nodes))
+    known = dict(orders_by_budget(state.trace, state.nodes))
     assert (
         sorted(known) == [1, 3, 4, 5, 10, 20, 30, 40]
         and known[10] == known[40] == state.nodes.items
@@ -64,7 +64,7 @@ def test_other_lines_have_no_figure_by_budget():
         LOOP.format(n=20) + " >> GraphRerank()",
     ):
         state = run(line, "apples")
-        assert dict(by_budget(state.trace, state.nodes)) == {}
+        assert dict(orders_by_budget(state.trace, state.nodes)) == {}
 
 
 def test_recall_at_a_budget_is_that_of_the_documents_handed_on():

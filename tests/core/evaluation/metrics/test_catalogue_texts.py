@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.evaluation.metrics.built import built
+from core.evaluation.metrics.answer_support import support_by_encoder, support_by_model
+from core.evaluation.metrics.build_cost import read_build_cost
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.options import chosen, right_option
-from core.evaluation.metrics.outcome import Outcome, Ranked, observe
-from core.evaluation.metrics.supported import by_encoder, by_model
-from core.evaluation.metrics.topology import Nearing
+from core.evaluation.metrics.options import chosen_option, right_option
+from core.evaluation.metrics.outcome import GoldRanks, Outcome, observe
+from core.evaluation.metrics.topology import UncertaintyByRank
 from core.sources import CorpusSource
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain, story
@@ -204,7 +204,7 @@ def test_the_prompt_holds_an_answer_by_any_of_its_names():
     ],
 )
 def test_the_option_is_read_from_the_reply(reply, place):
-    assert chosen(reply, OPTIONS) == place
+    assert chosen_option(reply, OPTIONS) == place
     assert scores(state(reply, ("a turkey",), options=OPTIONS), "option") == [float(place == 1)]
 
 
@@ -216,28 +216,28 @@ def test_the_right_option_is_a_text_or_a_letter():
 
 def test_each_sentence_is_held_against_what_the_prompt_showed():
     told = state("The turkey was as big as a boy. Scrooge was his partner.", rows=(3,), shown=1)
-    near = by_encoder(plain(), told, Bag())
+    near = support_by_encoder(plain(), told, Bag())
     assert near.cosines[0] == pytest.approx(1.0) and near.cosines[1] < 0.5
     assert scores(told, "nearness", supported=near) == [pytest.approx(sum(near.cosines) / 2)]
     judge = Parrot('{"supported": false}')
-    assert by_model(told, judge).verdicts == (False, False)
+    assert support_by_model(told, judge).verdicts == (False, False)
     asked = judge.asked[0][1]["content"]
     assert (
         "Marley was dead" in asked and "as big as a boy" in asked and "What was big?" not in asked
     )
-    assert scores(told, "supported", supported=by_model(told, judge)) == [0]
+    assert scores(told, "supported", supported=support_by_model(told, judge)) == [0]
 
 
 def test_a_judge_that_answers_nonsense_leaves_no_figure():
-    found = by_model(state(), Parrot("I would say so"))
+    found = support_by_model(state(), Parrot("I would say so"))
     assert found.verdicts == (None,) and "could not be used: “I would say so”" in found.note
     assert scores(state(), "supported", supported=found) == [None]
 
 
 def test_without_an_answer_nothing_is_supported():
     assert (
-        by_encoder(plain(), state(None), Bag()) is None
-        and by_model(state(None), Parrot("")) is None
+        support_by_encoder(plain(), state(None), Bag()) is None
+        and support_by_model(state(None), Parrot("")) is None
     )
 
 
@@ -252,15 +252,22 @@ def test_kept_replies_cost_what_they_cost_when_they_were_made():
         "usage_kept": some,
         "seconds": {"A": 1.0},
     }
-    assert (built(report, True).seconds, built(report, True).calls, built(report, True).tokens) == (
+    assert (
+        read_build_cost(report, True).seconds,
+        read_build_cost(report, True).calls,
+        read_build_cost(report, True).tokens,
+    ) == (
         None,
         3,
         100,
     )
     del report["usage_kept"]  # as older builds report
-    assert built(report, True).tokens is None
+    assert read_build_cost(report, True).tokens is None
     noun_phrases = {"counts": {"kept": 4}, "usage": none, "seconds": {"NounPhrases": 0.1}}
-    assert (built(noun_phrases, False).seconds, built(noun_phrases, False).tokens) == (None, 0)
+    assert (
+        read_build_cost(noun_phrases, False).seconds,
+        read_build_cost(noun_phrases, False).tokens,
+    ) == (None, 0)
 
 
 def test_a_graph_that_came_with_its_corpus_cost_what_it_took_when_it_was_made():
@@ -268,7 +275,7 @@ def test_a_graph_that_came_with_its_corpus_cost_what_it_took_when_it_was_made():
         {"calls": 0, "tokens_in": 0, "tokens_out": 0},
         {"calls": 3, "tokens_in": 90, "tokens_out": 10, "seconds": 60.0},
     )
-    told = built(
+    told = read_build_cost(
         {"counts": {"kept": 4}, "usage": none, "seconds": {"Vectors": 1.0}, "shipped": came}, True
     )
     assert (told.seconds, told.calls, told.tokens) == (60.0, 3, 100)
@@ -285,17 +292,17 @@ def test_the_cut_offs_are_those_of_trec_eval(places, k):
         str(one.measure): one.value
         for one in ir_measures.iter_calc([ir_measures.P @ k, ir_measures.R @ k], qrels, run)
     }
-    outcome = Outcome(1, passages=Ranked(12, tuple(places), tuple(places) or (None,)))
+    outcome = Outcome(1, passages=GoldRanks(12, tuple(places), tuple(places) or (None,)))
     assert metric(f"passage_precision@{k}")(outcome) == pytest.approx(peer[f"P@{k}"])
     assert metric(f"passage_recall@{k}")(outcome) == pytest.approx(peer[f"R@{k}"])
 
 
 def test_a_cut_off_counts_nothing_behind_what_the_line_kept():
     """Of 4 chunks kept the second is gold; the other gold one is the seventh of the order before the cut."""
-    outcome = Outcome(1, passages=Ranked(4, (2, 7), (2, 7)))
+    outcome = Outcome(1, passages=GoldRanks(4, (2, 7), (2, 7)))
     assert metric("passage_recall@10")(outcome) == metric("passage_recall@4")(outcome) == 1 / 2
     assert metric("passage_precision@10")(outcome) == 1 / 10
     assert metric("capped_recall@10")(outcome) == 1 / 2
     assert metric("ndcg@10")(outcome) == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
-    near = Outcome(1, nearing=Nearing(2, 4, (0, 1), (2, 7), (0.0, 0.0)))
+    near = Outcome(1, nearing=UncertaintyByRank(2, 4, (0, 1), (2, 7), (0.0, 0.0)))
     assert metric("topological_recall@10")(near) == metric("topological_recall@4")(near) == 1 / 2

@@ -7,9 +7,15 @@ import pytest
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
-from core.evaluation.metrics.ranking import Ranked, ranked
-from core.evaluation.metrics.topology import Nearing, costs_to_known, falls, known_nodes, nearing
-from core.graph.algorithms.simple import simple
+from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
+from core.evaluation.metrics.topology import (
+    UncertaintyByRank,
+    costs_to_known,
+    known_nodes,
+    uncertainty_by_rank,
+    uncertainty_drops,
+)
+from core.graph.algorithms.simple_graph import simple_graph
 from core.graph.algorithms.uncertainty import uncertainty
 from core.sources import CorpusSource
 from core.types import Question, Ranking, State
@@ -26,7 +32,7 @@ def found(gold, *names):
 
 def test_uncertainty_is_the_degrees_passed_but_for_the_end():
     # e is reached from d by ln 4 (d has 3 neighbours), from b over d by ln 3 more, from a over b or c by ln 3 more; f not at all.
-    costs = uncertainty(simple(GRAPH), named(GRAPH, "e")[0])
+    costs = uncertainty(simple_graph(GRAPH), named(GRAPH, "e")[0])
     wanted = [
         2 * math.log(3) + math.log(4),
         math.log(3) + math.log(4),
@@ -50,7 +56,7 @@ def test_the_shortest_path_is_the_one_with_fewest_links():
         *(("h", f"x{n}") for n in range(9)),
     ]
     graph = corpus_graph({name: name for pair in links for name in pair}, links)
-    costs = uncertainty(simple(graph), graph.nodes_named("z")[0])
+    costs = uncertainty(simple_graph(graph), graph.nodes_named("z")[0])
     assert costs[graph.nodes_named("a")[0]] == pytest.approx(math.log(1 + 2) + math.log(1 + 11))
 
 
@@ -100,8 +106,8 @@ def test_a_known_document_that_is_not_there_is_near_to_nothing():
 
 
 def test_without_links_or_without_known_documents_there_is_no_such_figure():
-    assert nearing(GRAPH, found("", "a")) is None
-    assert nearing(corpus_graph(links=[]), found("a", "a")) is None
+    assert uncertainty_by_rank(GRAPH, found("", "a")) is None
+    assert uncertainty_by_rank(corpus_graph(links=[]), found("a", "a")) is None
     assert metric("topological_recall")(Outcome(golds=0)) is None
 
 
@@ -188,12 +194,12 @@ def test_where_documents_are_nodes_gold_nodes_are_the_documents():
 def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
     retrieved = list(range(STORY.n_nodes))
     shared = costs_to_known(STORY, [TIM], retrieved)
-    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED", 0)
+    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED_NUMBERS", 0)
     assert np.array_equal(shared, costs_to_known(STORY, [TIM], retrieved))
 
 
 def test_nothing_retrieved_is_near_to_nothing():
-    assert falls(np.empty((1, 0)), 0).at(10) == [math.inf]
+    assert uncertainty_drops(np.empty((1, 0)), 0).at(10) == [math.inf]
 
 
 @pytest.mark.parametrize("names", ["a", "e", "be", "abf", "gg"])
@@ -229,7 +235,9 @@ def test_ranked_documents_agree_with_ir_measures():
         order = [f"d{n}" for n in rng.permutation(30)[: rng.integers(1, 25)]]
         outcome = Outcome(
             golds=0,
-            passages=ranked(([gold.index(one)] if one in gold else [] for one in order), len(gold)),
+            passages=gold_ranks(
+                ([gold.index(one)] if one in gold else [] for one in order), len(gold)
+            ),
         )
         qrels = [ir_measures.Qrel("q", one, 1) for one in gold]
         run = [ir_measures.ScoredDoc("q", one, float(-place)) for place, one in enumerate(order)]
@@ -242,8 +250,8 @@ def test_ranked_documents_agree_with_ir_measures():
 
 KEPT_TWO = Outcome(  # the second known document is in fourth place, behind the cut
     golds=0,
-    passages=Ranked(count=2, relevant=(1, 4), first=(1, 4, None)),
-    nearing=Nearing(3, count=2, of=(0, 1), places=(1, 4), costs=(0.0, 0.0)),
+    passages=GoldRanks(count=2, relevant=(1, 4), first=(1, 4, None)),
+    nearing=UncertaintyByRank(3, count=2, of=(0, 1), places=(1, 4), costs=(0.0, 0.0)),
 )
 
 

@@ -8,10 +8,10 @@ from scipy import stats
 
 from core.evaluation.metrics.statistics import (
     Estimate,
-    corrected,
     estimates,
     holm,
-    paired,
+    holm_corrected,
+    paired_test,
     pareto,
 )
 
@@ -47,7 +47,7 @@ def test_questions_without_a_number_drop_out():
 def test_the_same_numbers_give_the_same_interval_in_any_chunks(monkeypatch):
     values = np.random.default_rng(0).random((30, 2))
     once = estimates(values)
-    monkeypatch.setattr("core.evaluation.metrics.statistics.ROOM", 900)
+    monkeypatch.setattr("core.evaluation.metrics.statistics.MAX_RESAMPLED_NUMBERS", 900)
     assert estimates(values) == once == estimates(values)
 
 
@@ -63,19 +63,19 @@ def test_the_interval_holds_the_true_mean_about_as_often_as_it_says():
 
 def test_the_paired_test_by_hand():
     """Three differences of 1: of the eight flips of sign, two are as far from nothing: p = 1/4."""
-    told = paired("f1", "a", "b", [1, 1, 1, NAN], [0, 0, 0, 1])
+    told = paired_test("f1", "a", "b", [1, 1, 1, NAN], [0, 0, 0, 1])
     assert (told.difference, told.n, told.p) == (1.0, 3, pytest.approx(2 / 8))
-    same = paired("f1", "a", "b", [1, 0], [1, 0])
+    same = paired_test("f1", "a", "b", [1, 0], [1, 0])
     assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
-    assert paired("f1", "a", "b", [NAN], [1]) is None
+    assert paired_test("f1", "a", "b", [NAN], [1]) is None
 
 
 def test_the_paired_test_finds_a_real_difference_and_none_where_there_is_none():
     rng = np.random.default_rng(5)
     a, noise = rng.random(100), rng.normal(0, 0.1, 100)
-    assert paired("f1", "a", "b", a + 0.1, a + noise).p < 0.001
-    assert paired("f1", "a", "b", a, a + noise - noise.mean()).p > 0.9
-    assert paired("f1", "a", "b", a, a + noise) == paired("f1", "a", "b", a, a + noise)
+    assert paired_test("f1", "a", "b", a + 0.1, a + noise).p < 0.001
+    assert paired_test("f1", "a", "b", a, a + noise - noise.mean()).p > 0.9
+    assert paired_test("f1", "a", "b", a, a + noise) == paired_test("f1", "a", "b", a, a + noise)
 
 
 def test_holm_by_hand():
@@ -101,20 +101,20 @@ def test_the_front():
 
 def test_one_question_proves_nothing():
     """Of the two ways to flip one sign both are as far from nothing."""
-    found = paired("hits@1", "a", "b", [1.0, np.nan], [0.0, 1.0])
+    found = paired_test("hits@1", "a", "b", [1.0, np.nan], [0.0, 1.0])
     assert (found.difference, found.p, found.n) == (1.0, 1.0, 1)
 
 
 def test_tests_made_together_are_corrected_together_and_those_of_nothing_left_out():
-    one = paired("recall", "a", "b", [1, 1, 1, 1, 1, 1], [0] * 6)
-    other = paired("recall", "a", "c", [1, 0, 1, 0, 1, 1], [0] * 6)
-    found = corrected([one, None, other])
+    one = paired_test("recall", "a", "b", [1, 1, 1, 1, 1, 1], [0] * 6)
+    other = paired_test("recall", "a", "c", [1, 0, 1, 0, 1, 1], [0] * 6)
+    found = holm_corrected([one, None, other])
     assert [test.p for test in found] == [one.p, other.p]
     assert [test.p_holm for test in found] == holm([one.p, other.p])
 
 
 def test_a_test_seen_from_the_other_side():
-    test = replace(paired("recall", "a", "b", [1, 1, 0, 1], [0, 0, 0, 1]), p=0.01)
+    test = replace(paired_test("recall", "a", "b", [1, 1, 0, 1], [0, 0, 0, 1]), p=0.01)
     back = test.turned
     assert (back.a, back.b, back.difference) == ("b", "a", -test.difference)
     assert (back.low, back.high, back.turned) == (-test.high, -test.low, test)

@@ -4,21 +4,21 @@ import json
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
-from core.errors import BadInput, Cancelled, ModelFailed
-from core.evaluation.metrics.outcome import Answered, Outcome
-from core.evaluation.pairwise.judging import Pairwise, pairs
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
+from core.errors import BadInput, ModelFailed, RunCancelled
+from core.evaluation.metrics.outcome import Outcome, ScoredAnswer
 from core.evaluation.pairwise.page import page_html
-from core.evaluation.pairwise.plot import matrix
-from core.evaluation.pairwise.tally import Tally
-from core.evaluation.pairwise.verdicts import CRITERIA, Match, Verdict, messages
-from core.evaluation.reports.naming import Called
-from core.evaluation.reports.summary import Summary
+from core.evaluation.pairwise.pair_judgements import PairwiseJudge, answer_pairs
+from core.evaluation.pairwise.plot import win_rate_plot
+from core.evaluation.pairwise.tally import PairwiseTally
+from core.evaluation.pairwise.verdicts import CRITERIA, Match, PairwiseVerdict, pair_messages
+from core.evaluation.reports.method_names import MethodName
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import SavedReplies
-from core.prompts import prompts
+from core.prompts import load_prompts
 from core.runtime.jobs import Job
 from core.types import Question
 from core.watch import NO_WATCH
@@ -40,7 +40,7 @@ class Judge(Parrot):
             told.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
         )
         said = self.choose(first, second)
-        return Reply(
+        return ChatReply(
             json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, said)})
             if said in ("first", "second", "tie")
             else said,
@@ -54,7 +54,7 @@ class Judges(Written):
         return f"judge {id(self._chat)}"
 
 
-PAIR = prompts("judge")["pair"]["system"]
+PAIR = load_prompts("judge")["pair"]["system"]
 LONGER = Judge(
     lambda first, second: (
         "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
@@ -81,22 +81,22 @@ def summary(*answers, by="language model", abstract=True):
         StoredRow(
             one["id"],
             Question(f"What of {i}?", f"q{i}", abstract=abstract),
-            Outcome(0, answer=Answered(text, by, 0, 1)) if text else None,
+            Outcome(0, answer=ScoredAnswer(text, by, 0, 1)) if text else None,
             None,
         )
         for i, given in enumerate(answers)
         for one, text in zip(instances, given)
     ]
-    return Summary(run, rows)
+    return RunSummary(run, rows)
 
 
 @pytest.fixture
 def work(tmp_path):
     def make(judge, *answers):
         told = summary(*answers)
-        return Pairwise(
+        return PairwiseJudge(
             told.instances,
-            pairs(told),
+            answer_pairs(told),
             Judges(judge),
             saved=SavedReplies(tmp_path / "replies.sqlite"),
         )
@@ -123,8 +123,11 @@ def test_the_better_answer_wins_in_both_orders(work):
 
 def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
     told = summary(("long answer", "short"), ("abcd", "efgh"), abstract=False)
-    judge = Pairwise(
-        told.instances, pairs(told), Judges(LONGER), saved=SavedReplies(tmp_path / "replies.sqlite")
+    judge = PairwiseJudge(
+        told.instances,
+        answer_pairs(told),
+        Judges(LONGER),
+        saved=SavedReplies(tmp_path / "replies.sqlite"),
     )
     assert judged(judge).doubts()[-1] == (
         "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (evaluate --abstract) "
@@ -157,7 +160,7 @@ def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
 def told(*pairs):
     """A match for each pair of what was preferred in the two orders."""
     return tuple(
-        Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair))
+        Match(f"q{i}", "a", "b", *(PairwiseVerdict({"overall": one}) for one in pair))
         for i, pair in enumerate(pairs)
     )
 
@@ -165,12 +168,12 @@ def told(*pairs):
 def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     one_place, steady = [("second", "second")] * 32, [("first", "second"), ("second", "first")] * 32
     # 64 of 96 agree, of which 4/9 = 43 would by chance
-    lean = Tally(("a", "b"), told(*one_place, *steady), 96, "x")
+    lean = PairwiseTally(("a", "b"), told(*one_place, *steady), 96, "x")
     assert lean.doubts() == (
         "The judge preferred the second place in 128 of 192: read its verdicts with care.",
     )
     assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
-    tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
+    tied = PairwiseTally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
     assert tied.doubts() == (
         "The judge called all 6 a tie: its verdicts show no difference.",
     ) and not tied.decides("overall")
@@ -179,18 +182,20 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
     # each place half of the time: half of the pairs agree by chance
     same = [("first", "second"), ("second", "first")]
-    few = Tally(("a", "b"), told(*same), 2, "x")
+    few = PairwiseTally(("a", "b"), told(*same), 2, "x")
     assert few.doubts() == (
         "2 pairs are too few to tell the judge's verdicts from chance.",
     ) and not few.decides("overall")
-    assert Tally(("a", "b"), told(*same[:1]), 1, "x").doubts() == (
+    assert PairwiseTally(("a", "b"), told(*same[:1]), 1, "x").doubts() == (
         "One pair is too few to tell the judge's verdicts from chance.",
     )
-    assert Tally(("a", "b"), told(*same * 3), 6, "x").doubts() == ()  # 1/64 by chance
-    lots = Tally(("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x")
+    assert PairwiseTally(("a", "b"), told(*same * 3), 6, "x").doubts() == ()  # 1/64 by chance
+    lots = PairwiseTally(
+        ("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x"
+    )
     verdict = "Asked in both orders, the judge gives the same verdict on 4 of 6 pairs, no more than by chance: its verdicts say nothing."
     assert lots.doubts() == (verdict,) and not lots.decides("overall")
-    first = Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
+    first = PairwiseTally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
     assert "on 0 of 2 pairs" in first.doubts()[0] and first.by_chance("overall") == 0
 
 
@@ -209,7 +214,7 @@ def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
     assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(
         map(tally.decides, CRITERIA)
     )
-    page = page_html(tally, {"a": Called("A"), "b": Called("B")})
+    page = page_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
     assert (
         page.index("its verdicts say nothing")
         < page.index("<details")
@@ -226,7 +231,7 @@ def test_no_form_of_a_reply_is_shown_that_a_small_model_could_copy():
 
 def test_a_rate_of_few_questions_is_wide():
     low, high = (
-        Tally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x")
+        PairwiseTally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x")
         .wins("overall")["a", "b"]
         .numbers()[1:]
     )
@@ -243,7 +248,7 @@ def test_a_judge_that_answers_nonsense_has_no_figures(work):
         doubt.startswith("Of 2 pairs the judge's replies could be read in 0")
         and "I like <b>both</b>" in doubt
     )
-    page = page_html(tally, {"a": Called("A"), "b": Called("B")})
+    page = page_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
     assert "&lt;b&gt;both" in page and "<b>both" not in page
 
 
@@ -277,7 +282,7 @@ def test_what_was_judged_is_kept_and_judging_goes_on(work):
         (job.cancel() if len(cancelled.asked) == 5 else None) or "tie"
     )
     one = work(cancelled, *answers)
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         one(job)
     # of the third pair one order alone is kept
     assert len(one.known().matches) == 2 and one.missing == 3
@@ -297,27 +302,29 @@ def test_a_judge_that_dies_ends_the_judging_with_a_sentence(work):
 def test_equal_answers_readers_and_failures_are_no_pairs():
     assert [
         (one.question, one.a, one.b)
-        for one in pairs(summary(("same", " same", "other"), ("x", "", "y")))
+        for one in answer_pairs(summary(("same", " same", "other"), ("x", "", "y")))
     ] == [
         ("q0", "a", "c"),
         ("q0", "b", "c"),
         ("q1", "a", "c"),
     ]
-    assert len(pairs(summary(("x", "y"), ("x", "z")), sample=1)) == 1
+    assert len(answer_pairs(summary(("x", "y"), ("x", "z")), sample=1)) == 1
     for without in (summary(("same", "same")), summary(("x", "y"), by="nearest sentence")):
         with pytest.raises(BadInput, match="no two different answers"):
-            pairs(without)
+            answer_pairs(without)
 
 
 def test_long_answers_are_cut_alike_and_braces_stay():
-    told = messages("Why {first}?", "x" * 9000, "y {second} z", 2048)[1]["content"]
+    told = pair_messages("Why {first}?", "x" * 9000, "y {second} z", 2048)[1]["content"]
     assert "Why {first}?" in told and "y {second} z" in told and told.count("x") < 3000
 
 
 def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
     tally = judged(work(LONGER, ("long answer", "short", "mid one")))
-    figure = matrix(
-        tally, "overall", {"a": Called("<script>"), "b": Called("B"), "c": Called("Long", "C")}
+    figure = win_rate_plot(
+        tally,
+        "overall",
+        {"a": MethodName("<script>"), "b": MethodName("B"), "c": MethodName("Long", "C")},
     )
     assert [list(row) for row in figure.data[0].z] == [[None, 1, 1], [0, None, 0], [0, 1, None]]
     assert figure.data[0].x == ("&lt;script&gt;", "B", "C") and figure.data[0].y[2] == "Long (C)"
@@ -327,12 +334,14 @@ def test_on_the_command_line(bench, tmp_path, capsys):
     bench.models._chat = Parrot("Drama")
     job = bench.run(bench.plan())
     # all answers are the same one
-    assert main(["judge", str(job.number)], lambda: bench.engine) == WRONG
+    assert main(["judge", str(job.number)], lambda: bench.engine) == EXIT_WRONG_INPUT
     assert "no two different answers" in capsys.readouterr().err
     number = _varied(bench)
     page = tmp_path / "wins.html"
     bench.models._chat = LONGER
-    assert main(["judge", str(number), "--json", "--html", str(page)], lambda: bench.engine) == OK
+    assert (
+        main(["judge", str(number), "--json", "--html", str(page)], lambda: bench.engine) == EXIT_OK
+    )
     told = json.loads(capsys.readouterr().out)
     assert (
         told["judge"] == "Parrot"
@@ -345,7 +354,7 @@ def test_on_the_command_line(bench, tmp_path, capsys):
     }
     bench.models._chat = Judge(lambda first, second: "?")
     bench.models.weights = lambda name: "another judge"
-    assert main(["judge", str(number)], lambda: bench.engine) == FAILED
+    assert main(["judge", str(number)], lambda: bench.engine) == EXIT_FAILED
     assert "could be read in 0" in capsys.readouterr().err
 
 
@@ -369,9 +378,9 @@ def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path
     for at_once in (1, 0):
         with server(0.1) as (address, seen):
             chat = OpenAIChat(address, "m", "m", at_once=at_once)
-            work = Pairwise(
+            work = PairwiseJudge(
                 run.instances,
-                pairs(run),
+                answer_pairs(run),
                 Judges(chat),
                 saved=SavedReplies(tmp_path / f"{at_once}.sqlite"),
             )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.evaluation.papers.domains import NONE, NOT_FOUND, of_question
-from core.graph.algorithms.local import Local
-from core.graph.building.build import in_memory
+from core.evaluation.papers.domains import NO_DOMAIN, NO_PATH_FOUND, domain_shares
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.graph.building.build import build_in_memory
 from core.types import Question, Subgraph
 
 TRIPLES = [
@@ -22,12 +22,14 @@ TRIPLES = [
 
 @pytest.fixture(scope="module")
 def local():
-    graph = in_memory(TRIPLES, "small")
-    return Local(graph, Subgraph(np.arange(graph.n_nodes), np.arange(graph.n_edges)), "both")
+    graph = build_in_memory(TRIPLES, "small")
+    return LocalAdjacency(
+        graph, Subgraph(np.arange(graph.n_nodes), np.arange(graph.n_edges)), "both"
+    )
 
 
 def asked(local, entity, *answers):
-    return of_question(local, Question("?", "q", (entity,), answers))
+    return domain_shares(local, Question("?", "q", (entity,), answers))
 
 
 def test_each_relation_of_each_shortest_path_counts_alike(local):
@@ -40,7 +42,7 @@ def test_each_relation_of_each_shortest_path_counts_alike(local):
 def test_what_says_nothing_counts_where_nothing_else_is_there(local):
     assert asked(local, "Ann", "Picture") == {"common": 1.0}
     assert asked(local, "Bob", "Picture") == {"people": 1.0}
-    assert asked(local, "Cat", "Dog") == {NONE: 1.0}
+    assert asked(local, "Cat", "Dog") == {NO_DOMAIN: 1.0}
 
 
 def test_what_is_not_there_is_not_found(local):
@@ -50,4 +52,4 @@ def test_what_is_not_there_is_not_found(local):
         ("Ann", ("Nothing",)),
         ("Ann", ()),
     ):
-        assert asked(local, entity, *answers) == {NOT_FOUND: 1.0}
+        assert asked(local, entity, *answers) == {NO_PATH_FOUND: 1.0}

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from core.cli import OK, main
+from core.cli import EXIT_OK, main
 from core.engine import Engine
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.watch import NO_WATCH
 from tests.films import Parrot
 
@@ -40,7 +40,7 @@ class Chat(Parrot):
         said = messages[-1]["content"]
         if "First answer:" not in said:
             self.answers += 1
-            return Reply(f"An answer{'!' * self.answers}", 10, 5)
+            return ChatReply(f"An answer{'!' * self.answers}", 10, 5)
         first, second = (
             said.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
         )
@@ -50,7 +50,7 @@ class Chat(Parrot):
             won = "first"
         else:
             won = "second"
-        return Reply(json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, won)}), 10, 5)
+        return ChatReply(json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, won)}), 10, 5)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def engine(tmp_path_factory):
     engine = Engine()
     chat = Chat()
     monkeypatch.setattr(engine.models, "chat", lambda role="answer": chat)
-    assert main(["corpus", "add", str(beir), "--name", "six"], engine=lambda: engine) == OK
+    assert main(["corpus", "add", str(beir), "--name", "six"], engine=lambda: engine) == EXIT_OK
     yield engine
     monkeypatch.undo()
 
@@ -92,7 +92,7 @@ def made(engine, capsys):
             engine=lambda: engine,
         )
         out, err = capsys.readouterr()
-        assert code == OK, err
+        assert code == EXIT_OK, err
         return json.loads(out)
 
     return run
@@ -150,7 +150,9 @@ def test_figures_that_are_drawn_and_the_gains(made):
 
 
 def test_a_sentence_on_quarters_has_names_and_no_lines(made, monkeypatch):
-    monkeypatch.setattr("core.evaluation.papers.gains.NEAR", "topological_recall")  # six of ten
+    monkeypatch.setattr(
+        "core.evaluation.papers.gains.START_NEARNESS_METRIC", "topological_recall"
+    )  # six of ten
     found = made("table-6", "ACL-OCL", "BSARD-G", extra=("--sample", "1"))["differs"]
     quarters = [one for one in found if "quarters" in one]
     assert [one.partition(":")[0] for one in quarters] == [

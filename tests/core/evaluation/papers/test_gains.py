@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import pearsonr
 
 from core.evaluation.metrics.outcome import Outcome
-from core.evaluation.metrics.ranking import Ranked
+from core.evaluation.metrics.ranking import GoldRanks
 from core.evaluation.metrics.statistics import correlation
-from core.evaluation.metrics.topology import Nearing
+from core.evaluation.metrics.topology import UncertaintyByRank
 from core.evaluation.papers.experiments import Experiment, PublishedSet
-from core.evaluation.papers.gains import gains, quartiles
-from core.evaluation.reports.summary import Summary
+from core.evaluation.papers.gains import gain_correlations, quartiles
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import SPEC
@@ -38,8 +38,8 @@ MADE = Experiment(
 def one(golds, found, costs):
     """Of `golds` passages the first `found` among the first ten; `costs` are the uncertainties after them."""
     first = tuple(1 + i if i < found else None for i in range(golds))
-    near = Nearing(golds, 10, tuple(range(len(costs))), (1,) * len(costs), tuple(costs))
-    return Outcome(0, nodes=Ranked(10, tuple(range(1, found + 1)), first), nearing=near)
+    near = UncertaintyByRank(golds, 10, tuple(range(len(costs))), (1,) * len(costs), tuple(costs))
+    return Outcome(0, nodes=GoldRanks(10, tuple(range(1, found + 1)), first), nearing=near)
 
 
 @pytest.fixture
@@ -50,11 +50,11 @@ def summary():
     ended = [one(2, 0, ()), one(2, 2, (0.0, 0.0)), one(2, 1, (0.0,)), one(2, 2, (0.0, 0.0))]
     rows = [StoredRow("a", asked, found) for asked, found in zip(questions, begun)]
     rows += [StoredRow("b", asked, found) for asked, found in zip(questions, ended)]
-    return Summary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
+    return RunSummary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
 
 
 def test_gains_by_hand(summary):
-    recall, missing = gains(MADE, "Films", summary)
+    recall, missing = gain_correlations(MADE, "Films", summary)
     # R@10 to begin with 0, .5, .5, 1; gained 0, .5, 0, 0; what MissTR gives: the second passage of q2 is one step away, so 1 / 2 of one of two
     assert recall.rows[0].here.mean == pytest.approx(pearsonr([0, 0.5, 0.5, 1], [0, 0.5, 0, 0])[0])
     assert missing.rows[0].here.mean == pytest.approx(pearsonr([0, 0.25, 0, 0], [0, 0.5, 0, 0])[0])
@@ -90,7 +90,7 @@ def test_the_interval_is_scipys():
 
 def ranked_at(*places, count):
     """So many nodes found, with the gold nodes at these places; None for one that was not found."""
-    return Ranked(count, tuple(place for place in places if place), places)
+    return GoldRanks(count, tuple(place for place in places if place), places)
 
 
 def test_the_gain_is_capped_recall_at_100_less_that_at_10():
@@ -104,9 +104,9 @@ def test_the_gain_is_capped_recall_at_100_less_that_at_10():
         rows.append(StoredRow("a", asked, Outcome(0, nodes=begun)))
         late = at_end if n else ranked_at(2, *[None] * 11, count=147)  # q0: 1 / 12
         rows.append(StoredRow("b", asked, Outcome(0, nodes=late)))
-    summary = Summary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
+    summary = RunSummary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
     made = dataclasses.replace(MADE, printed={"Films": {"node_recall@10": (0.5,)}})
-    (found,) = gains(made, "Films", summary)
+    (found,) = gain_correlations(made, "Films", summary)
     gained = [1 / 12, 6 / 12 - 1 / 10, 6 / 12 - 2 / 10, 6 / 12 - 3 / 10]
     recall = [n / 12 for n in range(4)]  # the column Recall is that of corollary 1, without a cap
     assert found.rows[0].here.mean == pytest.approx(pearsonr(recall, gained)[0])

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds import build, build_for
-from core.corpus import Document, open_corpus, write
+from core.builds import build_for, run_build
+from core.corpus import Document, open_corpus, write_corpus
 from core.errors import BadInput
-from core.evaluation.papers.experiments import experiment
+from core.evaluation.papers.experiments import find_experiment
 from core.evaluation.papers.graphs import check_builds, graphs_of, kind_of_graph, on_builds
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from core.models.registry import Registry
-from core.operators.texts.built import BuiltGraph
+from core.operators.texts.built_graph import BuiltGraph
 
 
 def graphs(id, small=False, wanted=()):
     """The build of each row of an experiment, by the row."""
-    _, instances = experiment(id).asked(published(), "MultihopQA", small, wanted)
-    names = experiment(id).rows.values()
+    _, instances = find_experiment(id).asked(published_instances(), "MultihopQA", small, wanted)
+    names = find_experiment(id).rows.values()
     found = [next(one for one in row.line if isinstance(one, BuiltGraph)) for row in instances]
     return [one.build for one in found] if small else dict(zip(names, (one.build for one in found)))
 
@@ -26,13 +26,14 @@ def graphs(id, small=False, wanted=()):
 def test_the_analysis_rows_stand_on_its_builds_of_1200_tokens(id):
     found = graphs(id)
     assert found and all(build.endswith("-paper") for build in found.values())
-    assert {kind_of_graph(one) for one in experiment(id).asked(published(), "MultihopQA")[1]} <= {
-        build.removesuffix("-paper") for build in found.values()
-    }
+    assert {
+        kind_of_graph(one)
+        for one in find_experiment(id).asked(published_instances(), "MultihopQA")[1]
+    } <= {build.removesuffix("-paper") for build in found.values()}
 
 
 def test_of_abstract_questions_too():
-    _, instances = experiment("analysis-table-10").asked(published(), "Mix")
+    _, instances = find_experiment("analysis-table-10").asked(published_instances(), "Mix")
     assert all("-paper'" in repr(one.line.operators[0]) for one in instances)
 
 
@@ -54,12 +55,14 @@ def test_what_is_no_build_of_a_row_is_refused(wanted):
 
 def test_an_id_is_that_build_whatever_is_built(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    write(tmp_path / "corpora" / "oban", [Document("one", "Tom Reid built the harbour of Oban.")])
+    write_corpus(
+        tmp_path / "corpora" / "oban", [Document("one", "Tom Reid built the harbour of Oban.")]
+    )
     corpus = open_corpus("oban")
-    build(corpus, "chunks-paper", Registry())
+    run_build(corpus, "chunks-paper", Registry())
     assert build_for(corpus, "chunks").id == "chunks"
     assert build_for(corpus, "chunks-paper").id == "chunks-paper"
-    row = on_builds(published()["vanilla-rag"], ("paper",))
+    row = on_builds(published_instances()["vanilla-rag"], ("paper",))
     assert (
         graphs_of(corpus, [row], {row.id: "VanillaRAG"}) == "Graphs: chunks-paper for VanillaRAG."
     )

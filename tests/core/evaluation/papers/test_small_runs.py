@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.cli import OK, main
-from core.corpus import Document, write
+from core.cli import EXIT_OK, main
+from core.corpus import Document, write_corpus
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.papers.experiments import experiment
+from core.evaluation.papers.experiments import find_experiment
 from core.types import Question
 from tests.model_server import model_server
 
@@ -48,7 +48,7 @@ def run(server, home, capsys):
     def made(id, *arguments):
         code = main(["reproduce", id, "--json", *arguments])
         out = capsys.readouterr()
-        assert code == OK, out.err
+        assert code == EXIT_OK, out.err
         return json.loads(out.out)
 
     return made
@@ -70,7 +70,7 @@ def run(server, home, capsys):
 )
 def test_a_shipped_question_of_each_set(run, id, tables):
     found = run(id, "--small", "--sample", "1", "--answer", "served")
-    wanted = experiment(id)
+    wanted = find_experiment(id)
     assert len(found["tables"]) == tables
     for table in found["tables"]:
         assert [row["name"] for row in table["rows"]] == [
@@ -93,7 +93,7 @@ def test_a_shipped_question_of_each_set(run, id, tables):
 )
 def test_figures_that_print_no_values(run, id, sets, metrics):
     found = run(id, "--small", "--sample", "1", "--answer", "served")
-    wanted = experiment(id)
+    wanted = find_experiment(id)
     assert [table["title"] for table in found["tables"]] == sets
     asked = 2 if wanted.small_vary else len(wanted.small_rows)  # two values of one row
     for table in found["tables"]:
@@ -130,7 +130,7 @@ def test_the_fifteen_instances_by_hops(run, films, tmp_path):
     assert [table["metric"] for table in found["tables"]] == ["hits@1", "f1"] * 3
     for table in found["tables"]:
         assert [row["name"] for row in table["rows"]] == list(
-            experiment("lego-figure-8").rows.values()
+            find_experiment("lego-figure-8").rows.values()
         )
         assert {row["here"]["n"] for row in table["rows"]} == {2}
 
@@ -147,7 +147,7 @@ def test_answers_by_walks(run, films, tmp_path):
     )
     found = run("walks-table-2", *asked)
     rows = found["tables"][0]["rows"]
-    assert [row["name"] for row in rows] == list(experiment("walks-table-2").rows.values())
+    assert [row["name"] for row in rows] == list(find_experiment("walks-table-2").rows.values())
     assert {row["here"]["n"] for row in rows} == {2}
 
 
@@ -206,7 +206,7 @@ def test_crag_by_its_files(run, films, tmp_path):
     assert [table["metric"] for table in crag] == ["hits@1", "accurate", "hallucination", "missing"]
     for table in crag:
         assert [row["name"] for row in table["rows"]] == list(
-            experiment("walks-table-2").rows.values()
+            find_experiment("walks-table-2").rows.values()
         )
         assert {row["here"]["n"] for row in table["rows"]} == {2}
     hits = [row["printed"] for row in crag[0]["rows"]]
@@ -241,18 +241,18 @@ def harbour(home):
     asked = [Question("q0", "Who built the harbour of Oban?", answers=("Tom Reid",))]
     if not (folder := home / "corpora" / "harbour").exists():
         sets = {"harbour-asked": ("Harbour", asked)}
-        write(folder, [Document("one", text, "Oban")], sets=sets)
+        write_corpus(folder, [Document("one", text, "Oban")], sets=sets)
     return "harbour-asked"
 
 
 def test_chunk_sizes_each_on_a_graph_of_its_own(run, harbour, monkeypatch):
-    wanted = experiment("analysis-table-7")
+    wanted = find_experiment("analysis-table-7")
     sets = {
         name: replace(one, small=harbour if name == "MultihopQA" else "")
         for name, one in wanted.sets.items()
     }
     small = replace(wanted, sets=sets, small_rows=("vanilla-rag", "hipporag"))
-    monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: small)
+    monkeypatch.setattr("core.commands.reproduce.find_experiment", lambda id: small)
     found = run("analysis-table-7", "--small", "--sample", "1", "--no-llm")
     names = [
         f"{name}, {size} tokens"
@@ -285,7 +285,7 @@ def test_summaries_among_what_is_found_in_a_tree(run, harbour):
 
 
 def test_a_graph_by_a_language_model_is_built_first(run, harbour, capsys):
-    assert main(["reproduce", "analysis-exp-4", "--data", f"MultihopQA={harbour}"]) != OK
+    assert main(["reproduce", "analysis-exp-4", "--data", f"MultihopQA={harbour}"]) != EXIT_OK
     assert "corpus build harbour --graph tree-paper\n" in capsys.readouterr().err
 
 
@@ -294,12 +294,13 @@ def test_a_graph_by_a_language_model_is_built_first(run, harbour, capsys):
     [("analysis-table-6", "MultihopQA", 3623.4), ("analysis-table-10", "Mix", 4114)],
 )
 def test_seconds_and_tokens_of_a_question(run, harbour, monkeypatch, id, set, value):
-    wanted = experiment(id)
+    wanted = find_experiment(id)
     rows = {"vanilla-rag": "VanillaRAG"}
     at = list(wanted.rows).index("vanilla-rag")
     printed = {set: {metric: (column[at],) for metric, column in wanted.printed[set].items()}}
     monkeypatch.setattr(
-        "core.commands.reproduce.experiment", lambda id: replace(wanted, rows=rows, printed=printed)
+        "core.commands.reproduce.find_experiment",
+        lambda id: replace(wanted, rows=rows, printed=printed),
     )
     seconds, tokens = run(id, "--data", f"{set}={harbour}", "--answer", "served")["tables"]
     assert seconds["metric"] == "seconds" and seconds["rows"][0]["here"]["mean"] > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.evaluation.papers.walks import changes
+from core.evaluation.papers.walk_updates import measure_updates
 from core.graph.algorithms.walk_corpus import WalkPlan
 from tests.films import Bag
 
@@ -12,7 +12,7 @@ from tests.films import Bag
 def test_the_walks_that_come_past_a_triple_are_encoded_anew(tmp_path):
     pairs = [(f"n{i:02}", "next", f"n{i + 1:02}") for i in range(20)]
     plan = WalkPlan("breadth-first", 0, 2, "out")
-    first, others = changes(
+    first, others = measure_updates(
         pairs, tmp_path / "chain", Bag(), plan, (1, 4), np.random.default_rng(0)
     )
     drawn = np.random.default_rng(0).permutation(20)

@@ -6,11 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from core.evaluation.metrics.outcome import Answered, Outcome, Ranked
-from core.evaluation.metrics.passages import Passages
-from core.evaluation.reports.flow import PASSAGES, READER, Band, Flow, flow, laid_out, measure
+from core.evaluation.metrics.outcome import GoldRanks, Outcome, ScoredAnswer
+from core.evaluation.metrics.passages import PassageSurvival
+from core.evaluation.reports.flow import (
+    PASSAGE_MEASURE,
+    READER_MEASURE,
+    Band,
+    Flow,
+    correctness_measure,
+    flow,
+    flow_layout,
+)
 from core.evaluation.reports.html import report_html
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import StoredRow
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import RUN, SPEC
@@ -27,7 +35,7 @@ def on_triples(*stages: str) -> list[Outcome]:
     for stage in stages:
         right = stage == "right"
         lost = len(order) if right else order.index(stage)
-        reader = Ranked(1, (1,), (1,)) if right else Ranked(1, (), (None,))
+        reader = GoldRanks(1, (1,), (1,)) if right else GoldRanks(1, (), (None,))
         found.append(
             Outcome(1, reader=reader, alive={name: int(i < lost) for i, name in enumerate(order)})
         )
@@ -37,16 +45,18 @@ def on_triples(*stages: str) -> list[Outcome]:
 def on_documents(*shown: tuple[int, int], answers: str = "") -> list[Outcome]:
     """An outcome for each (passages found, passages in the prompt) of two; with answers a letter each, 1 right and 0 wrong."""
     fates = [
-        Passages(2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": prompt})
+        PassageSurvival(2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": prompt})
         for found, prompt in shown
     ]
-    said = [Answered("said", "language model", int(mark), 1) for mark in answers] or [None] * len(
-        fates
-    )
+    said = [ScoredAnswer("said", "language model", int(mark), 1) for mark in answers] or [
+        None
+    ] * len(fates)
     return [Outcome(1, fates=one, answer=answer) for one, answer in zip(fates, said)]
 
 
-def summed(model: bool = False, documents: bool = False, **rows: list[Outcome | None]) -> Summary:
+def summed(
+    model: bool = False, documents: bool = False, **rows: list[Outcome | None]
+) -> RunSummary:
     instances = [
         {"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows
     ]
@@ -63,7 +73,7 @@ def summed(model: bool = False, documents: bool = False, **rows: list[Outcome | 
         for key, outcomes in rows.items()
         for question, outcome in zip(QUESTIONS, outcomes)
     ]
-    return Summary(replace(RUN, spec=spec), stored)
+    return RunSummary(replace(RUN, spec=spec), stored)
 
 
 def test_questions_flow_from_stage_to_stage():
@@ -75,7 +85,7 @@ def test_questions_flow_from_stage_to_stage():
         "a",
         "b",
     )
-    assert found.by == READER and found.n == 5 and found.left_out == 0
+    assert found.by == READER_MEASURE and found.n == 5 and found.left_out == 0
     assert [(band.before, band.after, band.questions, band.kind) for band in found.bands] == [
         ("right", "right", ("q0",), "right"),
         ("right", "paths", ("q1",), "lost"),
@@ -94,7 +104,7 @@ def test_questions_flow_from_stage_to_stage():
 
 def test_the_prompt_does_not_count_where_the_graph_reader_reads_all_paths():
     """Where the model answers it does, and an answer not in the prompt was lost there."""
-    outcome = replace(on_triples("prompt")[0], answer=Answered("Bob", "language model", 0, 1))
+    outcome = replace(on_triples("prompt")[0], answer=ScoredAnswer("Bob", "language model", 0, 1))
     assert [band.before for band in flow(summed(a=[outcome], b=[outcome]), "a", "b").bands] == [
         "answer"
     ]
@@ -113,7 +123,7 @@ def test_on_documents_all_gold_passages_are_to_come_through():
         "a",
         "b",
     )
-    assert found.by == PASSAGES and found.words("right") == "all gold passages"
+    assert found.by == PASSAGE_MEASURE and found.words("right") == "all gold passages"
     assert [(band.before, band.after) for band in found.bands] == [
         ("right", "retrieved"),
         ("prompt", "right"),
@@ -141,13 +151,13 @@ def test_failed_questions_are_a_stage_and_those_without_a_row_are_left_out_and_c
 def test_nothing_flows_where_nothing_is_known():
     assert flow(summed(a=[Outcome(0)], b=[Outcome(0)]), "a", "b") is None
     assert (
-        measure(summed(a=[None], b=[None]), ("a", "b")) == ""
+        correctness_measure(summed(a=[None], b=[None]), ("a", "b")) == ""
         and flow(summed(a=[], b=[]), "a", "b") is None
     )
 
 
 def test_a_line_that_retrieves_nothing_loses_passages_at_retrieval():
-    nothing = Outcome(1, fates=Passages(2, {"corpus": 2, "graph": 2}))
+    nothing = Outcome(1, fates=PassageSurvival(2, {"corpus": 2, "graph": 2}))
     found = flow(summed(documents=True, a=[nothing], b=on_documents((2, 2))), "a", "b")
     assert [(band.before, band.after) for band in found.bands] == [("retrieved", "right")]
 
@@ -166,7 +176,7 @@ def test_bands_fill_the_stages_of_both_sides_and_labels_are_a_row_from_one_anoth
         ("prompt", "right"): "1 won",
         ("paths", "right"): "1 won",
     }
-    drawn = laid_out(Flow("a", "b", "hits@1", bands), labels)
+    drawn = flow_layout(Flow("a", "b", "hits@1", bands), labels)
     for side in ("left", "right"):
         ends = "before" if side == "left" else "after"
         for stage in drawn[side]:

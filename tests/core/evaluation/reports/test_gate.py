@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.cli import FAILED, OK, WRONG, main
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.errors import BadInput, BadParameter
-from core.evaluation.metrics.outcome import Answered, Outcome
-from core.evaluation.reports.gate import Gate, failures, gates
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.outcome import Outcome, ScoredAnswer
+from core.evaluation.reports.gate import Gate, gate_failures, parse_gates
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.notes import NoteWith
@@ -32,7 +32,7 @@ def summary(*right, sample=None):
         if one is None:
             outcome = None
         else:
-            outcome = Outcome(1, answer=Answered("Ann", "language model", int(one), 1))
+            outcome = Outcome(1, answer=ScoredAnswer("Ann", "language model", int(one), 1))
         rows.append(
             StoredRow(
                 "a",
@@ -41,11 +41,11 @@ def summary(*right, sample=None):
                 "It broke." if one is None else None,
             )
         )
-    return Summary(Run(1, "k", spec, 0.0, "done", 0, 0), rows)
+    return RunSummary(Run(1, "k", spec, 0.0, "done", 0, 0), rows)
 
 
 def said(run, *required):
-    return list(failures(run, gates(required)))
+    return list(gate_failures(run, parse_gates(required)))
 
 
 def test_a_mean_is_held_against_the_least_value_as_it_is():
@@ -76,18 +76,18 @@ def test_what_was_not_measured_is_a_failure():
 
 
 def test_what_cannot_be_a_gate_is_an_error():
-    assert gates(["accuracy=.7", "hits@1=1, nearness=0"]) == (
+    assert parse_gates(["accuracy=.7", "hits@1=1, nearness=0"]) == (
         Gate("accuracy", 0.7),
         Gate("hits@1", 1.0),
         Gate("nearness", 0.0),
     )
     with pytest.raises(BadParameter, match="accuracy"):
-        gates(["acuracy=.7"])
+        parse_gates(["acuracy=.7"])
     for text in ("accuracy", "accuracy=", "accuracy=much", "accuracy=nan", "accuracy=inf"):
         with pytest.raises(BadInput, match="least value"):
-            gates([text])
+            parse_gates([text])
     with pytest.raises(BadInput, match="more is not better"):
-        gates(["tokens=5"])
+        parse_gates(["tokens=5"])
 
 
 def test_the_command_exits_with_1_and_says_why(kit, tmp_path, monkeypatch, capsys):
@@ -107,10 +107,10 @@ def test_the_command_exits_with_1_and_says_why(kit, tmp_path, monkeypatch, capsy
         str(kit.graph.folder),
         "--no-llm",
     ]
-    assert main([*command, "--fail-below", "path_hit=1"]) == OK
+    assert main([*command, "--fail-below", "path_hit=1"]) == EXIT_OK
     assert (
         main([*command, "--fail-below", "path_hit=.5", "--fail-below", "reader_hit@1=1.1"])
-        == FAILED
+        == EXIT_FAILED
     )
     assert "1.1 or more." in capsys.readouterr().err
-    assert main([*command, "--fail-below", "path_hits=1"]) == WRONG
+    assert main([*command, "--fail-below", "path_hits=1"]) == EXIT_WRONG_INPUT

@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 import pytest
 
 from core.errors import BadParameter
-from core.evaluation.metrics.budgets import Budgets
+from core.evaluation.metrics.budgets import BudgetResults
 from core.evaluation.reports import plots
-from core.evaluation.reports.by_budget import by_budget
+from core.evaluation.reports.budget_curves import budget_curves
 from core.evaluation.reports.html import report_html
-from core.evaluation.reports.labels import positions
-from core.evaluation.reports.sensitivity import curves, varied
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.labels import label_positions
+from core.evaluation.reports.sensitivity import curves, vary_parameter
+from core.evaluation.reports.summary import RunSummary
 from core.instances.catalogue import catalogue
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
@@ -28,7 +28,7 @@ def data(figure):
 
 def test_the_front_joins_the_instances_that_are_not_beaten(summary):
     table = summary.table()
-    line, a, b = data(plots.front(summary, table, "seconds", "f1"))
+    line, a, b = data(plots.front_plot(summary, table, "seconds", "f1"))
     assert (line["x"], line["y"]) == (
         [1.0, 3.0],
         [pytest.approx(5 / 9), pytest.approx(2 / 3)],
@@ -47,7 +47,7 @@ def test_the_funnel_and_the_hops(summary):
         and a["y"][:2] == [1, pytest.approx(0.5)]
         and b["y"] == [1] * 5
     )
-    a, b = data(plots.by_hops(summary, "recall"))
+    a, b = data(plots.hops_plot(summary, "recall"))
     assert (a["x"], a["y"], b["y"]) == (["1 hop", "2 hops"], [1, pytest.approx(0.25)], [1, 0.5])
 
 
@@ -56,14 +56,16 @@ def test_where_no_answer_is_known_nothing_is_drawn_of_them(summary):
         dataclasses.replace(row, outcome=row.outcome and dataclasses.replace(row.outcome, golds=0))
         for row in summary.rows
     ]
-    assert list(plots.funnels(summary)) == ["funnel"] and not plots.funnels(Summary(RUN, unknown))
-    assert "Where the answers are lost" not in report_html(Summary(RUN, unknown))
+    assert list(plots.funnels(summary)) == ["funnel"] and not plots.funnels(
+        RunSummary(RUN, unknown)
+    )
+    assert "Where the answers are lost" not in report_html(RunSummary(RUN, unknown))
 
 
 def test_names_of_three_near_points_do_not_lie_on_one_another():
     # to the left of them there is room for two
     points = {"re2": (7.35, 0.158), "gar": (9.59, 0.158), "fastinsight": (9.7, 0.176)}
-    assert positions(points, False, (12.5, 0.286)) == {
+    assert label_positions(points, False, (12.5, 0.286)) == {
         "re2": "top left",
         "gar": "bottom left",
         "fastinsight": "top center",
@@ -71,34 +73,39 @@ def test_names_of_three_near_points_do_not_lie_on_one_another():
 
 
 def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
-    found = [Budgets(2, (10, 20), (0, 1), (0.2, 0.6)), Budgets(1, (10, 20), (1, 1), (1.0, 1.0))]
+    found = [
+        BudgetResults(2, (10, 20), (0, 1), (0.2, 0.6)),
+        BudgetResults(1, (10, 20), (1, 1), (1.0, 1.0)),
+    ]
     rows = [
         dataclasses.replace(row, outcome=dataclasses.replace(row.outcome, budgets=one))
         for row, one in zip(summary.rows[::2], found)
     ]
-    read = Summary(RUN, [*rows, summary.rows[1]])  # of a alone, for two questions
-    curves = by_budget(read, "budget_recall")
+    read = RunSummary(RUN, [*rows, summary.rows[1]])  # of a alone, for two questions
+    curves = budget_curves(read, "budget_recall")
     assert {
         name: [(budget, one.mean, one.n) for budget, one in curve] for name, curve in curves.items()
     } == {
         "a": [(10, 0.5, 2), (20, 0.75, 2)]  # none and one of two, then one of one both times
     }
-    (line,) = data(plots.by_budget(read, curves, "budget_recall"))
+    (line,) = data(plots.budget_plot(read, curves, "budget_recall"))
     assert (line["x"], line["y"]) == ([10, 20], [0.5, 0.75]) and "n = 2" in line["customdata"][0][0]
-    assert by_budget(read, "budget_topological_recall")["a"][0][1].mean == pytest.approx(0.6)
+    assert budget_curves(read, "budget_topological_recall")["a"][0][1].mean == pytest.approx(0.6)
     html = report_html(read)
     assert "Capped recall @10 by budget" in html and "Topological Recall by budget" in html
 
 
 def test_where_nothing_changes_with_the_budget_none_is_drawn(summary):
-    flat = dataclasses.replace(summary.rows[0].outcome, budgets=Budgets(1, (10, 20), (1, 1), ()))
+    flat = dataclasses.replace(
+        summary.rows[0].outcome, budgets=BudgetResults(1, (10, 20), (1, 1), ())
+    )
     assert (
-        by_budget(
-            Summary(RUN, [dataclasses.replace(summary.rows[0], outcome=flat)]), "budget_recall"
+        budget_curves(
+            RunSummary(RUN, [dataclasses.replace(summary.rows[0], outcome=flat)]), "budget_recall"
         )
         == {}
     )
-    assert by_budget(summary, "budget_recall") == {} and "by budget" not in report_html(summary)
+    assert budget_curves(summary, "budget_recall") == {} and "by budget" not in report_html(summary)
 
 
 class Seen(HTMLParser):
@@ -115,7 +122,7 @@ def test_the_report_is_one_file_with_everything_escaped(summary):
     spec = json.loads(json.dumps(RUN.spec))
     spec["instances"][0]["name"] = spec["set"] = EVIL
     rows = [dataclasses.replace(row, error=EVIL) if row.error else row for row in summary.rows]
-    html = report_html(Summary(dataclasses.replace(RUN, spec=spec), rows))
+    html = report_html(RunSummary(dataclasses.replace(RUN, spec=spec), rows))
     assert EVIL not in html and "<img src=x" not in html
     seen = Seen()
     seen.feed(html)
@@ -136,7 +143,7 @@ def test_the_report_is_one_file_with_everything_escaped(summary):
 
 def test_variants_of_one_parameter(summary):
     known = catalogue()
-    found = varied(
+    found = vary_parameter(
         (known["lego-1"], known["lego-12"], known["language-model-only"]),
         "PersonalizedPageRank.keep=500,1000",
     )
@@ -158,19 +165,19 @@ def test_variants_of_one_parameter(summary):
         "PersonalizedPageRank.keep=many": "must be a",
     }.items():
         with pytest.raises(BadParameter, match=told):
-            varied((known["lego-1"],), wish)
+            vary_parameter((known["lego-1"],), wish)
 
 
 def test_a_curve_of_one_parameter(summary):
     spec = json.loads(json.dumps(RUN.spec))
     for instance, hops in zip(spec["instances"], (3, 2)):
         instance["line"] = f"EgoNetwork(hops={hops}) >> ShortestPaths()"
-    told = Summary(dataclasses.replace(RUN, spec=spec), summary.rows)
+    told = RunSummary(dataclasses.replace(RUN, spec=spec), summary.rows)
     found = curves(told, "EgoNetwork", "hops", told.table(), "recall")
     assert [(value, one.mean) for value, one in found["No. a & co"]] == [
         (2, pytest.approx(2 / 3)),
         (3, pytest.approx(0.5)),
     ]
-    (line,) = data(plots.sensitivity(found, "hops", "recall"))
+    (line,) = data(plots.sensitivity_plot(found, "hops", "recall"))
     assert line["x"] == [2, 3] and line["name"] == "No. a &amp; co"
     assert curves(told, "ShortestPaths", "hops", told.table(), "recall") == {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.evaluation.reports import plots
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
 from tests.core.evaluation.reports.test_summary import ONE, RUN, TWO, StoredRow, outcome
 
 
-def three(of_c: int, rows: int = 6) -> Summary:
+def three(of_c: int, rows: int = 6) -> RunSummary:
     """a and b find one answer of one and one of two, c as many as given of the two."""
     instances = [{"id": i, "name": f"<b>{i}", "title": i, "line": "EgoNetwork()"} for i in "abc"]
     found = {"a": (1, 1), "b": (1, 1), "c": (1, of_c)}
@@ -19,7 +19,7 @@ def three(of_c: int, rows: int = 6) -> Summary:
         for key in found
     ]
     run = replace(RUN, spec={**RUN.spec, "instances": instances, "sample": 2})
-    return Summary(run, stored[:rows])
+    return RunSummary(run, stored[:rows])
 
 
 def test_lines_that_are_equal_are_one_with_both_names_and_others_differ_by_their_dash():
@@ -36,7 +36,9 @@ def test_lines_that_are_equal_are_one_with_both_names_and_others_differ_by_their
 def test_points_that_are_equal_are_one_with_both_names():
     summary = three(2)
     (both, other) = [
-        one for one in plots.front(summary, summary.table(), "tokens", "recall").data if one.text
+        one
+        for one in plots.front_plot(summary, summary.table(), "tokens", "recall").data
+        if one.text
     ]
     assert both.text == ("&lt;b&gt;a =<br>&lt;b&gt;b",) and (both.y[0], other.y[0]) == (0.75, 1.0)
 
@@ -44,5 +46,5 @@ def test_points_that_are_equal_are_one_with_both_names():
 def test_pictures_of_an_unfinished_run_say_so():
     whole, part = three(2), three(2, rows=3)
     assert plots.funnel(whole).layout.title.subtitle.text is None
-    for figure in (plots.funnel(part), plots.front(part, part.table(), "tokens", "recall")):
+    for figure in (plots.funnel(part), plots.front_plot(part, part.table(), "tokens", "recall")):
         assert figure.layout.title.subtitle.text == "Not finished: 1 of 2 questions"

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
-from core.evaluation.metrics.passages import Passages
+from core.evaluation.metrics.outcome import (
+    GoldRanks,
+    OperatorCost,
+    Outcome,
+    ScoredAnswer,
+    SubgraphSizes,
+)
+from core.evaluation.metrics.passages import PassageSurvival
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.notes import NoteWith
@@ -19,14 +25,14 @@ def answered(right: bool, tokens: int, size: int = 4, seconds: float = 1.0) -> O
     first = (1,) if right else (None,)
     return Outcome(
         1,
-        Extracted(size, 3, int(right), 1),
-        Ranked(1, (1,) if right else (), first),
-        answer=Answered("said", "language model", int(right), 1),
-        costs=(Cost("Answer", "generate", seconds, 1, tokens, 0),),
+        SubgraphSizes(size, 3, int(right), 1),
+        GoldRanks(1, (1,) if right else (), first),
+        answer=ScoredAnswer("said", "language model", int(right), 1),
+        costs=(OperatorCost("Answer", "generate", seconds, 1, tokens, 0),),
     )
 
 
-def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: str) -> Summary:
+def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: str) -> RunSummary:
     """A run of instances by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by instance."""
     n = max(map(len, rows.values()))
     questions = [
@@ -56,7 +62,7 @@ def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: s
         for key, marks in rows.items()
         for question, mark in zip(questions, marks)
     ]
-    return Summary(Run(1, "key", spec, 0.0, "done", len(stored), 0), stored)
+    return RunSummary(Run(1, "key", spec, 0.0, "done", len(stored), 0), stored)
 
 
 def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
@@ -162,7 +168,7 @@ def test_methods_that_retrieve_the_same_are_named():
         StoredRow(row.instance, row.question, answered(right(row), TOKENS[row.instance]))
         for row in summary.rows
     ]
-    found = recommendation(Summary(summary.run, same))
+    found = recommendation(RunSummary(summary.run, same))
     assert found.take == "a" and found.details[1] == (
         NoteWith("A and B agree", "B costs", 10, "as A")
     )
@@ -212,18 +218,18 @@ def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_
         "seed": 0,
         "model": False,
     }
-    alive = lambda found: Passages(
+    alive = lambda found: PassageSurvival(
         2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": found}
     )
     outcome = lambda count: Outcome(
-        0, passages=Ranked(count, (2, 7), (2, 7)), fates=alive(1 + (count == 7))
+        0, passages=GoldRanks(count, (2, 7), (2, 7)), fates=alive(1 + (count == 7))
     )
     rows = [
         StoredRow(key, question, outcome(count))
         for question in questions
         for key, count in (("four", 4), ("seven", 7))
     ]
-    found = recommendation(Summary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
+    found = recommendation(RunSummary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
     assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
     sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."
     assert found.take == "four" and sentence in found.details

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from core.errors import BadParameter
-from core.evaluation.reports.sensitivity import curves, differing, varied
-from core.evaluation.reports.summary import Summary
-from core.instances.catalogue import catalogue, find
+from core.evaluation.reports.sensitivity import curves, varied_parameters, vary_parameter
+from core.evaluation.reports.summary import RunSummary
+from core.instances.catalogue import catalogue, find_instance
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
 __all__ = ["summary"]
@@ -17,7 +17,7 @@ TWO = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank() >> Loop(body=Expand
 
 def found(id, wish, operator, parameter):
     """The values of the parameter in all places of each variant, and the variants' names."""
-    made = varied((find(id, catalogue()),), wish)
+    made = vary_parameter((find_instance(id, catalogue()),), wish)
     lists = [
         [
             getattr(one, parameter)
@@ -61,20 +61,20 @@ def test_both_sides_of_a_union_are_changed_and_a_loop_keeps_its_body():
         "keep",
     )
     assert lists == [[7, 7]]
-    (one,) = varied((find(TWO.format(n=20)),), "Loop.budget=30")
-    assert repr(one.line) == repr(find(TWO.format(n=30)).line)
+    (one,) = vary_parameter((find_instance(TWO.format(n=20)),), "Loop.budget=30")
+    assert repr(one.line) == repr(find_instance(TWO.format(n=30)).line)
 
 
 def test_values_are_split_between_brackets_only_and_a_build_must_be_one():
     line = "TokenChunks(size=600, overlap=100) >> Vectors(of='chunks')"
-    made = varied((catalogue()["vanilla-rag"],), f"BuiltGraph.build={line},chunks")
+    made = vary_parameter((catalogue()["vanilla-rag"],), f"BuiltGraph.build={line},chunks")
     assert [one.line.operators[0].build for one in made] == [line, "chunks"]
     with pytest.raises(BadParameter, match="Did you mean"):
-        varied((catalogue()["vanilla-rag"],), "BuiltGraph.build=chunk")
+        vary_parameter((catalogue()["vanilla-rag"],), "BuiltGraph.build=chunk")
 
 
 def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
-    one, same = varied((catalogue()["vanilla-rag"],), "TokenChunks.size=600,240")
+    one, same = vary_parameter((catalogue()["vanilla-rag"],), "TokenChunks.size=600,240")
     assert (
         one.line.operators[0].build == "TokenChunks(size=600, overlap=24) >> Vectors()"
         and same.id == "vanilla-rag"
@@ -84,19 +84,19 @@ def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
         BadParameter,
         match="“rkg”.*BuiltGraph.build=rkg-llm",
     ):
-        varied((catalogue()["l-lightrag"],), "TokenChunks.size=600,240")
+        vary_parameter((catalogue()["l-lightrag"],), "TokenChunks.size=600,240")
     with pytest.raises(BadParameter, match="has no parameter “sise”.*“size”"):
-        varied((catalogue()["vanilla-rag"],), "TokenChunks.sise=600")
+        vary_parameter((catalogue()["vanilla-rag"],), "TokenChunks.sise=600")
     with pytest.raises(BadParameter, match="None of the instances has the operator Tree"):
-        varied((catalogue()["vanilla-rag"],), "Tree.width=6")
+        vary_parameter((catalogue()["vanilla-rag"],), "Tree.width=6")
 
 
 def test_a_curve_and_its_parameter_are_found_inside_a_loop(summary):
     spec = json.loads(json.dumps(RUN.spec))
     for instance, alpha in zip(spec["instances"], (0.1, 0.4)):
-        one = varied((find(TWO.format(n=20)),), f"GraphRerank.alpha={alpha}")[0]
+        one = vary_parameter((find_instance(TWO.format(n=20)),), f"GraphRerank.alpha={alpha}")[0]
         instance["line"] = repr(one.line)
-    told = Summary(dataclasses.replace(RUN, spec=spec), summary.rows)
-    assert differing(told) == [("GraphRerank", "alpha")]
+    told = RunSummary(dataclasses.replace(RUN, spec=spec), summary.rows)
+    assert varied_parameters(told) == [("GraphRerank", "alpha")]
     (points,) = curves(told, "GraphRerank", "alpha", told.table(), "recall").values()
     assert [value for value, _ in points] == [0.1, 0.4]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from core.evaluation.reports.html import report_html
-from core.evaluation.reports.steps import one_step, words, worth
-from core.evaluation.reports.steps_table import worth_html
-from core.evaluation.reports.summary import Summary
+from core.evaluation.reports.steps import one_step, step_effects, step_words
+from core.evaluation.reports.steps_table import step_effects_html
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import StoredRow
 from core.operators.text import parse_line
 from core.types import Question
@@ -19,7 +19,7 @@ from tests.core.evaluation.reports.test_summary import RUN, SPEC
 EGO, PATHS = "EgoNetwork(hops={hops})", "ShortestPaths()"
 
 
-def summed(lines: dict[str, str], **rows: str) -> Summary:
+def summed(lines: dict[str, str], **rows: str) -> RunSummary:
     """A run of these lines by their rows, a letter a question: 1 right, 0 lost on the paths, x failed."""
     n = max(map(len, rows.values()))
     questions = [Question(f"who {i}", f"q{i}", ("One",), ("Ann",)) for i in range(n)]
@@ -33,7 +33,7 @@ def summed(lines: dict[str, str], **rows: str) -> Summary:
         for question, mark in zip(questions, marks)
         if mark != " "
     ]
-    return Summary(
+    return RunSummary(
         replace(RUN, spec={**SPEC, "instances": instances, "sample": n, "model": False}), stored
     )
 
@@ -91,7 +91,7 @@ def test_a_step_is_averaged_over_the_pairs_that_have_it_question_by_question():
         "d": "EgoNetwork(hops=2) >> ShortestPaths() >> Rank()",
         "c": "EgoNetwork(hops=1) >> ShortestPaths() >> Rank()",
     }
-    hops, ranking = worth(summed(lines, a="0001", b="1101", c="0000", d="0001"))
+    hops, ranking = step_effects(summed(lines, a="0001", b="1101", c="0000", d="0001"))
     assert hops.pairs == (("a", "b"), ("c", "d")) and (hops.test.difference, hops.test.n) == (
         pytest.approx(0.375),
         4,
@@ -113,9 +113,9 @@ def test_a_question_that_one_of_a_pair_has_no_row_of_counts_in_the_pairs_that_ha
         "a": "EgoNetwork(hops=1) >> ShortestPaths()",
         "b": "EgoNetwork(hops=2) >> ShortestPaths()",
     }
-    (one,) = worth(summed(lines, a="000", b="11 "))
+    (one,) = step_effects(summed(lines, a="000", b="11 "))
     assert (one.test.difference, one.test.n) == (1.0, 2)
-    (one,) = worth(summed(lines, a="0x", b="11"))
+    (one,) = step_effects(summed(lines, a="0x", b="11"))
     assert (one.test.difference, one.test.n) == (1.0, 2)  # a failed question is not right
 
 
@@ -124,8 +124,14 @@ def test_there_is_nothing_where_no_two_lines_differ_in_one_step():
         "a": "EgoNetwork(hops=1) >> ShortestPaths()",
         "b": "EgoNetwork(hops=2) >> ShortestPaths() >> Rank()",
     }
-    assert worth(summed(lines, a="00", b="11")) == [] == worth(summed({"a": lines["a"]}, a="01"))
-    assert worth(summed({**lines, "b": "Vanished() >> ShortestPaths()"}, a="00", b="11")) == []
+    assert (
+        step_effects(summed(lines, a="00", b="11"))
+        == []
+        == step_effects(summed({"a": lines["a"]}, a="01"))
+    )
+    assert (
+        step_effects(summed({**lines, "b": "Vanished() >> ShortestPaths()"}, a="00", b="11")) == []
+    )
 
 
 def test_a_step_goes_from_fewer_to_more_whatever_comes_first():
@@ -133,7 +139,7 @@ def test_a_step_goes_from_fewer_to_more_whatever_comes_first():
         "b": "EgoNetwork(hops=2) >> ShortestPaths()",
         "a": "EgoNetwork(hops=1) >> ShortestPaths()",
     }
-    (one,) = worth(summed(lines, a="00", b="11"))
+    (one,) = step_effects(summed(lines, a="00", b="11"))
     assert one.pairs == (("a", "b"),) and one.test.difference == 1.0
 
 
@@ -142,7 +148,9 @@ def test_steps_that_words_do_not_tell_apart_are_named_by_their_settings():
         line(f"EgoNetwork() >> ShortestPaths(direction='{way}')").operators[1]
         for way in ("graph", "both")
     )
-    assert a.words() == b.words() and words((a, b)).endswith("direction both in place of graph")
+    assert a.words() == b.words() and step_words((a, b)).endswith(
+        "direction both in place of graph"
+    )
 
 
 def test_the_table_of_steps_is_escaped_and_says_how_many_pairs_and_questions():
@@ -151,12 +159,12 @@ def test_the_table_of_steps_is_escaped_and_says_how_many_pairs_and_questions():
         "b": "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=5)",
     }
     summary = summed(lines, a="000000", b="111111")
-    html = worth_html(summary)
+    html = step_effects_html(summary)
     # of 2^6 flips 2 are as far: p = .03
     assert "<b>+1.00 [+1.00, +1.00]</b>" in html and ">1</td>" in html and ">6</td>" in html
     assert "within chance</span>" not in html and "What each step is worth" in report_html(summary)
-    assert "within chance</span>" in worth_html(summed(lines, a="000", b="111"))
-    assert worth_html(summed({"a": lines["a"]}, a="01")) == ""
+    assert "within chance</span>" in step_effects_html(summed(lines, a="000", b="111"))
+    assert step_effects_html(summed({"a": lines["a"]}, a="01")) == ""
 
 
 def test_a_name_of_a_step_is_no_mark_up(monkeypatch):
@@ -165,9 +173,10 @@ def test_a_name_of_a_step_is_no_mark_up(monkeypatch):
         "b": "EgoNetwork() >> ShortestPaths() >> Rank()",
     }
     monkeypatch.setattr(
-        "core.evaluation.reports.steps._words", lambda operator: "<script>alert(1)</script>"
+        "core.evaluation.reports.steps._operator_words",
+        lambda operator: "<script>alert(1)</script>",
     )
     assert (
-        "&lt;script&gt;" in (html := worth_html(summed(lines, a="00", b="11")))
+        "&lt;script&gt;" in (html := step_effects_html(summed(lines, a="00", b="11")))
         and "<script>" not in html
     )

@@ -8,12 +8,18 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput, BadParameter
-from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
-from core.evaluation.reports.export import escaped, latex, rows_csv, summary_csv
+from core.evaluation.metrics.outcome import (
+    GoldRanks,
+    OperatorCost,
+    Outcome,
+    ScoredAnswer,
+    SubgraphSizes,
+)
+from core.evaluation.reports.export import escape_latex, latex_table, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
-from core.evaluation.reports.summary import Summary, summary_dict
-from core.evaluation.runs.opening import opened
+from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.runs.saved_runs import reopen_comparison
 from core.evaluation.runs.store import Run, StoredRow
 from core.sources import GraphSource
 from core.types import Question
@@ -44,11 +50,14 @@ def outcome(golds, found, *, nodes=4, edges=3, seconds=1.0, lines=1, alive=None)
     first = tuple(1 if i < found else None for i in range(golds))
     return Outcome(
         golds,
-        Extracted(nodes, edges, found, 1),
-        Ranked(2, (1,) if found else (), first),
-        Ranked(1, (1,) if found else (), first),
-        Answered("+1 said", "language model", found, lines),
-        costs=(Cost("EgoNetwork", "extract", seconds), Cost("Answer", "generate", 0.0, 1, 10, 2)),
+        SubgraphSizes(nodes, edges, found, 1),
+        GoldRanks(2, (1,) if found else (), first),
+        GoldRanks(1, (1,) if found else (), first),
+        ScoredAnswer("+1 said", "language model", found, lines),
+        costs=(
+            OperatorCost("EgoNetwork", "extract", seconds),
+            OperatorCost("Answer", "generate", 0.0, 1, 10, 2),
+        ),
         alive=alive
         or {"graph": golds, "subgraph": found, "paths": found, "prompt": found, "answer": found},
     )
@@ -64,7 +73,7 @@ def summary():
         StoredRow("a", THREE, outcome(1, 0, nodes=0, edges=0)),
         StoredRow("b", THREE, None, "The model server went away."),
     ]
-    return Summary(RUN, rows)
+    return RunSummary(RUN, rows)
 
 
 def test_failed_questions_score_0_and_the_other_denominator_is_shown(summary):
@@ -103,7 +112,7 @@ def test_the_mean_of_f1_is_not_the_f1_of_the_means(summary):
 def test_an_instance_that_answered_nothing_has_no_figures():
     gone = "“Zoe” is not in the graph.", "“Bob” is not in the graph. Did you mean Rob?"
     failed = StoredRow("a", ONE, None, gone[0]), StoredRow("a", TWO, None, gone[1])
-    told = Summary(RUN, failed)
+    told = RunSummary(RUN, failed)
     assert told.table()["a"]["hits@1"].n == 0 and told.table()["a"]["hits@1"].mean is None
     assert told.failed() == [
         NoteWith("No. a & co", 0, 2, "answered", 2, "failed", "“…” is not in the graph")
@@ -112,21 +121,21 @@ def test_an_instance_that_answered_nothing_has_no_figures():
 
 def test_a_failed_question_counts_only_where_a_figure_could_have_come_of_it():
     """Without paths there is nothing to score paths by, and without known answers nothing to score at all."""
-    without = Outcome(1, answer=Answered("Ann", "language model", 1, 1))
+    without = Outcome(1, answer=ScoredAnswer("Ann", "language model", 1, 1))
     open_ended = Question("why", "q4", ("One",))
     rows = [
         StoredRow("a", ONE, without),
         StoredRow("a", THREE, None, "No."),
         StoredRow("a", open_ended, None, "No."),
     ]
-    told = Summary(RUN, rows).table()["a"]
+    told = RunSummary(RUN, rows).table()["a"]
     assert told["path_recall@32"].n == 0 and (told["hits@1"].mean, told["hits@1"].n) == (0.5, 2)
 
 
 def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known():
     known = [Question("what tells of One", f"q{i}", gold=("one",)) for i in (5, 6)]
-    found = Outcome(0, passages=Ranked(1, (1,), (1,)))
-    told = Summary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
+    found = Outcome(0, passages=GoldRanks(1, (1,), (1,)))
+    told = RunSummary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
     assert told.table(["passage_recall", "ndcg@1"])["a"]["passage_recall"].mean == 0.5
     assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == [
         NoteWith("No. a & co", 1, 2, "answered", 1, "failed: No")
@@ -171,7 +180,7 @@ def test_nothing_is_tested_against_an_adaptation(summary):
         {**one, "name": "LightRAG, adapted"} if one["id"] == "a" else one
         for one in spec["instances"]
     ]
-    told = Summary(replace(summary.run, spec={**spec, "instances": adapted}), summary.rows)
+    told = RunSummary(replace(summary.run, spec={**spec, "instances": adapted}), summary.rows)
     assert summary.compared() and not summary.untested() and "untested" not in summary_dict(summary)
     assert told.compared() == [] and told.compared([("b", "a")]) == []
     sentence = "No test is made against LightRAG, adapted: an adaptation is not the method that was published."
@@ -229,7 +238,7 @@ def test_csv_has_a_row_a_question_and_no_formula(summary):
 
 
 def test_latex_is_escaped_and_marks_the_best(summary):
-    table = latex(summary)
+    table = latex_table(summary)
     assert r"No. a \& co" in table and r"films\_set" in table and r"\toprule" in table
     row = next(line for line in table.splitlines() if line.strip().startswith("No. b"))
     assert r"\textbf{0.667}" in row and r"$\pm$" in row
@@ -238,27 +247,29 @@ def test_latex_is_escaped_and_marks_the_best(summary):
         in table
     )
     assert (
-        escaped("50% {x}_$\\ ~^#")
+        escape_latex("50% {x}_$\\ ~^#")
         == r"50\% \{x\}\_\$\textbackslash{} \textasciitilde{}\textasciicircum{}\#"
     )
 
 
 def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary):
     """Method a has all three rows, b lacks the third."""
-    assert not summary.unfinished and "not finished" not in latex(summary) + report_html(summary)
-    part = Summary(summary.run, summary.rows[:-1])
+    assert not summary.unfinished and "not finished" not in latex_table(summary) + report_html(
+        summary
+    )
+    part = RunSummary(summary.run, summary.rows[:-1])
     assert part.unfinished == {"a": 3, "b": 2}
     said = "not finished: 3 of 3 questions of No. a & co, 2 of 3 questions of No. b & co"
     assert part.so_far() == said
-    assert escaped(said) in latex(part) and "not finished: 3 of 3" in report_html(part)
-    row = next(line for line in latex(part).splitlines() if line.strip().startswith("No. b"))
+    assert escape_latex(said) in latex_table(part) and "not finished: 3 of 3" in report_html(part)
+    row = next(line for line in latex_table(part).splitlines() if line.strip().startswith("No. b"))
     # the method, n, and the eight metrics
-    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(part)
+    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex_table(part)
     told = next(
         row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b"
     )
     assert (told["answered"], told["asked"]) == ("2", "3")
-    assert Summary(summary.run, summary.rows[:2]).so_far() == "not finished: 1 of 3 questions"
+    assert RunSummary(summary.run, summary.rows[:2]).so_far() == "not finished: 1 of 3 questions"
 
 
 def test_unknown_metrics_are_refused(summary):
@@ -269,7 +280,7 @@ def test_unknown_metrics_are_refused(summary):
 def test_a_row_opens_as_a_comparison(bench, kit):
     store, job = bench.store(), bench.run(bench.plan())
     run = store.run(job.number)
-    found = opened(store, run, "q-1", GraphSource.of(kit.graph))
+    found = reopen_comparison(store, run, "q-1", GraphSource.of(kit.graph))
     assert [lane.instance.id for lane in found.lanes] == [
         "two",
         "one",
@@ -278,10 +289,10 @@ def test_a_row_opens_as_a_comparison(bench, kit):
         0
     ].state.answer == "Drama"
     with pytest.raises(BadInput, match="Nothing that could be opened"):
-        opened(store, run, "q-4", kit.graph)
+        reopen_comparison(store, run, "q-4", kit.graph)
 
 
-def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> Summary:
+def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> RunSummary:
     """A run on documents in which each instance hands on so many passages of one order, in which the gold ones have these places."""
     known = [Question("who", f"q{i}", gold=("one", "two")) for i in range(questions)]
     instances = [
@@ -295,14 +306,16 @@ def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> Summ
         "model": False,
     }
     ranking = lambda count: Outcome(
-        0, passages=Ranked(count, golds, golds), costs=(Cost("SparseChunks", "retrieve", 1.0),)
+        0,
+        passages=GoldRanks(count, golds, golds),
+        costs=(OperatorCost("SparseChunks", "retrieve", 1.0),),
     )
     rows = [
         StoredRow(key, question, ranking(count))
         for question in known
         for key, count in counts.items()
     ]
-    return Summary(Run(8, "key", spec, 0.0, "done", len(rows), 0), rows)
+    return RunSummary(Run(8, "key", spec, 0.0, "done", len(rows), 0), rows)
 
 
 def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_tested_by_it():
@@ -327,7 +340,7 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
     )
     sentence = "FOUR hands on at most 4 passages: no figures @10."
     assert told.shallow(told.defaults.table) == [sentence] == summary_dict(told)["shallow"]
-    assert sentence in report_html(told) and sentence.rstrip(".") in latex(told)
+    assert sentence in report_html(told) and sentence.rstrip(".") in latex_table(told)
     by_method = {
         row["instance"]: row["passage_recall@10"]
         for row in csv.DictReader(io.StringIO(rows_csv(told)))

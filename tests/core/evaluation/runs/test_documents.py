@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from core.corpus import Document, open_corpus, write
+from core.corpus import Document, open_corpus, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.runs.opening import opened
-from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.saved_runs import reopen_comparison
 from core.graph.texts import hit_names
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.sources import CorpusSource
 from core.types import Question
 
@@ -30,7 +30,7 @@ DOCUMENTS = (
 @pytest.fixture
 def run(bench):
     """An evaluation of two lines on one question to three documents."""
-    write(
+    write_corpus(
         corpora_folder() / "small",
         DOCUMENTS,
         "Small",
@@ -44,7 +44,7 @@ def run(bench):
     corpus = open_corpus("small")
     plan = Plan(
         lines,
-        (Drawn(ASKED, "asked", CorpusSource("small")),),
+        (DrawnQuestion(ASKED, "asked", CorpusSource("small")),),
         "asked",
         1,
         (("corpus:small", corpus.digest),),
@@ -57,7 +57,7 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
     corpus = open_corpus("small")
     graph = bench.engine.environment.built(corpus)
     source = CorpusSource("small", graph, corpus)
-    found = opened(bench.store(), run, "q-1", source, open_build=lambda line: graph)
+    found = reopen_comparison(bench.store(), run, "q-1", source, open_build=lambda line: graph)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
     # by BM25 the one that holds all three words of the question, then the one with two
     assert names == [["book"], ["book", "song"]]
@@ -69,7 +69,7 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
 
 
 def test_other_documents_of_the_name_are_told(bench, run):
-    write(
+    write_corpus(
         corpora_folder() / "small",
         DOCUMENTS[:2],
         "Small",
@@ -81,7 +81,7 @@ def test_other_documents_of_the_name_are_told(bench, run):
     )
     graph = bench.engine.environment.built(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
-        opened(bench.store(), run, "q-1", CorpusSource("small", graph))
+        reopen_comparison(bench.store(), run, "q-1", CorpusSource("small", graph))
 
 
 class Says:
@@ -96,11 +96,11 @@ class Says:
         asked = messages[-1]["content"]
         verdict = json.dumps({"supported": "Ships flew" not in asked})
         text = verdict if schema else "Dickens wrote the carol. Ships flew."
-        return Reply(text, self.count_tokens(messages), len(text.split()))
+        return ChatReply(text, self.count_tokens(messages), len(text.split()))
 
 
 def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench):
-    write(
+    write_corpus(
         corpora_folder() / "small",
         DOCUMENTS,
         "Small",
@@ -111,7 +111,7 @@ def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench
         own=True,
     )
     corpus, bench.models._chat = open_corpus("small"), Says()
-    drawn = (Drawn(ASKED, "asked", CorpusSource("small")),)
+    drawn = (DrawnQuestion(ASKED, "asked", CorpusSource("small")),)
     line = (bench.instance("one", LINES[0]),)
     plan = Plan(
         line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model")

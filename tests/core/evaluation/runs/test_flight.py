@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.servers import servers
-from core.evaluation.runs.starting import evaluate
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.window import Window
 from core.models.llm_chooser import LLMChooser
@@ -180,7 +180,7 @@ def test_a_cold_run_has_one_question_at_a_time(bench):
 
 
 def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, monkeypatch):
-    monkeypatch.setattr("core.models.chat.pauses.FIRST", 0.02)
+    monkeypatch.setattr("core.models.chat.pauses.FIRST_PAUSE_SECONDS", 0.02)
     refused = set()
 
     def refuses(number):

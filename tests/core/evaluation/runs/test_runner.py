@@ -17,10 +17,10 @@ import pytest
 import core.prompts
 from core.errors import BadInput, ModelFailed
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.runs.plan import make_plan, misfits, sample
-from core.evaluation.runs.row import asking
-from core.evaluation.runs.runner import Evaluation, Pace, usual
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.plan import draw_sample, make_plan, misfits
+from core.evaluation.runs.row import make_ask
+from core.evaluation.runs.runner import EvaluationRunner, Pace, mean_interval
 from core.evaluation.runs.store import Store, evaluations_file
 from core.operators import EgoNetwork
 from core.runtime.jobs import Job
@@ -117,9 +117,9 @@ def test_another_prompt_makes_another_run_where_a_language_model_is_asked(
 ):
     asked, silent = bench.run(bench.plan()).number, bench.run(bench.plan(model=False)).number
     assert bench.run(bench.plan()).number == asked
-    shutil.copytree(core.prompts.FOLDER, tmp_path / "prompts")
+    shutil.copytree(core.prompts.PROMPTS_FOLDER, tmp_path / "prompts")
     (tmp_path / "prompts" / "answer.toml").write_text("# told otherwise", "utf-8")
-    monkeypatch.setattr(core.prompts, "FOLDER", tmp_path / "prompts")
+    monkeypatch.setattr(core.prompts, "PROMPTS_FOLDER", tmp_path / "prompts")
     assert bench.run(bench.plan()).number not in (asked, silent)
     assert bench.run(bench.plan(model=False)).number == silent
 
@@ -221,10 +221,16 @@ def test_plans_that_make_no_sense(bench):
 
 def test_samples_depend_on_the_seed_alone_and_grow():
     questions = [Question(str(i), str(i)) for i in range(50)]
-    assert sample(questions, 5, 1) == sample(questions, 20, 1)[:5] != sample(questions, 5, 2)
-    assert set(sample(questions, None, 3)) == set(questions) == set(sample(questions, 99, 3))
+    assert (
+        draw_sample(questions, 5, 1)
+        == draw_sample(questions, 20, 1)[:5]
+        != draw_sample(questions, 5, 2)
+    )
+    assert (
+        set(draw_sample(questions, None, 3)) == set(questions) == set(draw_sample(questions, 99, 3))
+    )
     with pytest.raises(BadInput, match="at least one"):
-        sample(questions, 0, 1)
+        draw_sample(questions, 0, 1)
     code = "from core.evaluation.runs.plan import sample; print(sample(list(range(50)), 5, 1))"
     told = [
         subprocess.run(
@@ -235,7 +241,7 @@ def test_samples_depend_on_the_seed_alone_and_grow():
         ).stdout
         for h in "01"
     ]
-    assert told[0] == told[1] == f"{tuple(int(q.id) for q in sample(questions, 5, 1))}\n"
+    assert told[0] == told[1] == f"{tuple(int(q.id) for q in draw_sample(questions, 5, 1))}\n"
 
 
 def test_a_plan_from_names_and_files(kit, tmp_path, bench):
@@ -357,10 +363,10 @@ def test_the_pace_weighs_each_instance_by_its_own_time():
 
 
 def test_the_range_of_the_pace_narrows_with_rows_and_widens_with_their_spread():
-    assert usual([8]) == (4, 16)
-    assert usual([8] * 4) == (8 / 1.5, 8 * 1.5)
+    assert mean_interval([8]) == (4, 16)
+    assert mean_interval([8] * 4) == (8 / 1.5, 8 * 1.5)
     # 1, 1, 1 and 13: mean 4, standard deviation 6, so d = 3 and the factor 1 + 3 / 2
-    assert usual([1, 1, 1, 13]) == (4 / 2.5, 4 * 2.5)
+    assert mean_interval([1, 1, 1, 13]) == (4 / 2.5, 4 * 2.5)
 
 
 def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
@@ -378,12 +384,12 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
 
     plan, store = bench.plan(model=False), SlowDisk(evaluations_file())
     environment = replace(bench.engine.environment, clock=lambda: now[0])
-    Evaluation(
+    EvaluationRunner(
         plan,
         store,
         store.begin(plan.spec(""), plan.drawn).id,
         environment,
-        asking(bench.engine, plan),
+        make_ask(bench.engine, plan),
     )(Ear("ear"))
     store.close()
     assert any(text.startswith("2 of 8 done, 30 seconds to 2 minutes left") for text in heard)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import BadInput
-from core.evaluation.runs.spending import estimate
-from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.spending import estimate_rest
 from core.models.chat.openai import OpenAIChat
-from core.models.price import Cap, Price, Spending, cap_of, prices_of
+from core.models.price import Cap, Spending, TokenPrice, parse_cap, prices_of
 from core.models.registry import Registry
 from core.runtime.account import Account, charge, charged_to
 from core.types import Usage
@@ -48,7 +48,7 @@ def far(bench):
     with serving(answer) as (address, bodies):
         bench.models._chat = OpenAIChat(address, "m", "far")
         bench.models.price = lambda name: (
-            ("far", Price(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
+            ("far", TokenPrice(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
         )
         bench.bodies = bodies
         yield bench
@@ -80,7 +80,7 @@ def test_what_is_asked_is_counted_and_kept_with_the_run(far):
     "cap", ["2", "714 tokens"]
 )  # 7 questions at .28 are 1.96, and 700 tokens; 8 were 2.24, and 800
 def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
-    job = ran(far, plan(far, 20), cap=cap_of(cap))
+    job = ran(far, plan(far, 20), cap=parse_cap(cap))
     run = far.store().run(job.number)
     assert job.status == "failed" and run.status == "cancelled" and run.done == 7 == len(far.bodies)
     assert job.error.startswith(
@@ -90,7 +90,7 @@ def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
     )
     assert "7 of 20 rows done" in job.error and "higher cap" in job.error
     # the same cap asks nothing more
-    assert ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7
+    assert ran(far, plan(far, 20), cap=parse_cap(cap)).error and len(far.bodies) == 7
     more = ran(far, plan(far, 20), cap=Cap(100))
     assert (
         more.number == job.number
@@ -111,11 +111,14 @@ def test_the_rest_is_estimated_by_the_first_questions_which_are_kept(far):
 
 
 def test_a_cap_in_money_needs_prices_in_one_currency(far):
-    far.models.price = lambda name: ("far", Price())
+    far.models.price = lambda name: ("far", TokenPrice())
     with pytest.raises(BadInput, match="has a price"):
         ran(far, plan(far, 2), cap=Cap(1))
     assert ran(far, plan(far, 2), cap=Cap(1000, tokens=True)).status == "done"
-    far.models.price = lambda name: (name, Price(1.0, 1.0, "EUR" if name == "answer" else "USD"))
+    far.models.price = lambda name: (
+        name,
+        TokenPrice(1.0, 1.0, "EUR" if name == "answer" else "USD"),
+    )
     two = plan(far, 2)
     object.__setattr__(two, "judge", True)
     with pytest.raises(BadInput, match="several currencies"):
@@ -124,9 +127,9 @@ def test_a_cap_in_money_needs_prices_in_one_currency(far):
 
 @pytest.mark.parametrize(("cap", "prices"), [("1 USD", "EUR"), ("1 $", "eur"), ("5 tok", "EUR")])
 def test_a_cap_in_another_currency_than_the_prices_is_refused(cap, prices):
-    models = SimpleNamespace(price=lambda name: (name, Price(1.0, 1.0, prices)))
+    models = SimpleNamespace(price=lambda name: (name, TokenPrice(1.0, 1.0, prices)))
     with pytest.raises(BadInput, match=f"prices of this run are in {prices}"):
-        prices_of(models, ["answer"], cap_of(cap), "this run")
+        prices_of(models, ["answer"], parse_cap(cap), "this run")
 
 
 @pytest.mark.parametrize(
@@ -134,14 +137,14 @@ def test_a_cap_in_another_currency_than_the_prices_is_refused(cap, prices):
     [("1", "EUR"), ("1 eur", "EUR"), ("1 €", "EUR"), ("1 EUR", "€"), ("9 tokens", "EUR")],
 )
 def test_a_cap_in_the_currency_of_the_prices_is_taken(cap, prices):
-    price = Price(1.0, 1.0, prices)
+    price = TokenPrice(1.0, 1.0, prices)
     models = SimpleNamespace(price=lambda name: (name, price))
-    assert prices_of(models, ["answer"], cap_of(cap), "this run") == {"answer": price}
+    assert prices_of(models, ["answer"], parse_cap(cap), "this run") == {"answer": price}
 
 
 def test_nothing_is_begun_that_might_go_over():
     # one money a token
-    spent = Spending({"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))
+    spent = Spending({"far": TokenPrice(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))
     assert spent.may_begin(0) and not spent.may_begin(1)  # what a question costs is not known yet
     question = Account()
     with charged_to(question, spent.account):
@@ -153,9 +156,9 @@ def test_nothing_is_begun_that_might_go_over():
 
 
 def test_an_estimate_says_what_it_cannot():
-    assert estimate(Spending({}), 0, 10).words() == NoteWith("before the first rows")
-    assert estimate(Spending({}), 10, 10).words() == NoteWith("Nothing is left")
-    free = estimate(Spending({}, {"far": Usage(2, 20, 2)}), 2, 4).words()
+    assert estimate_rest(Spending({}), 0, 10).words() == NoteWith("before the first rows")
+    assert estimate_rest(Spending({}), 10, 10).words() == NoteWith("Nothing is left")
+    free = estimate_rest(Spending({}, {"far": Usage(2, 20, 2)}), 2, 4).words()
     assert "about 2 calls of language models, 20 tokens in, 2 out, no money" in free
 
 
@@ -164,17 +167,20 @@ def test_an_estimate_says_what_it_cannot():
 )
 def test_what_is_no_cap_is_refused(text):
     with pytest.raises(BadInput, match="is no cap"):
-        cap_of(text)
+        parse_cap(text)
 
 
 def test_caps_are_read():
     assert (
-        cap_of("") is None
-        and cap_of("5") == Cap(5.0)
-        and cap_of("2.50 EUR") == cap_of("2.50eur") == cap_of("2.50 €") == Cap(2.5, currency="EUR")
-        and cap_of(".5") == Cap(0.5)
+        parse_cap("") is None
+        and parse_cap("5") == Cap(5.0)
+        and parse_cap("2.50 EUR")
+        == parse_cap("2.50eur")
+        == parse_cap("2.50 €")
+        == Cap(2.5, currency="EUR")
+        and parse_cap(".5") == Cap(0.5)
     )
-    assert cap_of("200000tokens") == cap_of("200,000 tokens") == Cap(200_000.0, True)
+    assert parse_cap("200000tokens") == parse_cap("200,000 tokens") == Cap(200_000.0, True)
 
 
 def test_prices_stand_in_the_row_and_change_nothing_else(tmp_path, monkeypatch):
@@ -185,7 +191,7 @@ def test_prices_stand_in_the_row_and_change_nothing_else(tmp_path, monkeypatch):
         (tmp_path / "models.toml").write_text(row + more + '[roles]\nanswer = "far"\n', "utf-8")
         models = Registry()
         found.append((models.signature("far"), models.weights("far")))
-    assert found[0] == found[1] and models.price("answer") == ("far", Price(2.0, 8.5, "EUR"))
+    assert found[0] == found[1] and models.price("answer") == ("far", TokenPrice(2.0, 8.5, "EUR"))
     assert models.price("minilm") is None and models.price("nothing") is None
     (tmp_path / "models.toml").write_text(row + "price_in = -2\n", "utf-8")
     (fault,) = Registry().faults()

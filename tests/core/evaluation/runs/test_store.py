@@ -8,9 +8,9 @@ import time
 import pytest
 
 from core.errors import BadInput, StoreError
-from core.evaluation.metrics.outcome import Cost, Extracted, Outcome
-from core.evaluation.runs.plan import Drawn
-from core.evaluation.runs.store import SCHEMA, Store
+from core.evaluation.metrics.outcome import OperatorCost, Outcome, SubgraphSizes
+from core.evaluation.runs.plan import DrawnQuestion
+from core.evaluation.runs.store import EVALUATION_SCHEMA, Store
 from core.io.home import ROOT
 from core.sources import GraphSource
 from core.types import Question
@@ -19,9 +19,11 @@ QUESTIONS = (
     Question("who “ç” \ud800?", "q-1", ("One",), ("Ann", "Ä|b"), 2),
     Question("what", "q-2"),
 )
-DRAWN = tuple(Drawn(question, "set", GraphSource("films")) for question in QUESTIONS)
+DRAWN = tuple(DrawnQuestion(question, "set", GraphSource("films")) for question in QUESTIONS)
 SPEC = {"instances": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}], "sample": 2, "seed": 0}
-OUTCOME = Outcome(2, Extracted(4, 4, 1, 1), costs=(Cost("X", "extract", 0.5),), alive={"graph": 2})
+OUTCOME = Outcome(
+    2, SubgraphSizes(4, 4, 1, 1), costs=(OperatorCost("X", "extract", 0.5),), alive={"graph": 2}
+)
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ def sqlite(file, *statements):
 
 def test_a_newer_file_is_left_alone(file):
     Store(file).close()
-    sqlite(file, f"PRAGMA user_version = {SCHEMA.version + 1}")
+    sqlite(file, f"PRAGMA user_version = {EVALUATION_SCHEMA.version + 1}")
     before = file.read_bytes()
     with pytest.raises(StoreError, match="newer Hopscope"):
         Store(file)

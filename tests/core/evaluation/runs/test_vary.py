@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import Cancelled
-from core.evaluation.runs.row import asking, vary
+from core.errors import RunCancelled
+from core.evaluation.runs.row import make_ask, run_instances
 from core.watch import Watch
 
 
 def rows(bench, place, instances=None, watch=None, **wishes):
     plan = bench.plan(model=False, **wishes)
-    ask = asking(bench.engine, plan)
+    ask = make_ask(bench.engine, plan)
     given = {} if watch is None else {"watch": watch}
-    return vary(plan, bench.engine.environment, ask, place, instances, **given)
+    return run_instances(plan, bench.engine.environment, ask, place, instances, **given)
 
 
 def test_the_first_line_turns_with_the_question(bench):
@@ -43,25 +43,25 @@ def test_it_stops_between_two_lines_once_cancelled(bench):
 
     def check():
         if cancelled:
-            raise Cancelled()
+            raise RunCancelled()
 
     found = rows(bench, 0, watch=Watch(check))
     next(found)
     cancelled.append(True)
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         next(found)
 
 
 def test_a_line_that_takes_too_long_has_no_outcome_and_the_next_one_is_asked(bench):
     plan = bench.plan(model=False)
-    ask = asking(bench.engine, plan)
-    found = list(vary(plan, bench.engine.environment, ask, 0, seconds=0.0))
+    ask = make_ask(bench.engine, plan)
+    found = list(run_instances(plan, bench.engine.environment, ask, 0, seconds=0.0))
     assert [(row.instance, row.outcome) for row in found] == [("two", None), ("one", None)]
 
 
 def test_a_row_that_is_not_kept_has_figures_and_no_states(bench):
     plan = bench.plan(model=False)
-    ask = asking(bench.engine, plan)
-    found = list(vary(plan, bench.engine.environment, ask, 0, with_states=False))
+    ask = make_ask(bench.engine, plan)
+    found = list(run_instances(plan, bench.engine.environment, ask, 0, with_states=False))
     assert all(row.outcome is not None and row.states is None for row in found)
-    assert all(row.states for row in vary(plan, bench.engine.environment, ask, 0))
+    assert all(row.states for row in run_instances(plan, bench.engine.environment, ask, 0))

@@ -10,15 +10,15 @@ import core.prompts
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import BadInput, BadParameter
-from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.row import asking
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.row import make_ask
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.search import Search
-from core.evaluation.search.space_texts import text_space
+from core.evaluation.search.space_texts import load_text_space
 from core.evaluation.search.trial import DOMINATED, Trial
 from core.evaluation.search.verdict import SearchPlan
-from core.instances.catalogue import find
-from core.models.base import Reply
+from core.instances.catalogue import find_instance
+from core.models.base import ChatReply
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
@@ -56,7 +56,7 @@ class Counting:
 
     def reply(self, messages, *, schema=None, **_):
         self.replies += 1
-        return Reply("Arthur's Magazine" if schema is None else POINTS, 10, 2)
+        return ChatReply("Arthur's Magazine" if schema is None else POINTS, 10, 2)
 
 
 @pytest.fixture
@@ -72,13 +72,16 @@ def search(tmp_path, monkeypatch):
         lambda name: SimpleNamespace(present=True, kind="encoder"),
     )
     engine, corpus = Engine(models), open_corpus(name)
-    asked = [Drawn(replace(KNOWN, id=id), "asked", CorpusSource.of(corpus)) for id in ("q1", "q2")]
-    plan = Plan((find(LINE, {}),), tuple(asked), model=True, cold=True)
+    asked = [
+        DrawnQuestion(replace(KNOWN, id=id), "asked", CorpusSource.of(corpus))
+        for id in ("q1", "q2")
+    ]
+    plan = Plan((find_instance(LINE, {}),), tuple(asked), model=True, cold=True)
 
     def make(calls, quality="passage_recall"):
-        lines = text_space(models, ("published", "llm"), tmp_path / "space.toml")
+        lines = load_text_space(models, ("published", "llm"), tmp_path / "space.toml")
         config = SearchConfig(plan, lines, quality, "tokens", 1e6, 2, calls)
-        return Search(config, engine.environment, asking(engine, plan))
+        return Search(config, engine.environment, make_ask(engine, plan))
 
     return make, chat
 
@@ -121,7 +124,7 @@ def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
 def test_another_prompt_begins_another_search(search, monkeypatch, tmp_path):
     make, _ = search
     before = make(1).file
-    monkeypatch.setattr(core.prompts, "FOLDER", tmp_path)
+    monkeypatch.setattr(core.prompts, "PROMPTS_FOLDER", tmp_path)
     assert make(1).file == make(7).file != before
 
 

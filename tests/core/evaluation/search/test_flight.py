@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import Cancelled
-from core.evaluation.runs.starting import begun
-from core.evaluation.search.trial import DOMINATED, OutOfCalls, Trial
+from core.errors import RunCancelled
+from core.evaluation.runs.evaluation_jobs import begin_evaluation
+from core.evaluation.search.trial import DOMINATED, CallLimitReached, Trial
 from core.runtime.jobs import Job
 from tests.core.evaluation.runs.test_flight import SECONDS, asking, questions, server
 
@@ -84,7 +84,7 @@ def test_calls_end_a_trial_that_is_in_flight(bench, trial):
     with server(0.05) as (address, seen):
         asking(bench, address)
         work = trial(30, most_calls=10)
-        with pytest.raises(OutOfCalls):
+        with pytest.raises(CallLimitReached):
             tried(work)
     assert work.calls == len(seen.asked) == 10  # each question is one call
 
@@ -97,7 +97,7 @@ def test_cancelled_in_the_middle_it_ends_soon(bench, trial):
         seen,
     ):
         asking(bench, address, at_once=PLACES)
-        with pytest.raises(Cancelled):
+        with pytest.raises(RunCancelled):
             tried(trial(30), job)
         assert seen.now > 0  # no reply was waited for
         answers.set()
@@ -109,7 +109,7 @@ def test_unseen_questions_are_asked_many_at_a_time_too(bench):
     plan = bench.plan(bench.instance("one", LINE), questions=questions(20), cold=True)
     with server(together=PLACES) as (address, seen):
         asking(bench, address, at_once=PLACES)
-        work = replace(begun(bench.engine, bench.store(), plan), as_fast_as_one=True)
+        work = replace(begin_evaluation(bench.engine, bench.store(), plan), as_fast_as_one=True)
         work(Job("", lambda job: None))
     rows = [row for row in bench.store().rows(work.run) if row.outcome]
     assert seen.most == PLACES and len(rows) == 20

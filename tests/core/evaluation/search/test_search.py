@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import BadInput, BadParameter, Cancelled, ModelFailed
+from core.errors import BadInput, BadParameter, ModelFailed, RunCancelled
 from core.evaluation.search.config import SearchConfig
-from core.evaluation.search.points import Point, front
+from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search, _finished_trials, _points, _study
 from core.evaluation.search.space import space
 from core.evaluation.search.trial import DOMINATED, OVER_BUDGET, Trial, TrialFigures
@@ -93,7 +93,7 @@ def run(search, job=None):
 
 
 def test_the_known_best_line_is_found(found):
-    best = front(run(found(trials=20)))
+    best = pareto_points(run(found(trials=20)))
     top = best[0]
     assert (top.tried.quality, top.tried.cost, top.tried.asked) == (1.0, 100.0, 3)
     assert (
@@ -114,10 +114,10 @@ def test_the_budget_is_kept(found):
     assert over and all(point.tried.stopped in (OVER_BUDGET, DOMINATED) for point in over)
     # 2 x 1000 is more than 3 x 500
     assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)
-    assert all(point.tried.cost <= 500 for point in front(points))
+    assert all(point.tried.cost <= 500 for point in pareto_points(points))
     tight = run(found(budget=50.0))
-    assert max(point.tried.cost for point in front(tight)) <= 50 and all(
-        "dear" not in repr(point.line) for point in front(tight)
+    assert max(point.tried.cost for point in pareto_points(tight)) <= 50 and all(
+        "dear" not in repr(point.line) for point in pareto_points(tight)
     )
 
 
@@ -146,7 +146,7 @@ def test_a_search_taken_up_again_is_as_if_it_had_never_stopped(found, bench, tmp
 
     monkeypatch.setattr(type(bench.models.choosers["dear"]), "choose", stopping)
     search = found(trials=14)
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         run(search, job)
     kept = search.points()
     assert 0 < len(kept) < 14 and kept == whole[: len(kept)]
@@ -229,7 +229,7 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     model_facts = trial(line, Job("", lambda job: None))
     assert (
         model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "“…” is not in the graph.")
-        and front((Point(1, line, model_facts),)) == ()
+        and pareto_points((SearchPoint(1, line, model_facts),)) == ()
     )
 
 

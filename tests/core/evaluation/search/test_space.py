@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadParameter
-from core.evaluation.search.space import FILE, KINDS, Range, space
-from core.models.combine import names
-from core.operators.base import unfit
+from core.evaluation.search.space import OPERATOR_KINDS, SPACE_FILE, Range, space
+from core.models.combine import model_names
+from core.operators.base import order_fault
 from core.operators.text import parse_line
-from core.parameters import make, parameters
+from core.parameters import make_operator, parameters
 
 CHAT = ("choose", "answer")
 
@@ -47,11 +47,11 @@ def asked(line):
         for p in parameters(type(o))
         if p.model
     ]
-    return {name for p, value in model_facts if value not in p.also for name in names(value)}
+    return {name for p, value in model_facts if value not in p.also for name in model_names(value)}
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sets(st.sampled_from(sorted(KINDS))), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.sets(st.sampled_from(sorted(OPERATOR_KINDS))), st.booleans())
 def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, few):
     models = Here("bm25") if few else ALL
     try:
@@ -60,7 +60,7 @@ def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, f
         assert "published" not in kinds  # with that there is always a way to retrieve
         return
     line = drawn(chosen, seed)
-    assert all(unfit(line.operators[:i], operator) is None for i, operator in enumerate(line))
+    assert all(order_fault(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
     assert (
         any("paths" in operator.writes for operator in line)
@@ -74,13 +74,13 @@ def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, f
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
-    chosen = space(ALL, KINDS)
+    chosen = space(ALL, OPERATOR_KINDS)
     seen = {type(operator).__name__ for seed in range(120) for operator in drawn(chosen, seed)}
     assert seen == {one.cls.__name__ for here in chosen.stages.values() for one in here}
     for one in itertools.chain(*chosen.stages.values()):
         for key, free in one.free.items():
             for value in (free.low, free.high) if isinstance(free, Range) else free:
-                make(one.cls, {key: value})  # raises out of range
+                make_operator(one.cls, {key: value})  # raises out of range
 
 
 def test_shortest_paths_are_tried_with_one_relation_a_pair_and_with_each():
@@ -121,4 +121,4 @@ def test_a_space_that_cannot_be_used_is_refused(text, sentence, tmp_path):
 def test_an_unknown_kind_is_refused():
     with pytest.raises(BadParameter, match="Did you mean “beyond”"):
         space(ALL, ["beyon"])
-    assert FILE.exists()
+    assert SPACE_FILE.exists()

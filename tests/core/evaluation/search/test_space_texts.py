@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.builds import find
+from core.builds import find_build
 from core.errors import BadParameter
 from core.evaluation.search.space import Range
-from core.evaluation.search.space_texts import PARTS, text_space
+from core.evaluation.search.space_texts import PROMPT_PARTS, load_text_space
 from core.instances.catalogue import catalogue
-from core.operators.base import unfit
+from core.operators.base import order_fault
 from core.operators.text import parse_line
-from core.parameters import make
+from core.parameters import make_operator
 
 
 class Here:
@@ -31,24 +31,26 @@ def drawn(chosen, seed):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_every_line_can_be_run_on_its_graph(seed):
-    line = drawn(text_space(Here()), seed)
-    assert all(unfit(line.operators[:i], operator) is None for i, operator in enumerate(line))
+    line = drawn(load_text_space(Here()), seed)
+    assert all(order_fault(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
     assert line.operators[0].stage == "graph" and line.operators[-1].stage == "generate"
-    asked = {name for one in line for name in (*one.reads, *one.writes) if name in PARTS}
+    asked = {name for one in line for name in (*one.reads, *one.writes) if name in PROMPT_PARTS}
     build = line.operators[0].build
     assert "chunks" in asked or build.startswith("tree")
     if build.startswith(("tree", "passage", "links")):
         return
     stages = (
-        set() if build == "chunks" else {one.stage for one in find(f"{build}-noun-phrases").line}
+        set()
+        if build == "chunks"
+        else {one.stage for one in find_build(f"{build}-noun-phrases").line}
     )
     assert asked == {"chunks"} or "merge" in stages
     assert "communities" not in asked or "group" in stages
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
-    chosen = text_space(Here(), ("published", "llm"))
+    chosen = load_text_space(Here(), ("published", "llm"))
     seen = {type(operator).__name__ for seed in range(300) for operator in drawn(chosen, seed)}
     every = [
         *itertools.chain(*chosen.stages.values()),
@@ -58,7 +60,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
     for one in every:
         for key, free in one.free.items():
             for value in (free.low, free.high) if isinstance(free, Range) else free:
-                make(one.cls, {key: value})  # raises out of range
+                make_operator(one.cls, {key: value})  # raises out of range
 
 
 def test_what_an_operator_reads_is_put_before_it():
@@ -79,7 +81,7 @@ def test_what_an_operator_reads_is_put_before_it():
             },
         }
     )
-    line = [type(one).__name__ for one in text_space(Here()).line(trial)]
+    line = [type(one).__name__ for one in load_text_space(Here()).line(trial)]
     assert line[:5] == [
         "BuiltGraph",
         "NamesInQuestion",
@@ -95,7 +97,7 @@ def test_a_space_without_a_way_to_chunks_is_refused(tmp_path):
         '[[graph]]\nholds = ["chunks"]\nbuild = ["chunks"]\n', "utf-8"
     )
     with pytest.raises(BadParameter, match="nothing to find chunks"):
-        text_space(Here(), file=tmp_path / "space.toml")
+        load_text_space(Here(), file=tmp_path / "space.toml")
 
 
 def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_models_only_where_wished():
@@ -105,7 +107,7 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
         for seed in range(150)
         if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)
     ]
-    quiet, loud = text_space(Here()), text_space(Here(), ("published", "llm"))
+    quiet, loud = load_text_space(Here()), load_text_space(Here(), ("published", "llm"))
     assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg", "links"} <= builds(quiet)
     assert "rkg" in builds(loud) and "rkg" not in builds(quiet)
     assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
@@ -118,7 +120,7 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
 
 
 def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the_space():
-    space = text_space(Here(), ("published", "llm"))
+    space = load_text_space(Here(), ("published", "llm"))
     here = {one.cls.__name__ for line in space.whole for one in line.operators} | {
         one.cls.__name__ for part in space.stages.values() for one in part
     }
@@ -153,13 +155,13 @@ def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_every_line_that_asks_can_be_run_too(seed):
-    line = drawn(text_space(Here(), ("published", "llm")), seed)
-    assert all(unfit(line.operators[:i], operator) is None for i, operator in enumerate(line))
+    line = drawn(load_text_space(Here(), ("published", "llm")), seed)
+    assert all(order_fault(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
 
 
 def test_every_way_is_begun_with():
-    chosen = text_space(Here(), ("published", "llm"))
+    chosen = load_text_space(Here(), ("published", "llm"))
     assert len(chosen.starts) == len(chosen.stages["chunks"]) + len(chosen.whole)
     assert {start["way"] for start in chosen.starts} == {
         "parts put together",

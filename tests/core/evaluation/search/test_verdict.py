@@ -6,20 +6,20 @@ import pytest
 
 from core.engine import Engine
 from core.errors import BadInput
-from core.evaluation.metrics.statistics import Estimate, Paired
-from core.evaluation.reports.summary import Summary
+from core.evaluation.metrics.statistics import Estimate, PairedTest
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.config import SearchConfig
-from core.evaluation.search.points import Point, front
+from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search
 from core.evaluation.search.trial import TrialFigures
 from core.evaluation.search.verdict import (
-    Compared,
+    PointComparison,
     SearchPlan,
     SearchVerdict,
-    judged,
     plan_search,
-    references,
+    reference_lines,
+    search_verdict,
 )
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
@@ -45,13 +45,16 @@ class Registry:
 
 def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
     rows = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14"]
-    assert [one.id for one in references(catalogue(), Registry(), TRIPLES)] == rows
-    assert [one.id for one in references(catalogue(), Registry("encoder"), TRIPLES)] == ["lego-1"]
+    assert [one.id for one in reference_lines(catalogue(), Registry(), TRIPLES)] == rows
+    assert [one.id for one in reference_lines(catalogue(), Registry("encoder"), TRIPLES)] == [
+        "lego-1"
+    ]
 
 
 def points(*lines, cost=1.0):
     return tuple(
-        Point(i, parse_line(line), TrialFigures(1.0, cost, 3)) for i, line in enumerate(lines, 1)
+        SearchPoint(i, parse_line(line), TrialFigures(1.0, cost, 3))
+        for i, line in enumerate(lines, 1)
     )
 
 
@@ -75,8 +78,8 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     # the published line is not run twice
     assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]
     job = bench.run(plan)
-    verdict = judged(
-        Summary(
+    verdict = search_verdict(
+        RunSummary(
             Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)
         ),
         planned,
@@ -110,9 +113,9 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
 def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_no_more(
     difference, p_holm, seconds, better
 ):
-    quality = Paired("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
-    cost = Paired("seconds", "a", "b", seconds, seconds, seconds, 1.0, 60, 1.0)
-    model_facts = Compared(
+    quality = PairedTest("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
+    cost = PairedTest("seconds", "a", "b", seconds, seconds, seconds, 1.0, 60, 1.0)
+    model_facts = PointComparison(
         points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost
     )
     published = catalogue()["lego-1"]
@@ -127,7 +130,7 @@ def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_n
 
 def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
     def point(number, quality, cost, stopped=""):
-        return Point(number, parse_line(PLAIN), TrialFigures(quality, cost, 3, stopped))
+        return SearchPoint(number, parse_line(PLAIN), TrialFigures(quality, cost, 3, stopped))
 
     model_facts = (
         point(1, 0.5, 1.0),
@@ -136,7 +139,7 @@ def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
         point(4, 0.4, 1.5),
         point(5, 1.0, 9.0, "over the budget"),
     )
-    assert [one.number for one in front(model_facts)] == [2, 1]
+    assert [one.number for one in pareto_points(model_facts)] == [2, 1]
 
 
 @pytest.fixture
@@ -150,7 +153,7 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
-    given = {"known": references(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
+    given = {"known": reference_lines(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
     with pytest.raises(
         BadInput,
         match="1 of the unseen questions are tuning questions as well, such as “what genre has One”",

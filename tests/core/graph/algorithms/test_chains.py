@@ -14,8 +14,8 @@ from core.graph.algorithms.chains import (
     chain_of,
     chains_from,
     ranked_ends,
-    sampled,
-    walk,
+    sample_front,
+    walk_chain,
 )
 from core.graph.store import Graph
 from core.types import Path
@@ -59,11 +59,11 @@ def test_a_chain_that_ends_at_its_start_is_continued_but_not_given(kit):
 
 
 def test_walks_are_counted_and_each_end_has_the_first_path(kit):
-    front = walk(kit.graph, named(kit, "One", "Two"), (DIRECTED,))
+    front = walk_chain(kit.graph, named(kit, "One", "Two"), (DIRECTED,))
     nodes, walks = front.ends(named(kit, "One", "Two"))
     assert kit.graph.names(nodes) == ["Ann"] and walks.tolist() == [2.0]
     assert [kit.graph.text(path) for path in front.paths(nodes)] == ["One -> directed_by -> Ann"]
-    long = walk(kit.graph, named(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
+    long = walk_chain(kit.graph, named(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
     (path,) = long.paths(named(kit, "1999"))
     assert (
         kit.graph.text(path)
@@ -73,12 +73,12 @@ def test_walks_are_counted_and_each_end_has_the_first_path(kit):
         chain_of(kit.graph, path) == (0, 7, 4)
         and chain_name(kit.graph, (0, 7)) == "directed_by -> written_by_reverse"
     )
-    assert walk(kit.graph, named(kit, "One"), (YEAR,)) is None
+    assert walk_chain(kit.graph, named(kit, "One"), (YEAR,)) is None
 
 
 def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
     order = lambda chain, *seeds: kit.graph.names(
-        ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
+        ranked_ends(walk_chain(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
     )
     assert order((1,), "Ann") == ["One", "Two"]  # once each
     # each film leads to the other only, and both are seeds
@@ -128,7 +128,7 @@ def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, step
     assert [chain for chain, _ in got] == sorted(ends, key=lambda chain: (len(chain), chain))
     assert {chain: set(nodes.tolist()) for chain, nodes in got} == ends
     for chain, _ in got[:20]:
-        front = walk(graph, seeds, chain, direction)
+        front = walk_chain(graph, seeds, chain, direction)
         nodes, counts = front.ends(seeds)
         assert dict(zip(nodes.tolist(), counts.tolist())) == {
             n: c for n, c in walks[chain].items() if n not in seeds
@@ -140,9 +140,9 @@ def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, step
 
 
 def test_a_sample_is_spread_evenly(toy):
-    front = walk(toy, [0, 1, 2, 3], ())
-    assert sampled(front, 2).now.tolist() == [0, 3] and sampled(front, None) is front
-    assert np.array_equal(sampled(front, 9).now, front.now)
+    front = walk_chain(toy, [0, 1, 2, 3], ())
+    assert sample_front(front, 2).now.tolist() == [0, 3] and sample_front(front, None) is front
+    assert np.array_equal(sample_front(front, 9).now, front.now)
 
 
 def test_paths_are_grouped_by_start_and_chain(toy):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from core.graph.algorithms.directional import directional_distances, width
+from core.graph.algorithms.directional import directional_distances, distance_width
 
 
 def test_two_rounds_each_way_by_hand():
     # entity 0 -> 1 -> 2, and 3 -> 1. Columns of a round: (share of no entity, share of entity) among the heads a round before.
     heads, tails = np.array([0, 1, 3]), np.array([1, 2, 1])
     found = directional_distances(heads, tails, np.array([True, False, False, False]))
-    assert found.shape == (4, width()) and found.dtype == np.float32
+    assert found.shape == (4, distance_width()) and found.dtype == np.float32
     topic, first, second, back, back_again = (
         found[:, at : at + 2].tolist() for at in range(0, 10, 2)
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.graph.algorithms.mediators import mediating, verbal_steps
+from core.graph.algorithms.mediators import mediator_steps, verbal_steps
 from core.graph.building.build import build
 
 SIBLING, PROFESSION, OTHER = (
@@ -24,7 +24,7 @@ def code(graph, relation, forward=True):
 
 def test_steps_into_nodes_without_a_name(tmp_path):
     graph = build(KIN, tmp_path / "kin", "kin", "both")
-    into = mediating(graph)
+    into = mediator_steps(graph)
     assert set(np.flatnonzero(into)) == {code(graph, SIBLING), code(graph, OTHER, False)}
     sibling, profession = (code(graph, SIBLING), code(graph, OTHER)), code(graph, PROFESSION)
     assert (
@@ -42,4 +42,4 @@ def test_a_step_that_mostly_leads_to_names_is_none(tmp_path):
         "parts",
         "both",
     )
-    assert not mediating(graph).any()  # one of three
+    assert not mediator_steps(graph).any()  # one of three

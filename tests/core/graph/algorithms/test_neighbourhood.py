@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import BadInput, Cancelled
-from core.graph.algorithms.neighbourhood import connected_components, induced, nearest
+from core.errors import BadInput, RunCancelled
+from core.graph.algorithms.neighbourhood import connected_components, induced_edges, nearest
 from core.graph.building.build import build
 from core.types import Subgraph
 from core.watch import Watch
@@ -44,15 +44,17 @@ def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
 
 def test_induced_by_hand(toy):
     # edges by (head, relation): 0 A>B, 1 A>C, 2 B>C, 3 C>A, 4 C>D, 5 D>D, 6 E>A
-    assert induced(toy, [C, A]).tolist() == [1, 3]
-    assert induced(toy, np.array([D])).tolist() == [5]
-    assert induced(toy, [D, E]).tolist() == [5] and induced(toy, []).tolist() == []
-    assert induced(toy, range(5)).tolist() == list(range(7))
+    assert induced_edges(toy, [C, A]).tolist() == [1, 3]
+    assert induced_edges(toy, np.array([D])).tolist() == [5]
+    assert induced_edges(toy, [D, E]).tolist() == [5] and induced_edges(toy, []).tolist() == []
+    assert induced_edges(toy, range(5)).tolist() == list(range(7))
 
 
 def test_components_by_hand(toy):
     def count(*nodes):
-        return connected_components(toy, Subgraph(np.array(nodes, np.int64), induced(toy, nodes)))
+        return connected_components(
+            toy, Subgraph(np.array(nodes, np.int64), induced_edges(toy, nodes))
+        )
 
     assert [count(), count(D), count(B, E), count(A, B, D), count(A, B, C, D, E)] == [0, 1, 2, 2, 1]
 
@@ -61,7 +63,7 @@ def test_components_by_hand(toy):
 @given(graphs, st.sets(st.integers(0, 7)))
 def test_induced_is_every_edge_between_and_components_as_igraph(graph, wanted):
     nodes = sorted(node for node in wanted if node < graph.n_nodes)
-    edges = induced(graph, nodes[::-1]).tolist()
+    edges = induced_edges(graph, nodes[::-1]).tolist()
     assert edges == [
         e for e in range(graph.n_edges) if graph.heads[e] in nodes and graph.tails[e] in nodes
     ]
@@ -90,7 +92,7 @@ def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
     ]
     graph = build([*triples, ("hub", "r1", "out0"), ("hub", "r0", "hub")], tmp_path / "g", "g")
     names = {graph.node_name(v): v for v in range(graph.n_nodes)}
-    found = induced(graph, [names[name] for name in ("hub", "out0", "out3999", "in7")])
+    found = induced_edges(graph, [names[name] for name in ("hub", "out0", "out3999", "in7")])
     assert sorted(graph.triple_text(int(e)) for e in found) == [
         "hub -> r0 -> hub",
         "hub -> r0 -> out0",
@@ -108,7 +110,7 @@ def test_unfit_seeds_and_cancelling(toy):
         nearest(toy, [7], 1)
 
     def stop():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         nearest(toy, [A], 1, watch=Watch(stop))

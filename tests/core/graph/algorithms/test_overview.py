@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.graph.algorithms import overview as module
-from core.graph.algorithms.overview import busiest, overview
+from core.graph.algorithms.overview import busiest_nodes, overview
 from core.graph.building.build import build
 
 
@@ -83,12 +83,12 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     triples = [(f"a{i}", "r", f"b{rng.integers(30_000)}") for i in range(30_000)]
     triples += [(f"a{i}", "r", f"hub {size}") for size in (4000, 3000, 2000) for i in range(size)]
     graph = build(triples, tmp_path / "large", "large", "both")
-    exact = busiest(graph, 3)
-    monkeypatch.setattr(module, "MANY", 1000)
+    exact = busiest_nodes(graph, 3)
+    monkeypatch.setattr(module, "MAX_COUNTED_TRIPLES", 1000)
     monkeypatch.setattr(
         type(graph), "shape", lambda self: pytest.fail("the whole graph was counted")
     )
-    assert busiest(graph, 3) == exact and named(graph, exact) == [
+    assert busiest_nodes(graph, 3) == exact and named(graph, exact) == [
         "hub 4000",
         "hub 3000",
         "hub 2000",

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import BadParameter, Cancelled
-from core.graph.algorithms.local import Local
-from core.graph.algorithms.neighbourhood import induced
+from core.errors import BadParameter, RunCancelled
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.graph.algorithms.neighbourhood import induced_edges
 from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.graph.building.build import build
 from core.types import Subgraph
@@ -21,7 +21,7 @@ A, B, C, D, E = range(5)
 
 def part(graph, nodes, direction):
     nodes = np.array(sorted(nodes), np.int64)
-    return Local(graph, Subgraph(nodes, induced(graph, nodes)), direction)
+    return LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
 
 
 def test_local_by_hand(toy):
@@ -44,7 +44,7 @@ def test_local_by_hand(toy):
 
 
 def test_local_leaves_out_edges_that_leave_it(toy):
-    local = Local(toy, Subgraph(np.array([A, B], np.int64), np.arange(7)), "out")
+    local = LocalAdjacency(toy, Subgraph(np.array([A, B], np.int64), np.arange(7)), "out")
     assert local.edges.tolist() == [0] and local.neighbours.tolist() == [1]
 
 
@@ -162,9 +162,9 @@ def test_all_shortest_of_a_ladder_stay_lazy(tmp_path):
 
 def test_cancelling(toy):
     def stop():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         shortest_paths(part(toy, range(5), "both"), A, 4, watch=Watch(stop))
 
 

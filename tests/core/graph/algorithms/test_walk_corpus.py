@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from core.errors import BadParameter
-from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, each_walk, walks_from
-from core.graph.building.build import in_memory
+from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, iterate_walks, walks_from
+from core.graph.building.build import build_in_memory
 
 ALL = WalkPlan("breadth-first", 0, 4, "out")
 TRIPLES = [
@@ -49,7 +49,7 @@ def test_both_ways_is_said(toy):
 
 
 def test_random_walks_end_where_no_step_leads_on():
-    line = in_memory([("A", "r", "B"), ("B", "s", "C")], "line")
+    line = build_in_memory([("A", "r", "B"), ("B", "s", "C")], "line")
     plan = WalkPlan("random", 3, 4, "out")
     assert texts(line, "A", plan) == ["A -> r -> B -> s -> C"] * 3  # copies are kept
     assert texts(line, "A", WalkPlan("random", 3, 4, "out", unique=True)) == [
@@ -60,7 +60,7 @@ def test_random_walks_end_where_no_step_leads_on():
 
 def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
     # N(A) = {B, C}: half each, though three of the four triples lead to B; of these three a third each
-    graph = in_memory(
+    graph = build_in_memory(
         [("A", "r1", "B"), ("A", "r2", "B"), ("A", "r3", "B"), ("A", "r4", "C")], "parallel"
     )
     counts = Counter(texts(graph, "A", WalkPlan("random", 12_000, 1, "out")))
@@ -72,17 +72,20 @@ def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
     "plan", [ALL, WalkPlan("random", 20, 3, "both"), WalkPlan("breadth-first", 5, 4, "both")]
 )
 def test_the_same_walks_however_the_triples_come(plan):
-    one = in_memory(TRIPLES, "one")
+    one = build_in_memory(TRIPLES, "one")
     order = TRIPLES[:]
     random.Random(3).shuffle(order)
-    other = in_memory([("Z", "r9", "Y"), *order], "other")
+    other = build_in_memory([("Z", "r9", "Y"), *order], "other")
     for name in "ABCDE":
         assert texts(one, name, plan) == texts(other, name, plan)
 
 
 def test_a_triple_more_changes_only_walks_that_come_past_it():
     plan = WalkPlan("random", 30, 2, "out")
-    before, after = in_memory(TRIPLES, "before"), in_memory([*TRIPLES, ("D", "r7", "E")], "after")
+    before, after = (
+        build_in_memory(TRIPLES, "before"),
+        build_in_memory([*TRIPLES, ("D", "r7", "E")], "after"),
+    )
     for name in "ABCE":
         # a step is taken from D
         passing = any(" D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan))
@@ -120,7 +123,7 @@ def test_along_the_triples_a_node_of_metaqa_has_as_many_walks_as_the_paper_count
     """
     nodes = OrderedSteps.of(movies, "out").has_steps()
     count = lambda plan, some: (
-        sum(1 for node in some.tolist() for _ in each_walk(movies, node, plan)) / len(some)
+        sum(1 for node in some.tolist() for _ in iterate_walks(movies, node, plan)) / len(some)
     )
     assert count(ALL, nodes) == pytest.approx(9.41, abs=0.005)
     assert count(WalkPlan("random", 60, 4, "out", unique=True), nodes[::8]) == pytest.approx(

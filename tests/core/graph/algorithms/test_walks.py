@@ -40,7 +40,7 @@ def test_steps_are_uniform_over_edges(toy):
 
 def test_restart_gives_pagerank(toy):
     # a long walk with restart 0.2 visits nodes as often as PageRank of damping 0.8 says
-    from core.graph.pagerank.best import pagerank_exact
+    from core.graph.pagerank.top_nodes import pagerank_exact
 
     found = visits(toy, [A], 40, 5_000, 0.2, "both")
     shares = np.array([found[node] for node in range(5)]) / sum(found.values())

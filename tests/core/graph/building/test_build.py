@@ -9,10 +9,10 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from core.errors import BadInput, Cancelled, StoreError
+from core.errors import BadInput, RunCancelled, StoreError
 from core.graph.building.build import build, open_or_build
-from core.graph.storage.write import locked
-from core.graph.store import ARRAYS, Graph
+from core.graph.storage.store_files import lock_store
+from core.graph.store import STORE_ARRAYS, Graph
 from core.io import digests
 from core.watch import Watch
 from tests.core.graph.verifying import verify
@@ -83,7 +83,10 @@ def test_degrees_in_a_byte(tmp_path):
     assert graph.degree_bytes.tolist() == [3, 5] and graph.degree_bytes.dtype == np.uint8
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
     assert star.degree_bytes.tolist() == [255] + [1] * 300
-    for file in ("degree_bytes.npy", digests.FILE):  # a store from before there were such files
+    for file in (
+        "degree_bytes.npy",
+        digests.DIGESTS_FILE,
+    ):  # a store from before there were such files
         (star.data_folder / file).unlink()
     assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 
@@ -113,14 +116,14 @@ def test_a_failed_or_cancelled_build_keeps_the_old_store(tmp_path):
         raise BadInput("line 9")
 
     def stop():
-        raise Cancelled()
+        raise RunCancelled()
 
     for attempt in (
         lambda: build(broken(), tmp_path / "g", "new"),
         lambda: build(TRIPLES, tmp_path / "g", "new", watch=Watch(stop)),
         lambda: build([], tmp_path / "g", "new"),
     ):
-        with pytest.raises((BadInput, Cancelled)):
+        with pytest.raises((BadInput, RunCancelled)):
             attempt()
         assert Graph.open(tmp_path / "g").digest == old.digest
     with pytest.raises(BadInput):
@@ -133,7 +136,7 @@ def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
 
     def work(number):
         for turn in range(rounds):
-            with suppress(BadInput), locked(tmp_path / "g", True):
+            with suppress(BadInput), lock_store(tmp_path / "g", True):
                 inside.append(number)
                 most.append(len(inside))
                 time.sleep(0.0005)
@@ -263,7 +266,12 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
 
 @pytest.mark.parametrize(
     "key",
-    [*(key for key in ARRAYS if not key.endswith("indptr")), "offsets", "names", "degree_bytes"],
+    [
+        *(key for key in STORE_ARRAYS if not key.endswith("indptr")),
+        "offsets",
+        "names",
+        "degree_bytes",
+    ],
 )
 def test_damage_is_a_store_error_and_mended(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
@@ -279,7 +287,7 @@ def test_a_store_of_before_with_offsets_in_two_files_still_opens(tmp_path):
     graph = build(TRIPLES, tmp_path / "g", "g")
     for key in ("out_indptr", "in_indptr"):
         np.save(graph.data_folder / f"{key}.npy", getattr(graph, key))
-    for file in ("offsets.npy", digests.FILE):
+    for file in ("offsets.npy", digests.DIGESTS_FILE):
         (graph.data_folder / file).unlink()
     again = Graph.open(tmp_path / "g")
     verify(again)
@@ -306,7 +314,7 @@ def test_changed_bytes_are_found_by_verify(tmp_path, file):
     path.write_bytes(path.read_bytes()[:-2] + b"zz")
     with pytest.raises(StoreError, match="damaged"):
         Graph.open(tmp_path / "g")
-    (graph.data_folder / digests.FILE).unlink()
+    (graph.data_folder / digests.DIGESTS_FILE).unlink()
     with pytest.raises(StoreError, match="damaged"):
         verify(Graph.open(tmp_path / "g"))
 

@@ -14,15 +14,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.cli import main
-from core.commands.terminal import OK, WRONG
+from core.commands.terminal import EXIT_OK, EXIT_WRONG_INPUT
 from core.datasets import datasets, open_graph
 from core.errors import StoreError
 from core.graph.building.build import build
-from core.graph.building.ladybug_graphs import FILE, carry_over
+from core.graph.building.ladybug_graphs import DATABASE_FILE, convert_ladybug_graph
 from core.graph.readers.triple_file import TripleFile
 from core.graph.store import LADYBUG_PACKAGE, Graph
 from core.io.home import ROOT
-from core.sources import GraphSource, sources
+from core.sources import GraphSource, available_sources
 from tests.core.graph.verifying import verify
 
 TABLES, NUMBERS = "tables-in-ladybug", "numbers-in-ladybug"
@@ -46,7 +46,7 @@ def test_whoever_opens_one_is_told_how_to_carry_it_over(home, capsys):
             attempt(TABLES)
         assert "Ladybug" in str(told.value) and f"pip install {LADYBUG_PACKAGE}" in str(told.value)
         assert f"python -m core build --carry-over {TABLES}" in str(told.value)
-    assert main(["ask", "One", "--graph", TABLES, "--no-llm"]) == WRONG
+    assert main(["ask", "One", "--graph", TABLES, "--no-llm"]) == EXIT_WRONG_INPUT
     assert "--carry-over" in capsys.readouterr().err
 
 
@@ -58,7 +58,7 @@ def test_one_outside_of_the_home_is_named_by_its_folder(home):
 
 def test_the_app_lists_it_and_says_what_to_do(home):
     build([("a", "r", "b")], home / "graphs" / "good", "good")
-    assert TABLES not in datasets() and GraphSource(TABLES) in sources()
+    assert TABLES not in datasets() and GraphSource(TABLES) in available_sources()
     at = AppTest.from_file(str(ROOT / "pages" / "graphs.py"), default_timeout=120)
     at.session_state.source = GraphSource(TABLES)
     at.run()
@@ -68,7 +68,7 @@ def test_the_app_lists_it_and_says_what_to_do(home):
 def test_without_the_library_the_package_is_named_and_nothing_changes(home, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ladybug", None)
     before = content(home / "graphs" / TABLES)
-    assert main(["build", "--carry-over", TABLES]) == WRONG
+    assert main(["build", "--carry-over", TABLES]) == EXIT_WRONG_INPUT
     assert f"pip install {LADYBUG_PACKAGE}" in capsys.readouterr().err
     assert content(home / "graphs" / TABLES) == before
 
@@ -82,7 +82,7 @@ def test_a_graph_that_is_carried_over_is_the_one_that_its_file_builds(home, name
         source, direction = TripleFile(home / "graph.tsv", numbered=True), "out"
     source.path.write_text(WRITTEN[name], "utf-8")
     expected = build(source, home / "expected", name, direction)
-    assert main(["build", "--carry-over", name]) == OK
+    assert main(["build", "--carry-over", name]) == EXIT_OK
     assert f"{expected.n_nodes} entities, {expected.n_edges} triples" in capsys.readouterr().out
     found = open_graph(name)
     verify(found)
@@ -91,23 +91,23 @@ def test_a_graph_that_is_carried_over_is_the_one_that_its_file_builds(home, name
     assert found.triple_texts(edges) == expected.triple_texts(edges)
     assert found.names(nodes) == expected.names(nodes)
     assert found.columns.digest == expected.columns.digest
-    assert not list((home / "graphs" / name).rglob(FILE)) and name in datasets()
+    assert not list((home / "graphs" / name).rglob(DATABASE_FILE)) and name in datasets()
 
 
 def test_what_is_no_such_graph_stays_as_it_is(home):
     built = build([("a", "r", "b")], home / "arrays", "arrays")
     with pytest.raises(StoreError, match="not in a Ladybug database"):
-        carry_over(built.folder)
+        convert_ladybug_graph(built.folder)
     with pytest.raises(StoreError, match="There is no graph"):
-        carry_over(home / "nowhere")
+        convert_ladybug_graph(home / "nowhere")
     assert Graph.open(built.folder).digest == built.digest
 
 
 def test_a_damaged_database_is_not_carried_over(home):
-    (file,) = (home / "graphs" / TABLES).rglob(FILE)
+    (file,) = (home / "graphs" / TABLES).rglob(DATABASE_FILE)
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(StoreError, match="damaged"):
-        carry_over(home / "graphs" / TABLES)
+        convert_ladybug_graph(home / "graphs" / TABLES)
     assert file.is_file()
 
 

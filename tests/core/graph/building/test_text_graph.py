@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, StoreError
-from core.graph.building.build import in_memory
-from core.graph.building.text_graph import assemble, store, with_tables
-from core.graph.columns import Rows, Table
+from core.graph.building.build import build_in_memory
+from core.graph.building.text_graph import assemble, store_graph, with_tables
+from core.graph.columns import IdLists, Table
 from core.graph.store import Graph
 from core.io import digests
 from tests.core.graph.verifying import verify
@@ -74,16 +74,18 @@ def test_another_description_is_another_graph():
 
 
 def test_stored_and_opened(tmp_path):
-    stored = store(graph(), tmp_path / "carol")
+    stored = store_graph(graph(), tmp_path / "carol")
     assert stored.digest == graph().digest and rows(Graph.open(tmp_path / "carol")) == rows(graph())
     assert stored.columns.chunks.texts("text") == CHUNKS.texts("text")
     verify(stored)
 
 
 def test_stored_over_another(tmp_path):
-    store(graph(), tmp_path / "carol")
+    store_graph(graph(), tmp_path / "carol")
     fresh = with_tables(graph(), communities=Table.of(level=[0], members=[[0, 1]], title=["Firm"]))
-    assert store(fresh, tmp_path / "carol").columns.communities.lists("members")[0].tolist() == [
+    assert store_graph(fresh, tmp_path / "carol").columns.communities.lists("members")[
+        0
+    ].tolist() == [
         0,
         1,
     ]
@@ -96,7 +98,7 @@ def test_chunks_alone():
 
 
 def test_chunks_alone_are_stored(tmp_path):
-    stored = store(assemble("chunks", [], [], {}, {}, CHUNKS), tmp_path / "chunks")
+    stored = store_graph(assemble("chunks", [], [], {}, {}, CHUNKS), tmp_path / "chunks")
     assert (stored.n_nodes, stored.shape().busiest, stored.columns.chunks.text("id", 1)) == (
         0,
         (),
@@ -105,9 +107,9 @@ def test_chunks_alone_are_stored(tmp_path):
 
 
 def test_a_graph_of_triples_has_no_tables(tmp_path):
-    plain = in_memory(TRIPLES, "plain")
-    assert not plain.columns and not store(plain, tmp_path / "plain").columns
-    assert not (store(plain, tmp_path / "plain").data_folder / "columns").exists()
+    plain = build_in_memory(TRIPLES, "plain")
+    assert not plain.columns and not store_graph(plain, tmp_path / "plain").columns
+    assert not (store_graph(plain, tmp_path / "plain").data_folder / "columns").exists()
 
 
 @pytest.mark.parametrize(
@@ -120,22 +122,22 @@ def test_what_cannot_be_put_together(nodes, triples):
 
 
 def test_a_damaged_table(tmp_path):
-    stored = store(graph(), tmp_path / "carol")
+    stored = store_graph(graph(), tmp_path / "carol")
     (stored.data_folder / "columns" / "nodes.arrow").write_bytes(b"no arrow")
     with pytest.raises(StoreError, match="build it again"):
         Graph.open(tmp_path / "carol")
 
 
 def test_a_table_of_other_length(tmp_path):
-    stored = store(graph(), tmp_path / "carol")
+    stored = store_graph(graph(), tmp_path / "carol")
     Table.of(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
-    (stored.data_folder / digests.FILE).unlink()  # as of an earlier version
+    (stored.data_folder / digests.DIGESTS_FILE).unlink()  # as of an earlier version
     with pytest.raises(StoreError, match="1 rows, not 4"):
         Graph.open(tmp_path / "carol")
 
 
 def test_rows_that_are_empty():
-    empty = Rows.of([])
+    empty = IdLists.of([])
     assert len(empty) == 0 and empty.inverse(2).lists() == [[], []]
     assert (
         Table.of(members=[]).lists("members").lists() == []
@@ -151,19 +153,19 @@ def test_a_graph_opens_without_reading_all_its_chunks(tmp_path):
         chunks = Table.of(
             id=[f"c{i}" for i in range(count)], text=["some text of usual length " * 20] * count
         )
-        store(assemble(name, [], [], {}, {}, chunks), tmp_path / name)
+        store_graph(assemble(name, [], [], {}, {}, chunks), tmp_path / name)
     assert last_id("many", 100_000) == "c99999"
     # a hundred times as many chunks; to read them all would take a hundred times as long
     assert growth(lambda: last_id("few", 1_000), lambda: last_id("many", 100_000)) < 30
 
 
 def test_meta_names_no_path(tmp_path):
-    store(graph(), tmp_path / "carol")
+    store_graph(graph(), tmp_path / "carol")
     assert str(tmp_path) not in json.dumps(
         json.loads((tmp_path / "carol" / "graph.json").read_text())
     )
 
 
 def test_numbers_are_not_copied(tmp_path):
-    weights = store(graph(), tmp_path / "carol").columns.edges.numbers("weight")
+    weights = store_graph(graph(), tmp_path / "carol").columns.edges.numbers("weight")
     assert weights.dtype == np.float32 and not weights.flags.owndata

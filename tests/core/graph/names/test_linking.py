@@ -3,8 +3,8 @@
 import pytest
 
 from core.graph.building.build import build
-from core.graph.names.linking import links, stem
-from core.graph.names.lookup import names
+from core.graph.names.linking import link_names, stem
+from core.graph.names.lookup import name_lookup
 from core.graph.names.sorted_names import SortedNames
 from core.graph.names.word_index import WordIndex, words_of
 
@@ -30,7 +30,7 @@ def graph(tmp_path_factory):
 
 
 def linked(graph, question):
-    return [graph.node_name(link.mention.node) for link in names(graph).links(question)]
+    return [graph.node_name(link.mention.node) for link in name_lookup(graph).links(question)]
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_what_is_meant(graph, question, expected):
 
 
 def test_what_may_be_meant_instead(graph):
-    (link,) = names(graph).links("what did quentin tarantino direct")
+    (link,) = name_lookup(graph).links("what did quentin tarantino direct")
     assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
-    (link,) = names(graph).links("who acted in Pulp Fictoin")
+    (link,) = name_lookup(graph).links("who acted in Pulp Fictoin")
     assert (
         graph.names(link.others) == ["Pulp"]
         and link.mention.fuzzy
         and link.mention.text == "Pulp Fictoin"
     )
-    (link,) = names(graph).links("film Amelie")
+    (link,) = name_lookup(graph).links("film Amelie")
     assert graph.names(link.others) == ["Amelia"]
-    (link,) = names(graph).links("who made [pulp]")
+    (link,) = name_lookup(graph).links("who made [pulp]")
     assert (graph.node_name(link.mention.node), graph.names(link.others)) == ("pulp", ["Pulp"])
 
 
@@ -170,7 +170,7 @@ def test_names_in_scripts_without_blanks(unspaced, question, expected):
 
 @pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
 def test_names_in_scripts_without_blanks_of_a_large_graph(unspaced, question, expected):
-    found = links(unspaced, SortedNames(unspaced), question)
+    found = link_names(unspaced, SortedNames(unspaced), question)
     assert [unspaced.node_name(link.mention.node) for link in found] == expected
 
 

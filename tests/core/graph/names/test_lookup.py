@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import UnknownEntity
 from core.graph.building.build import build
-from core.graph.names.lookup import names
+from core.graph.names.lookup import name_lookup
 
 NAMES = [
     "Inception",
@@ -28,11 +28,13 @@ def films(tmp_path_factory):
 
 
 def found(graph, question):
-    return [(m.text, graph.node_name(m.node), m.fuzzy) for m in names(graph).mentions(question)]
+    return [
+        (m.text, graph.node_name(m.node), m.fuzzy) for m in name_lookup(graph).mentions(question)
+    ]
 
 
 def test_exact_then_without_case(films):
-    known = names(films)
+    known = name_lookup(films)
     assert [films.node_name(known.find(name)) for name in NAMES] == NAMES
     assert films.names(known.exact("INCEPTION")) == ["Inception"] and known.exact("Incep") == ()
     assert films.names(known.exact("dark")) == ["dark"] and films.names(known.exact("DARK")) == [
@@ -45,19 +47,19 @@ def test_exact_then_without_case(films):
 
 def test_unknown_names_bring_the_nearest(films):
     with pytest.raises(UnknownEntity) as error:
-        names(films).find("Incption")
+        name_lookup(films).find("Incption")
     assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(
         error.value
     )
 
 
 def test_search_orders_beginnings_first(films):
-    texts = [films.node_name(node) for node, _ in names(films).search("dark", 3)]
+    texts = [films.node_name(node) for node, _ in name_lookup(films).search("dark", 3)]
     assert texts == ["Dark", "dark", "The Dark Knight"]
     assert (
-        names(films).search("  ") == []
-        and names(films).search("x", 0) == []
-        and len(names(films).search("a", 99)) == films.n_nodes
+        name_lookup(films).search("  ") == []
+        and name_lookup(films).search("x", 0) == []
+        and len(name_lookup(films).search("a", 99)) == films.n_nodes
     )
 
 
@@ -96,12 +98,12 @@ def test_mentions(films, question, expected):
 
 def test_places_are_those_in_the_question(films):
     question = "ßß İ: who made inception now"
-    (mention,) = names(films).mentions(question)
+    (mention,) = name_lookup(films).mentions(question)
     assert question[mention.start : mention.end] == mention.text == "inception"
 
 
 def test_one_vocabulary_a_graph_and_threads_agree(films):
-    assert names(films).vocabulary is names(films).vocabulary
+    assert name_lookup(films).vocabulary is name_lookup(films).vocabulary
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))
     assert all(answer[0][1] == "Inception" for answer in answers)
@@ -110,7 +112,7 @@ def test_one_vocabulary_a_graph_and_threads_agree(films):
 def test_topics_of_movie_questions(movies):
     from core.datasets import questions
 
-    known = names(movies)
+    known = name_lookup(movies)
     for hops in (1, 2, 3):
         sample = questions(f"metaqa-{hops}hop-dev")[::60]
         mentioned = [{movies.node_name(m.node) for m in known.mentions(q.text)} for q in sample]

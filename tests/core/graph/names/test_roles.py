@@ -1,8 +1,8 @@
 import pytest
 
 from core.graph.building.build import build
-from core.graph.names.lookup import names
-from core.graph.names.roles import described, role, singular
+from core.graph.names.lookup import name_lookup
+from core.graph.names.roles import node_roles, roles_and_degree, singular
 
 TRIPLES = [
     ("Heat", "directed_by", "Mann"),
@@ -33,12 +33,12 @@ def graph(tmp_path_factory):
     ],
 )
 def test_what_a_node_is(graph, name, told):
-    assert role(graph, graph.nodes_named(name)[0]) == told
+    assert node_roles(graph, graph.nodes_named(name)[0]) == told
 
 
 def test_the_edges_are_counted(graph):
-    assert described(graph, graph.nodes_named("mann")[0]) == "tag · 1 edge"
-    assert described(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
+    assert roles_and_degree(graph, graph.nodes_named("mann")[0]) == "tag · 1 edge"
+    assert roles_and_degree(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ def test_singular(many, one):
 
 
 def test_what_is_offered_while_one_types(graph):
-    told = [graph.node_name(node) for node in names(graph).complete("mann", 9)]
+    told = [graph.node_name(node) for node in name_lookup(graph).complete("mann", 9)]
     # both of this very name first (100 of 100): the capital letter and three edges before one; then what begins so, then at a word
     assert told == ["Mann", "mann", "Mannheim", "Ann Mann"]
-    assert names(graph).complete("", 9) == [] and names(graph).complete("zzzzzz", 9) == []
+    assert (
+        name_lookup(graph).complete("", 9) == [] and name_lookup(graph).complete("zzzzzz", 9) == []
+    )

@@ -5,10 +5,10 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from core.graph.building.build import build
-from core.graph.bytes.spelling import within
-from core.graph.large.sources import Numbers
-from core.graph.names.linking import links
-from core.graph.names.lookup import Names, names
+from core.graph.bytes.spelling import names_within_edits
+from core.graph.large.sources import NumberSource
+from core.graph.names.linking import link_names
+from core.graph.names.lookup import NameLookup, name_lookup
 from core.graph.names.sorted_names import SortedNames, folded_files
 
 QUESTIONS = [
@@ -26,7 +26,7 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def both(movies):
-    return names(movies).vocabulary, SortedNames(movies)
+    return name_lookup(movies).vocabulary, SortedNames(movies)
 
 
 def test_the_same_nodes_by_name(movies, both):
@@ -67,12 +67,14 @@ def test_the_same_mentions(movies, both):
     ]
     compared = 0
     for question in asked:
-        known = [link.mention for link in links(movies, held, question)]
+        known = [link.mention for link in link_names(movies, held, question)]
         if known and all(
             mention.text.casefold() == movies.node_name(mention.node).casefold()
             for mention in known
         ):
-            assert [link.mention for link in links(movies, stored, question)] == known, question
+            assert [link.mention for link in link_names(movies, stored, question)] == known, (
+                question
+            )
             compared += 1
     assert compared > len(asked) / 2  # in the others a name is misspelt
 
@@ -90,7 +92,7 @@ def test_the_same_mentions(movies, both):
 )
 def test_a_misspelt_mention_is_found(movies, both, question, name):
     for vocabulary in both:
-        (link,) = links(movies, vocabulary, question)
+        (link,) = link_names(movies, vocabulary, question)
         assert movies.node_name(link.mention.node) == name and link.mention.fuzzy == (
             question[-3:] != "ect"
         )
@@ -108,7 +110,7 @@ def test_spelling_against_brute_force(movies, edits):
             text[rng.randrange(len(text))] = rng.choice("aeé日 ")
         text = "".join(text)[: rng.choice([3, 24])]
         letters = np.array([ord(letter) for letter in text], np.int64)
-        count = within(data, ends, 0, len(order), letters, edits, 1 << 40, found)
+        count = names_within_edits(data, ends, 0, len(order), letters, edits, 1 << 40, found)
         expected = [
             i
             for i, name in enumerate(folded)
@@ -123,14 +125,14 @@ def test_a_search_by_spelling_keeps_to_its_budget(movies):
         np.array([ord(letter) for letter in "casablanka"], np.int64),
         np.empty(9, np.int64),
     )
-    assert within(data, ends, 0, len(order), letters, 2, 50, found) == 0
-    assert within(data, ends, 0, len(order), letters, 9, 1 << 40, found) == 9
+    assert names_within_edits(data, ends, 0, len(order), letters, 2, 50, found) == 0
+    assert names_within_edits(data, ends, 0, len(order), letters, 9, 1 << 40, found) == 9
 
 
 def test_names_that_are_numbers(tmp_path):
     columns = (np.array([5, 12, 120]), np.array([0, 1, 0]), np.array([1, 1299, 7]))
     graph = build(
-        Numbers(
+        NumberSource(
             ("numbers",),
             3,
             lambda first: iter([tuple(c.astype(np.int32) for c in columns)][first:]),
@@ -138,7 +140,7 @@ def test_names_that_are_numbers(tmp_path):
         tmp_path / "g",
         "g",
     )
-    known = Names(graph)
+    known = NameLookup(graph)
     assert (
         known.exact("120") == (120,)
         and known.find(" 12 ") == 12

@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 
-from core.graph.building.build import build, in_memory
-from core.graph.names.linking import links
-from core.graph.names.lookup import names
+from core.graph.building.build import build, build_in_memory
+from core.graph.names.linking import link_names
+from core.graph.names.lookup import name_lookup
 from core.graph.names.sorted_names import SortedNames
 from core.graph.names.word_index import words_of
 
@@ -17,7 +17,7 @@ NAMES = ("Jo’Ann O’Neil", "Åse Krüger", "Stone-Hill", "ＨＡＬＥ", "10�
 
 @pytest.fixture
 def graph():
-    return in_memory([(name, "is", "thing") for name in NAMES], "five")
+    return build_in_memory([(name, "is", "thing") for name in NAMES], "five")
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def on_disk(tmp_path):
 )
 def test_a_name_is_found_as_people_write_it(graph, on_disk, typed, name):
     question = f"What is {typed} of, and where?"
-    for vocabulary in (names(graph).vocabulary, SortedNames(on_disk)):
+    for vocabulary in (name_lookup(graph).vocabulary, SortedNames(on_disk)):
         assert [graph.node_name(node) for node in vocabulary.nodes(typed)] == [name]
-        (link,) = links(graph, vocabulary, question)
+        (link,) = link_names(graph, vocabulary, question)
         assert graph.node_name(link.mention.node) == name and not link.mention.fuzzy
         assert question[link.mention.start : link.mention.end] == link.mention.text == typed
 
 
 def test_raised_digits_are_no_other_number(graph):
-    assert not names(graph).exact("106 stars") and not names(graph).alike("106 stars")
+    assert not name_lookup(graph).exact("106 stars") and not name_lookup(graph).alike("106 stars")
 
 
 def test_words_keep_what_is_written_on_their_letters():

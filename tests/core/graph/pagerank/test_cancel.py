@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.graph.building.build import build
 from core.graph.pagerank import exact, fora, rbs
-from core.graph.pagerank.best import pagerank_exact, top_pagerank
+from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
 from core.watch import Watch
 
 WHOLE = {"exact": exact, "fora": fora, "rbs": rbs}
@@ -54,9 +54,9 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
 
     def check():
         if next(left, None) is None:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         top_pagerank(web, [5], 40, 0.8, "both", method, watch=Watch(check))
     # what was lent is given back clean
     assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
@@ -66,7 +66,7 @@ def test_the_exact_answer_is_cancelled_too(web, monkeypatch):
     monkeypatch.setattr(exact, "CHECK_STEPS", 1)
 
     def check():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         pagerank_exact(web, [5], watch=Watch(check))

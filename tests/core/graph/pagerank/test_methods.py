@@ -12,21 +12,34 @@ from hypothesis import strategies as st
 
 from core.errors import BadParameter
 from core.graph.building.build import build
-from core.graph.names.lookup import names
-from core.graph.pagerank.best import METHODS, PageRankReport, pagerank_exact, top_pagerank
+from core.graph.names.lookup import name_lookup
 from core.graph.pagerank.fora import fora, walk_rate
 from core.graph.pagerank.local import disk, push
-from core.graph.pagerank.local.extrapolate import returns, stays
-from core.graph.pagerank.local.push import drain, local_push
+from core.graph.pagerank.local.extrapolate import returned_mass, staying_share
+from core.graph.pagerank.local.push import drain_queue, local_push
 from core.graph.pagerank.local.push_loops import enqueue
-from core.graph.pagerank.local.refine import Looks
-from core.graph.pagerank.local.refine_loops import _read_about, pull
-from core.graph.pagerank.local.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
-from core.graph.pagerank.problem import pose
-from core.graph.pagerank.rbs import degrees, search
+from core.graph.pagerank.local.refine import ScoreRefinement
+from core.graph.pagerank.local.refine_loops import _read_neighbours_ahead, recompute_scores
+from core.graph.pagerank.local.table import (
+    ESTIMATE,
+    FIRST_SLOTS,
+    RESIDUAL,
+    SLOT_COUNT,
+    add_residual,
+    borrow_work,
+    find_slot,
+)
+from core.graph.pagerank.problem import pose_problem
+from core.graph.pagerank.rbs import search_from_seed, step_counts
+from core.graph.pagerank.top_nodes import (
+    PAGERANK_METHODS,
+    PageRankReport,
+    pagerank_exact,
+    top_pagerank,
+)
 from core.graph.pagerank.topppr import topppr
-from core.graph.pagerank.walking import push_back
-from tests.core.graph.pagerank.test_best import dense, recall
+from core.graph.pagerank.walk_loops import push_backward
+from tests.core.graph.pagerank.test_top_nodes import dense, recall
 from tests.core.graph.strategies import directions, graphs
 
 # igraph on the fixture, order A B C D E, damping 0.8
@@ -49,7 +62,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAGERANK_METHODS)
 @pytest.mark.parametrize("direction, expected", [("both", BOTH_FROM_A), ("out", OUT_FROM_A)])
 def test_five_nodes_in_their_order(toy, method, direction, expected):
     report = PageRankReport()
@@ -64,7 +77,7 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
     assert sorted(nodes.tolist()) == sorted(wanted) and report.note
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAGERANK_METHODS)
 def test_as_many_as_are_reached_and_wanted(tmp_path, method):
     # two pieces: a chain of 30 from c0, and the pair x - y; isolated pieces give what they hold
     graph = build(
@@ -80,7 +93,7 @@ def test_as_many_as_are_reached_and_wanted(tmp_path, method):
     assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAGERANK_METHODS)
 def test_the_same_every_time(web, method):
     first, again = (top_pagerank(web, [5, 9], 40, 0.8, "both", method) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, again))
@@ -102,7 +115,7 @@ def test_push_and_exact_with_weights_equal_a_dense_solve(graph, direction, dampi
         (None, dense(graph, seeds, damping, direction)),
     ):
         found = local_push(
-            pose(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights)
+            pose_problem(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights)
         )
         assert len(found.nodes) == (reference > 1e-14).sum() and reference[
             found.nodes
@@ -146,10 +159,11 @@ def test_push_by_recall(web, direction):
     for seed in range(0, web.n_nodes, 40):
         exact = pagerank_exact(web, [seed], 0.8, direction)
         loose, tight = (
-            local_push(pose(web, [seed], 60, 0.8, direction, recall=asked)) for asked in (0.8, 0.99)
+            local_push(pose_problem(web, [seed], 60, 0.8, direction, recall=asked))
+            for asked in (0.8, 0.99)
         )
         assert loose.edges <= tight.edges and recall(exact, tight.nodes, 60) >= 0.95
-    spent = local_push(pose(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
+    spent = local_push(pose_problem(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
     assert not spent.settled and "gave up" in spent.note
 
 
@@ -157,7 +171,7 @@ def test_what_stays_of_a_residual(tmp_path, toy):
     # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
     assert (
-        stays(pose(edge, [0], 2, 0.8, "both"))
+        staying_share(pose_problem(edge, [0], 2, 0.8, "both"))
         == pytest.approx(0.2 / 0.36)
         == pagerank_exact(edge, [0], 0.8, "both")[0]
     )
@@ -166,12 +180,12 @@ def test_what_stays_of_a_residual(tmp_path, toy):
         [(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring"
     )
     assert (
-        stays(pose(ring, [0], 2, 0.8, "both"))
+        staying_share(pose_problem(ring, [0], 2, 0.8, "both"))
         == pytest.approx(0.2 / 0.6)
         == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
     )
     # Along the triples nothing is known of what comes back.
-    assert stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+    assert staying_share(pose_problem(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")
@@ -185,19 +199,19 @@ def tree(tmp_path_factory):
 
 
 def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
-    hub, *arms = (names(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
+    hub, *arms = (name_lookup(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
     problem, exact = (
-        pose(tree, [hub], 4, 0.8, "both"),
+        pose_problem(tree, [hub], 4, 0.8, "both"),
         pagerank_exact(tree, [hub], 0.8, "both")[arms],
     )
-    with borrowed() as work:
-        put(work.table, hub, 1.0)
+    with borrow_work() as work:
+        add_residual(work.table, hub, 1.0)
         enqueue(work.table, 0.0, 1)
-        drain(work, problem, np.inf, 1000)
-        slots = np.array([find(work.table.index, node) for node in arms])
-        means = (0.8, stays(problem), 0.0, 256, returns(problem))
-        pulled, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
-        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+        drain_queue(work, problem, np.inf, 1000)
+        slots = np.array([find_slot(work.table.index, node) for node in arms])
+        means = (0.8, staying_share(problem), 0.0, 256, returned_mass(problem))
+        pulled, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        plain, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
     # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
     # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
     assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
@@ -208,19 +222,22 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
 
 def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tree):
     """The last of the best 100 has 1 or 2 leaves about its u: such are asked to the end, the others change as they do."""
-    hub, arms = names(tree).find("hub"), [names(tree).find(f"v{arm}") for arm in range(300)]
-    problem = pose(tree, [hub], 100, 0.8, "both")
-    with borrowed() as work:
-        put(work.table, hub, 1.0)
+    hub, arms = (
+        name_lookup(tree).find("hub"),
+        [name_lookup(tree).find(f"v{arm}") for arm in range(300)],
+    )
+    problem = pose_problem(tree, [hub], 100, 0.8, "both")
+    with borrow_work() as work:
+        add_residual(work.table, hub, 1.0)
         enqueue(work.table, 0.0, 1)
-        drain(work, problem, np.inf, 1000)
-        slots = np.array([find(work.table.index, node) for node in arms])
-        means = (0.8, stays(problem), 0.0, 254, returns(problem))
-        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
-        close, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        drain_queue(work, problem, np.inf, 1000)
+        slots = np.array([find_slot(work.table.index, node) for node in arms])
+        means = (0.8, staying_share(problem), 0.0, 254, returned_mass(problem))
+        plain, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+        close, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         scores = np.zeros(301)
-        scores[0], scores[slots] = 0.2, 0.8 / 300 * stays(problem)
-        Looks(problem, disk.Disk(problem.links)).ask(
+        scores[0], scores[slots] = 0.2, 0.8 / 300 * staying_share(problem)
+        ScoreRefinement(problem, disk.DiskReadAhead(problem.links)).ask(
             work.table, scores, 0.0, float(scores[1]), True
         )
     last = np.sort(plain)[-99]  # with the hub 100
@@ -234,28 +251,33 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
-    problem = pose(web, [0], 60, 0.8, direction)
-    with borrowed() as work:
-        put(work.table, 0, 1.0)
+    problem = pose_problem(web, [0], 60, 0.8, direction)
+    with borrow_work() as work:
+        add_residual(work.table, 0, 1.0)
         enqueue(work.table, 0.0, 1)
-        drain(work, problem, np.inf, 1000)
-        slots = np.arange(work.table.state[COUNT])
+        drain_queue(work, problem, np.inf, 1000)
+        slots = np.arange(work.table.state[SLOT_COUNT])
         # not compiled, so that a place outside an array is told
-        _read_about.py_func(slots, 254, 4, work.table, problem.links)
+        _read_neighbours_ahead.py_func(slots, 254, 4, work.table, problem.links)
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
-    star = build([("hub", "r", f"leaf{i}") for i in range(FIRST + 1000)], tmp_path / "g", "g")
+    star = build([("hub", "r", f"leaf{i}") for i in range(FIRST_SLOTS + 1000)], tmp_path / "g", "g")
     # p = 0.8 x leaves + 0.2 at the hub and each leaf has 0.8 p / n: p = 0.2 / (1 - 0.64)
-    found = local_push(pose(star, [0], 50, 0.8, "both", recall=1.0))
+    found = local_push(pose_problem(star, [0], 50, 0.8, "both", recall=1.0))
     assert found.nodes.tolist() == list(range(50)) and found.scores[0] == pytest.approx(0.2 / 0.36)
-    assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST + 1000))
-    alone = [local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes() for seed in range(24)]
+    assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST_SLOTS + 1000))
+    alone = [
+        local_push(pose_problem(web, [seed], 60, 0.8, "both")).scores.tobytes()
+        for seed in range(24)
+    ]
     with ThreadPoolExecutor(4) as pool:
         assert (
             list(
                 pool.map(
-                    lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(),
+                    lambda seed: local_push(
+                        pose_problem(web, [seed], 60, 0.8, "both")
+                    ).scores.tobytes(),
                     range(24),
                 )
             )
@@ -267,25 +289,26 @@ def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
     seeds, plain = range(0, web.n_nodes, 25), {}
     for direction in ("out", "in", "both"):
         plain |= {
-            (seed, direction): local_push(pose(web, [seed], 60, 0.8, direction)) for seed in seeds
+            (seed, direction): local_push(pose_problem(web, [seed], 60, 0.8, direction))
+            for seed in seeds
         }
     read = []
-    monkeypatch.setattr(disk, "LARGE", 0)
-    monkeypatch.setattr(disk, "FEW", -1)
-    monkeypatch.setattr(push, "AHEAD", 7)
+    monkeypatch.setattr(disk, "MEASURED_ARRAY_BYTES", 0)
+    monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)
+    monkeypatch.setattr(push, "READ_AHEAD_NODES", 7)
     monkeypatch.setattr(disk, "_madvise", lambda page, size, advice: read.append(page))
     for (seed, direction), known in plain.items():
-        found = local_push(pose(web, [seed], 60, 0.8, direction))
+        found = local_push(pose_problem(web, [seed], 60, 0.8, direction))
         assert (found.nodes.tobytes(), found.scores.tobytes(), found.edges) == (
             known.nodes.tobytes(),
             known.scores.tobytes(),
             known.edges,
         )
-    assert read and all(page % disk.PAGE == 0 for page in read)
+    assert read and all(page % disk.DISK_PAGE_BYTES == 0 for page in read)
 
 
 def test_a_page_is_asked_for_once(web, monkeypatch):
-    reading, read = disk.Disk(pose(web, [0], 1, 0.8, "both").links), []
+    reading, read = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links), []
     monkeypatch.setattr(
         disk, "_madvise", lambda page, size, advice: read.append((page, size, advice))
     )
@@ -305,19 +328,19 @@ def test_a_page_is_asked_for_once(web, monkeypatch):
 def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
     star = build([("hub", "r", f"leaf{at}") for at in range(300)], tmp_path / "star", "star")
     problem, (hub, leaf) = (
-        pose(star, [0], 1, 0.8, "both"),
-        (names(star).find(name) for name in ("hub", "leaf7")),
+        pose_problem(star, [0], 1, 0.8, "both"),
+        (name_lookup(star).find(name) for name in ("hub", "leaf7")),
     )
-    with borrowed() as work:
-        put(work.table, leaf, 1.0)
+    with borrow_work() as work:
+        add_residual(work.table, leaf, 1.0)
         enqueue(work.table, 0.0, 1)
         # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
-        drain(work, problem, 0.004, 1000)
-        slot = find(work.table.index, hub)
+        drain_queue(work, problem, 0.004, 1000)
+        slot = find_slot(work.table.index, hub)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.004 * 255, 0.0, -255])
         enqueue(work.table, 0.8 / 256, 2)
         # now it is asked how many steps it has, and needs 300 times the bar
-        drain(work, problem, 0.8 / 256, 1000)
+        drain_queue(work, problem, 0.8 / 256, 1000)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.8 / 256 * 300, 0.0, 300])
 
 
@@ -330,7 +353,7 @@ def test_pages_of_rows():
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_what_is_read_around_a_few_nodes(web, direction):
     nodes = np.array([5, 0, 17])
-    reading, found = disk.Disk(pose(web, [0], 1, 0.8, direction).links), []
+    reading, found = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, direction).links), []
     reading.rows = lambda some, most: found.append((some.tolist(), most))
     neighbours = lambda some: np.unique(
         web.steps_from(np.asarray(some, np.int64), direction).nodes
@@ -347,7 +370,7 @@ def test_fora_within_epsilon_of_all_above_delta(web):
     for seed in (0, 7, 120):
         exact, found = (
             pagerank_exact(web, [seed], 0.8, "both"),
-            fora(pose(web, [seed], 20, 0.8, "both")),
+            fora(pose_problem(web, [seed], 20, 0.8, "both")),
         )
         assert found.settled and found.scores == pytest.approx(exact[found.nodes], rel=0.5)
         best = np.sort(exact)[::-1][:20]
@@ -365,29 +388,29 @@ def test_topppr_proves_its_precision(web):
     for seed in (0, 7, 120):
         exact, found = (
             pagerank_exact(web, [seed], 0.8, "both"),
-            topppr(pose(web, [seed], 20, 0.8, "both", recall=0.9)),
+            topppr(pose_problem(web, [seed], 20, 0.8, "both", recall=0.9)),
         )
         assert found.settled and recall(exact, found.nodes, 20) >= 0.9
 
 
 def test_topppr_without_residual_is_exact(toy):
-    found = topppr(pose(toy, [3], 5, 0.8, "out"))  # D leads only to itself
+    found = topppr(pose_problem(toy, [3], 5, 0.8, "out"))  # D leads only to itself
     assert found.nodes.tolist() == [3] and found.scores == pytest.approx([1.0], abs=0.05)
 
 
 def test_a_backward_push_keeps_its_invariant(web):
     for direction in ("out", "both"):
-        problem = pose(web, [0], 1, 0.8, direction)
+        problem = pose_problem(web, [0], 1, 0.8, direction)
         rows = np.array([dense(web, [u], 0.8, direction) for u in range(0, web.n_nodes, 100)])
         degrees_all = np.diff(web.out_indptr) + (
             np.diff(web.in_indptr) if direction == "both" else 0
         )
         if degrees_all.min() == 0:
             continue  # mass at dead ends returns to the seed, which a push backward does not know
-        with borrowed() as work:
-            put(work.table, 5, 1.0)
-            most, needed = push_back(work.table, 0.8, 0.01, 10**9, problem.links)
-            count = work.table.state[COUNT]
+        with borrow_work() as work:
+            add_residual(work.table, 5, 1.0)
+            most, needed = push_backward(work.table, 0.8, 0.01, 10**9, problem.links)
+            count = work.table.state[SLOT_COUNT]
             nodes, cells = work.table.nodes[:count], work.table.cells[:count]
             assert not needed and most <= 0.01
             estimate = np.zeros(web.n_nodes)
@@ -401,14 +424,14 @@ def test_a_backward_push_keeps_its_invariant(web):
 @pytest.mark.parametrize("direction", ["both", "out"])
 def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
     theta, seed = 0.05, 0
-    problem = pose(toy, [seed], 5, 0.8, direction)
+    problem = pose_problem(toy, [seed], 5, 0.8, direction)
     if direction == "both":
         exact = np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)])
     else:
         exact = np.array(OUT_FROM_A)
     draws = np.zeros((400, 5))
     for trial in range(400):
-        nodes, values, _ = search(
+        nodes, values, _ = search_from_seed(
             problem,
             seed,
             theta,
@@ -419,7 +442,7 @@ def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
     error = 4 * np.sqrt(theta * exact / 400) + beyond
     assert (np.abs(draws.mean(0) - exact) <= error).all()
     assert (draws.var(0) <= theta * exact * 1.3 + 1e-12).all()
-    assert degrees(problem, np.arange(5)).tolist() == [4, 2, 4, 3, 1]
+    assert step_counts(problem, np.arange(5)).tolist() == [4, 2, 4, 3, 1]
 
 
 def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
@@ -440,11 +463,11 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
 
 def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):
     """On Windows: no page is counted and none asked for."""
-    monkeypatch.setattr(disk, "LARGE", 0)
-    monkeypatch.setattr(disk, "FEW", -1)
-    monkeypatch.setattr(disk, "ASKABLE", False)
+    monkeypatch.setattr(disk, "MEASURED_ARRAY_BYTES", 0)
+    monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)
+    monkeypatch.setattr(disk, "CAN_READ_AHEAD", False)
     monkeypatch.delattr(disk, "_madvise")
     monkeypatch.delattr(disk, "_waited")
-    reading = disk.Disk(pose(web, [0], 1, 0.8, "both").links)
+    reading = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links)
     assert not reading.mapped and not reading.waits()
-    assert len(local_push(pose(web, [0], 60, 0.8, "both")).nodes) == 60
+    assert len(local_push(pose_problem(web, [0], 60, 0.8, "both")).nodes) == 60

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 import core.graph.pagerank.relaxation as relaxation
 from core.graph.building.build import build
-from core.graph.order import steady, top_k
-from core.graph.pagerank.best import pagerank_exact, top_pagerank
-from core.graph.pagerank.relaxation import half_sweeps, layout, relaxed
-from tests.core.graph.pagerank.test_best import dense, recall
+from core.graph.order import round_scores, top_k
+from core.graph.pagerank.relaxation import half_sweeps, relax_graph, sweep_layout
+from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
+from tests.core.graph.pagerank.test_top_nodes import dense, recall
 from tests.core.graph.strategies import graphs
 
 
 def scores_of(graph, seeds, damping, keep=100):
     """The score of every node, zero where none was given."""
     seeds, counts = np.unique(seeds, return_counts=True)
-    ids, scores = relaxed(graph, seeds, counts / counts.sum(), damping, keep)
+    ids, scores = relax_graph(graph, seeds, counts / counts.sum(), damping, keep)
     assert len(set(ids.tolist())) == len(ids)
     return np.bincount(ids, scores, graph.n_nodes)
 
@@ -80,8 +80,8 @@ def test_equals_a_dense_solve(graph, damping, keep, data):
 
 @pytest.mark.parametrize("damping", [0.01, 0.3, 0.9, 0.99])
 def test_movies_solved_to_the_end_equal_the_exact(movies, monkeypatch, damping):
-    monkeypatch.setattr(relaxation, "SMALL", movies.n_nodes)
-    leaf = int(np.flatnonzero(layout(movies).leaf)[7])
+    monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
+    leaf = int(np.flatnonzero(sweep_layout(movies).leaf)[7])
     for seeds in ([leaf], [5, 5, leaf, int(np.argmax(np.diff(movies.in_indptr)))]):
         exact = pagerank_exact(movies, seeds, damping)
         assert scores_of(movies, seeds, damping, movies.n_nodes) == pytest.approx(exact, abs=1e-9)
@@ -132,15 +132,15 @@ def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
 
 def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkeypatch):
     # the same half-sweeps whatever is kept
-    monkeypatch.setattr(relaxation, "SMALL", movies.n_nodes)
+    monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
         share = np.ones(1)
-        everything = relaxed(movies, np.array([seed]), share, 0.8, movies.n_nodes)
+        everything = relax_graph(movies, np.array([seed]), share, 0.8, movies.n_nodes)
         for keep in (1, 10, 1000):
-            ids, scores = relaxed(movies, np.array([seed]), share, 0.8, keep)
-            nodes, best = top_k(everything[0], steady(everything[1]), keep)
-            assert np.array_equal(top_k(ids, steady(scores), keep), (nodes, best))
-            assert set(everything[0][steady(everything[1]) >= best[-1]].tolist()) <= set(
+            ids, scores = relax_graph(movies, np.array([seed]), share, 0.8, keep)
+            nodes, best = top_k(everything[0], round_scores(everything[1]), keep)
+            assert np.array_equal(top_k(ids, round_scores(scores), keep), (nodes, best))
+            assert set(everything[0][round_scores(everything[1]) >= best[-1]].tolist()) <= set(
                 ids.tolist()
             )
 
@@ -155,10 +155,10 @@ def test_more_leaves_than_asked_go_by_id(tmp_path):
 
 def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(layout, [movies] * 8))
+        made = list(pool.map(sweep_layout, [movies] * 8))
     assert all(one is made[0] for one in made)
     graph = chain(tmp_path, "ab")
-    arranged = weakref.ref(layout(graph))
+    arranged = weakref.ref(sweep_layout(graph))
     del graph
     gc.collect()
     assert arranged() is None
@@ -166,7 +166,7 @@ def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
 
 def test_the_arrangement_of_the_fixture(toy):
     # degrees A 4, B 2, C 4, D 3 (its loop twice), E 1: E is the one leaf, of A
-    made = layout(toy)
+    made = sweep_layout(toy)
     assert np.flatnonzero(made.leaf).tolist() == [4] and made.place[4] == made.place[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}
     indptr, near = made.rows

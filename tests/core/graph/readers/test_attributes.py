@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
-from core.graph.building.build import build, edge_of, in_memory
+from core.graph.building.build import build, build_in_memory, edge_ids
 from core.graph.columns import NONE
 from core.graph.readers.triple_file import TripleFile
 from core.graph.store import Graph
-from core.graph.texts import node_labels, relation_texts, weights
+from core.graph.texts import edge_weights, node_labels, relation_texts
 from tests.core.graph.verifying import verify
 from tests.notes import NoteWith
 
@@ -103,7 +103,9 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
     verify(graph)
     assert columns_of(Graph.open(tmp_path / "g")) == SHOULD
     assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
-    assert relation_texts(graph, [0]) == ["She sails her daily."] and weights(graph).tolist() == [
+    assert relation_texts(graph, [0]) == ["She sails her daily."] and edge_weights(
+        graph
+    ).tolist() == [
         2.5,
         1.0,
     ]
@@ -152,7 +154,7 @@ def test_a_file_without_columns_gives_the_graph_that_it_always_gave(tmp_path):
     (tmp_path / "g.tsv").write_text("\n".join("\t".join(triple) for triple in TRIPLES), "utf-8")
     graph = build(tmp_path / "g.tsv", tmp_path / "g", "g")
     assert graph.columns is NONE or not graph.columns
-    assert graph.digest == in_memory(TRIPLES, "g").digest
+    assert graph.digest == build_in_memory(TRIPLES, "g").digest
     assert not (graph.data_folder / "columns").exists()
 
 
@@ -232,8 +234,8 @@ def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description
 
 def test_edge_of_says_where_each_triple_went():
     heads, relations, tails = (np.array(ids) for ids in ([1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1]))
-    assert edge_of((heads, relations, tails)).tolist() == [2, 0, 2, 1]
-    assert edge_of((np.array([], np.int64),) * 3).tolist() == []
+    assert edge_ids((heads, relations, tails)).tolist() == [2, 0, 2, 1]
+    assert edge_ids((np.array([], np.int64),) * 3).tolist() == []
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 26])
@@ -263,8 +265,8 @@ def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_for
 
 def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_path):
     """From Hub a walker goes to A three times as often as to B, and from each of both back to Hub, so that A scores three times as much."""
-    from core.indexes.encoded import texts
-    from core.operators.nodes.adaptive import neighbours
+    from core.indexes.vector_blocks import texts_of_items
+    from core.operators.nodes.adaptive_reranking import neighbour_lookup
     from core.operators.texts.pagerank import weighted_pagerank
 
     (tmp_path / "g.csv").write_text(
@@ -279,9 +281,9 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     assert scores[a] / scores[b] == pytest.approx(3, rel=1e-5)
     even = weighted_pagerank(graph, shares, 0.85, False)
     assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # two edges to A, one to B
-    assert neighbours(graph)(hub) == [a, b]
-    assert texts(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
-    assert texts(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]
+    assert neighbour_lookup(graph)(hub) == [a, b]
+    assert texts_of_items(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
+    assert texts_of_items(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]
 
 
 @pytest.fixture()
@@ -291,9 +293,9 @@ def said_graph(tmp_path):
 
 
 def test_columns_are_part_of_what_a_case_saves(said_graph):
-    from core.graph.storage.excerpt import ExcerptGraph, cut
+    from core.graph.storage.excerpt import ExcerptGraph, cut_excerpt
 
-    found = ExcerptGraph.thaw(json.loads(json.dumps(cut(said_graph, [0, 1], [0]))))
+    found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(said_graph, [0, 1], [0]))))
     assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == [
         "person",
         "ship",
@@ -310,15 +312,15 @@ def test_columns_are_part_of_what_a_case_saves(said_graph):
     ],
 )
 def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names, types):
-    from core.graph.edits import Edit, edited
+    from core.graph.edits import Edit, edit_graph
 
-    found = edited(said_graph, [Edit(kind, names)])
+    found = edit_graph(said_graph, [Edit(kind, names)])
     said = dict(zip(found.names(range(found.n_nodes)), found.columns.nodes.texts("type")))
     assert said == types and len(found.columns.edges) == found.n_edges
 
 
 def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.graph.large.sources.SMALL", 10)
+    monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
     (tmp_path / "e.csv").write_text(
         "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"
     )

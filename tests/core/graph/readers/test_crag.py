@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cli import OK, main
+from core.cli import EXIT_OK, main
 from core.errors import BadInput
-from core.graph.readers.crag import READERS, crag_triples, is_crag
+from core.graph.readers.crag import CRAG_READERS, crag_triples, is_crag
 from tests.notes import NoteWith
 
 FILM = {
@@ -83,7 +83,7 @@ def test_films_people_and_years(folder):
         ("One", "won", "BEST PICTURE"),
         ("Ann", "won", "BEST PICTURE"),
     ]
-    assert len(notes) == len(READERS) - 3 and "open/kg.0.jsonl.bz2 is not there." in notes
+    assert len(notes) == len(CRAG_READERS) - 3 and "open/kg.0.jsonl.bz2 is not there." in notes
 
 
 def test_sports(folder):
@@ -215,7 +215,7 @@ def test_damaged_files_are_a_sentence(folder):
 
 
 def test_a_table_with_a_cell_of_any_length_is_a_sentence(folder):
-    file = next(folder / name for name in READERS if name.endswith(".pkl")).with_suffix(".csv")
+    file = next(folder / name for name in CRAG_READERS if name.endswith(".pkl")).with_suffix(".csv")
     file.write_text(f"a,b\n{'x' * 200_000},y\n", "utf-8")
     usual = csv.field_size_limit(100_000)  # of the process; other readers raise it
     try:
@@ -236,7 +236,7 @@ ANYTHING = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(READERS)), ANYTHING | st.binary(max_size=60))
+@given(st.sampled_from(sorted(CRAG_READERS)), ANYTHING | st.binary(max_size=60))
 def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value):
     folder = tmp_path_factory.mktemp("any")
     file = folder / name
@@ -260,7 +260,10 @@ def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value
 def test_the_folder_is_built_by_its_command(folder, tmp_path, capsys):
     film = {**FILM, "genres": [{"name": "half a \ud83d letter"}]}
     (folder / "movie/movie_db.json").write_text(json.dumps({"one": film}), "utf-8")
-    assert main(["build", str(folder), "--out", str(tmp_path / "crag"), "--direction", "out"]) == OK
+    assert (
+        main(["build", str(folder), "--out", str(tmp_path / "crag"), "--direction", "out"])
+        == EXIT_OK
+    )
     out = capsys.readouterr().out
     assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director
     assert "finance/company_name.dict is not there." in out

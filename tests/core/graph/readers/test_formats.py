@@ -5,9 +5,9 @@ import types
 
 import pytest
 
-from core.cli import OK, main
-from core.errors import BadInput, Cancelled
-from core.graph.building.build import build, in_memory
+from core.cli import EXIT_OK, main
+from core.errors import BadInput, RunCancelled
+from core.graph.building.build import build, build_in_memory
 from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
 from core.graph.readers.triple_file import TripleFile
@@ -42,9 +42,10 @@ TRIPLES = [(f"node {n * 7 % 40}", f"r{n % 3}", f"node {n * 11 % 37}") for n in r
 def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
     file = written(tmp_path / "g.dot", TRIPLES)
     assert list(read_triples(file)) == TRIPLES
-    assert same(build(file, tmp_path / "small", "g"), in_memory(TRIPLES, "g"))
+    assert same(build(file, tmp_path / "small", "g"), build_in_memory(TRIPLES, "g"))
     assert same(
-        build(TripleFile(file, memory=30_000), tmp_path / "large", "g"), in_memory(TRIPLES, "g")
+        build(TripleFile(file, memory=30_000), tmp_path / "large", "g"),
+        build_in_memory(TRIPLES, "g"),
     )
 
 
@@ -54,7 +55,7 @@ def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
     with pytest.raises(BadInput, match="g.gv, line 2: expected"):
         build(TripleFile(file, memory=memory), tmp_path / "g", "g")
     source = TripleFile(file, memory=memory, skips=True)
-    assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
+    assert same(build(source, tmp_path / "g", "g"), build_in_memory(TRIPLES, "g"))
     assert source.tally.sentences() == ["2 lines left out, no edge: lines 2, 62"]
 
 
@@ -63,12 +64,12 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "spill" / "codes-2").exists():
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", watch=Watch(stop))
     source = TripleFile(file, memory=30_000, skips=True)
-    assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
+    assert same(build(source, tmp_path / "g", "g"), build_in_memory(TRIPLES, "g"))
     # each once, though read twice
     assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]
 
@@ -77,7 +78,7 @@ def test_the_command_knows_a_new_format(dot, tmp_path, capsys):
     file = written(tmp_path / "g.dot", TRIPLES, odd=(5,))
     assert (
         main(["build", str(file), "--out", str(tmp_path / "g"), "--memory", "64MiB", "--skip-bad"])
-        == OK
+        == EXIT_OK
     )
     assert "1 line left out, no edge: line 7" in capsys.readouterr().out
     with pytest.raises(SystemExit):
@@ -96,7 +97,7 @@ def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
     )
     for name in ("g.graphml", "g.jsonl"):
         graph = build(TripleFile(tmp_path / name, memory=30_000), tmp_path / f"{name}-large", "g")
-        assert same(graph, in_memory(read_triples(tmp_path / name), "g"))
+        assert same(graph, build_in_memory(read_triples(tmp_path / name), "g"))
     with pytest.raises(BadInput, match="Numbers can be read from delimited text only"):
         build(TripleFile(tmp_path / "g.jsonl", numbered=True), tmp_path / "g", "g")
 
@@ -121,4 +122,4 @@ def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
 
 def test_no_suffix_is_two_formats():
     suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
-    assert len(set(suffixes)) == len(suffixes) and formats.AUTO not in FORMATS
+    assert len(set(suffixes)) == len(suffixes) and formats.AUTO_TRIPLE_FORMAT not in FORMATS

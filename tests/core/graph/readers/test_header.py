@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from core.graph.large.sources import source_of
-from core.graph.readers.header import Verdict, verdict
+from core.graph.readers.header import HeaderVerdict, header_verdict
 from core.graph.readers.triple_file import TripleFile
 from core.io.home import ROOT
 
@@ -29,21 +29,21 @@ CHINESE = [["李安", "看守", "海鸥号"], ["海鸥号", "停泊于", "北港
     ],
 )
 def test_names_of_columns_that_nobody_listed(names):
-    assert verdict(names.split(), ROWS) is Verdict.HEADER
+    assert header_verdict(names.split(), ROWS) is HeaderVerdict.HEADER
 
 
 def test_latin_names_over_another_script_are_a_header():
-    assert verdict(["Anfang", "Kante", "Schluss"], CHINESE) is Verdict.HEADER
+    assert header_verdict(["Anfang", "Kante", "Schluss"], CHINESE) is HeaderVerdict.HEADER
 
 
 def test_names_over_identifiers_are_a_header():
     ids = [["Gene::7", "binds", "Gene::9"], ["Gene::8", "binds", "Drug::1"]]
-    assert verdict(["Anfang", "Kante", "Schluss"], ids) is Verdict.HEADER
+    assert header_verdict(["Anfang", "Kante", "Schluss"], ids) is HeaderVerdict.HEADER
 
 
 def test_what_may_be_a_header_is_a_triple_and_said():
-    assert verdict(["起点", "边", "终点"], CHINESE) is Verdict.UNSURE
-    assert verdict(["Anfang", "Kante", "Schluss"], ROWS) is Verdict.UNSURE
+    assert header_verdict(["起点", "边", "终点"], CHINESE) is HeaderVerdict.UNSURE
+    assert header_verdict(["Anfang", "Kante", "Schluss"], ROWS) is HeaderVerdict.UNSURE
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_may_be_a_header_is_a_triple_and_said():
     ],
 )
 def test_a_triple_that_shares_a_name_is_none(first):
-    assert verdict(first, ROWS) is Verdict.TRIPLE
+    assert header_verdict(first, ROWS) is HeaderVerdict.TRIPLE
 
 
 def shipped():
@@ -73,7 +73,9 @@ def test_no_triple_of_the_shipped_graphs_is_taken_for_a_header(file):
     rows = [row for row in rows if len(row) == 3]
     for at in range(0, min(len(rows), 200) - 1, 7):
         for count in (1, 2, 5, 20, 200):
-            assert verdict(rows[at], rows[at + 1 : at + 1 + count]) is not Verdict.HEADER
+            assert (
+                header_verdict(rows[at], rows[at + 1 : at + 1 + count]) is not HeaderVerdict.HEADER
+            )
 
 
 def read(folder, text, name="t.csv", **how):
@@ -111,10 +113,10 @@ def test_both_readers_leave_out_the_same_lines(tmp_path):
     text = "sep=;\n" + TABLE.replace(",", ";")
     assert read(tmp_path, text)[0] == TRIPLES
     source = source_of(TripleFile(tmp_path / "t.csv", memory=1 << 27))
-    from core.graph.readers.blocks import Place
+    from core.graph.readers.blocks import BlockPosition
 
     found = []
-    for block in source.blocks(Place(), 1 << 20):
+    for block in source.blocks(BlockPosition(), 1 << 20):
         data = block.data.tobytes()
         found += [
             data[a : a + n].decode() for a, n in zip(block.starts.tolist(), block.lengths.tolist())

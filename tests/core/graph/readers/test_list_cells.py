@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import BadInput
-from core.graph.building.build import build, in_memory
-from core.graph.readers.list_cells import names_of
+from core.graph.building.build import build, build_in_memory
+from core.graph.readers.list_cells import cell_names
 from core.graph.readers.triple_file import TripleFile
 from tests.core.graph.test_large import same
 from tests.triples import read_triples
@@ -60,13 +60,13 @@ def test_links_without_relations(tmp_path):
 
 @pytest.mark.parametrize("name", ["[REC]", "[]x", "a [b]", "[a, b]", "[['a']]", "[None]", "[true]"])
 def test_other_names_in_brackets_stay(tmp_path, name):
-    assert names_of(name) == [name]
+    assert cell_names(name) == [name]
     path = table(tmp_path / "g.csv", [["x", "knows", name]])
     assert list(read_triples(path)) == [("x", "knows", name)]
 
 
 def test_numbers_are_names():
-    assert names_of("[12, 3.5]") == ["12", "3.5"]
+    assert cell_names("[12, 3.5]") == ["12", "3.5"]
 
 
 def test_what_looks_like_a_list_and_is_none_is_said(tmp_path):
@@ -87,7 +87,7 @@ def test_a_large_file_is_divided_as_a_small_one_or_says_so(tmp_path):
     rows = [[f"n{n}", "knows", repr([f"n{n + 1}", f"n{n + 2}"])] for n in range(200)]
     path = table(tmp_path / "g.csv", rows)
     large = build(TripleFile(path, memory=30_000), tmp_path / "large", "g")
-    assert same(large, in_memory(list(read_triples(path)), "g"))
+    assert same(large, build_in_memory(list(read_triples(path)), "g"))
     plain = tmp_path / "g.tsv"
     plain.write_text("".join("\t".join(row) + "\n" for row in rows))
     file = TripleFile(plain, memory=30_000)

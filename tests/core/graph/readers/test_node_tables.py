@@ -9,7 +9,7 @@ import pytest
 from core.cli import main
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.graph.readers.triple_file import TripleFile, gathered
+from core.graph.readers.triple_file import TripleFile, sort_graph_files
 from tests.notes import NoteWith
 
 TWO = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
@@ -52,8 +52,8 @@ def test_ends_are_called_by_the_labels_of_the_table(tmp_path, tables, suffix, ty
     edges, nodes = written(tmp_path, *tables, suffix)
     for file in (
         TripleFile(edges, nodes=(nodes,), memory=memory),
-        gathered([nodes, edges], memory=memory),
-        gathered([edges, nodes]),
+        sort_graph_files([nodes, edges], memory=memory),
+        sort_graph_files([edges, nodes]),
     ):
         graph = build(file, tmp_path / "g", "g")
         assert sorted(graph.triple_texts(range(2))) == sorted(" -> ".join(triple) for triple in TWO)
@@ -69,7 +69,7 @@ def test_ids_of_neo4j_are_unique_in_their_space_only(tmp_path):
     ships.write_text(":ID(Ship),name,:LABEL\n1,The Gull,Ship\n", "utf-8")
     edges = tmp_path / "edges.csv"
     edges.write_text(":START_ID(Person),:END_ID(Ship),:TYPE\n1,1,sails\n2,1,paints\n", "utf-8")
-    assert list(gathered([people, ships, edges]).read()) == [
+    assert list(sort_graph_files([people, ships, edges]).read()) == [
         ("Anna", "sails", "The Gull"),
         ("Bo", "paints", "The Gull"),
     ]
@@ -97,7 +97,7 @@ def test_relationships_of_microsoft_name_their_ends_by_title(tmp_path):
     }
     pa.parquet.write_table(entities, tmp_path / "entities.parquet")
     pa.parquet.write_table(pa.table(links), tmp_path / "relationships.parquet")
-    file = gathered([tmp_path / "entities.parquet", tmp_path / "relationships.parquet"])
+    file = sort_graph_files([tmp_path / "entities.parquet", tmp_path / "relationships.parquet"])
     graph = build(file, tmp_path / "g", "g")
     assert graph.triple_texts([0]) == ["ANNA -> Anna lives in Turku. -> TURKU"]
     assert graph.columns.nodes.texts("type") == ["PERSON", "GEO"] and graph.columns.nodes.texts(
@@ -112,7 +112,7 @@ def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
         GEPHI[0] + "4,Nobody,person,\n",
         GEPHI[1] + "3,9,Directed,2,near,1\n9,1,Directed,3,near,1\n",
     )
-    file = gathered([edges, nodes])
+    file = sort_graph_files([edges, nodes])
     assert list(file.read())[2:] == [("Turku", "near", "9"), ("9", "near", "Anna")]
     said = file.tally.sentences()
     assert NoteWith("1 id", "edges", "not in the table", "“9”") in said
@@ -126,7 +126,7 @@ def test_two_nodes_of_one_label_stay_two(tmp_path):
         "id,label\n1,Paris\n2,Paris\n3,\n",
         "source,relation,target\n1,near,2\n2,near,3\n3,near,Paris\n",
     )
-    assert list(gathered([edges, nodes]).read()) == [
+    assert list(sort_graph_files([edges, nodes]).read()) == [
         ("Paris", "near", "Paris (2)"),
         ("Paris (2)", "near", "3"),
         ("3", "near", "Paris"),
@@ -152,16 +152,21 @@ def test_tables_of_json_rows_and_packed_ones(tmp_path):
     (tmp_path / "edges.jsonl").write_text(
         '{"from": 0, "to": 1, "type": "sails"}\n{"from": 1, "to": 2, "type": "built in"}\n', "utf-8"
     )
-    assert list(gathered([tmp_path / "nodes.jsonl.gz", tmp_path / "edges.jsonl"]).read()) == TWO
+    assert (
+        list(sort_graph_files([tmp_path / "nodes.jsonl.gz", tmp_path / "edges.jsonl"]).read())
+        == TWO
+    )
 
 
 def test_several_files_of_edges_are_one_graph(tmp_path):
     for place, triple in enumerate(TWO):
         (tmp_path / f"{place}.tsv").write_text("\t".join(triple), "utf-8")
-    assert list(gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"]).read()) == TWO
+    assert list(sort_graph_files([tmp_path / "0.tsv", tmp_path / "1.tsv"]).read()) == TWO
     with pytest.raises(BadInput, match="2 files of edges .*128 MB"):
         build(
-            gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"], memory=1 << 26), tmp_path / "g", "g"
+            sort_graph_files([tmp_path / "0.tsv", tmp_path / "1.tsv"], memory=1 << 26),
+            tmp_path / "g",
+            "g",
         )
 
 
@@ -186,7 +191,7 @@ def test_what_is_no_table_of_nodes_says_so(tmp_path, nodes, words):
 def test_tables_of_nodes_alone_are_no_graph(tmp_path):
     edges, nodes = written(tmp_path, GEPHI[0], GEPHI[0])
     with pytest.raises(BadInput, match="None of these files holds edges"):
-        gathered([edges, nodes])
+        sort_graph_files([edges, nodes])
 
 
 def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
@@ -220,13 +225,13 @@ def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
     (tmp_path / "triples.ttl").write_text(
         "<http://a/1> <http://a/sails> <http://a/gull> .\n", "utf-8"
     )
-    assert list(gathered([tmp_path / "labels.nt", tmp_path / "triples.ttl"]).read()) == [
+    assert list(sort_graph_files([tmp_path / "labels.nt", tmp_path / "triples.ttl"]).read()) == [
         ("Anna", "sails", "gull")
     ]
 
 
 def test_a_look_at_the_beginning_says_nothing_of_nodes_that_later_edges_have(tmp_path):
     edges, nodes = written(tmp_path, *GEPHI)
-    file = gathered([edges, nodes])
+    file = sort_graph_files([edges, nodes])
     next(iter(file.read()))
     assert not any("no edge" in sentence for sentence in file.tally.sentences())

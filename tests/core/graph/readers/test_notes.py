@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.graph.readers.formats import AUTO
+from core.graph.readers.formats import AUTO_TRIPLE_FORMAT
 from core.graph.readers.triple_file import TripleFile
 
 TURTLE_PREFIXES = (
@@ -68,5 +68,7 @@ EDGE = '<edge source="a" target="b"><data key="k">sails</data></edge>'
 )
 def test_each_note_is_said(tmp_path, name, text, notes):
     (tmp_path / name).write_text(text, "utf-8")
-    file = TripleFile(tmp_path / name, format="edges" if name == "edges.tsv" else AUTO)
+    file = TripleFile(
+        tmp_path / name, format="edges" if name == "edges.tsv" else AUTO_TRIPLE_FORMAT
+    )
     assert list(file.read()) and file.tally.sentences() == notes

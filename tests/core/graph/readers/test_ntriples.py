@@ -150,7 +150,7 @@ def test_every_text_comes_back_through_its_escapes(tmp_path_factory, told, how):
     "text", ['<a:a> <a:b> "%s', "<a:%s", "# %s"], ids=["literal", "address", "comment"]
 )
 def test_a_line_without_an_end_is_refused_early(tmp_path, monkeypatch, text):
-    monkeypatch.setattr("core.graph.readers.ntriples.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("core.graph.readers.ntriples.MAX_LINE_BYTES", 1 << 20)
     file = tmp_path / "long.nt"
     file.write_text(text % ("a" * (3 << 20)))
     with pytest.raises(BadInput, match="long.nt: .* 1 MB"):

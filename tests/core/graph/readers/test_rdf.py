@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.building.build import build
+from core.graph.identifier_names import is_unnamed
 from core.graph.readers import rdf
 from core.graph.readers.triple_file import TripleFile
-from core.graph.unnamed import unnamed
 from tests.notes import NoteWith
 from tests.triples import read_triples
 
@@ -97,7 +97,7 @@ def test_wikidatas_relations_have_the_labels_of_their_properties_also_from_a_sec
 def test_every_syntax_gives_the_same_triples(tmp_path, suffix):
     from pyoxigraph import RdfFormat, parse, serialize
 
-    syntax = getattr(RdfFormat, rdf.SYNTAXES[rdf.SUFFIXES[suffix]])
+    syntax = getattr(RdfFormat, rdf.RDF_SYNTAXES[rdf.RDF_SUFFIXES[suffix]])
     quads = list(parse(TURTLE, format=RdfFormat.TURTLE))
     items = quads if syntax.supports_datasets else [quad.triple for quad in quads]
     (tmp_path / f"g{suffix}").write_bytes(serialize(items, format=syntax))
@@ -167,7 +167,7 @@ def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
 
 
 def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(rdf, "LARGE", 50)
+    monkeypatch.setattr(rdf, "MAX_LABEL_SEARCH_BYTES", 50)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     text = f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n'
     triples, sentences = read(tmp_path, text, "g.nt")
@@ -214,7 +214,7 @@ def test_literals_are_attributes_of_their_things_where_that_is_chosen(tmp_path, 
             "finland": ("", ""),
         }
         said = "8 literals are part of the descriptions of things: comment, length, altLabel, additionalType, since."
-        assert said in file.tally.sentences() and unnamed(blank)
+        assert said in file.tally.sentences() and is_unnamed(blank)
 
 
 def as_ntriples(turtle: str) -> str:
@@ -235,7 +235,7 @@ def test_literals_are_left_out_where_that_is_chosen_and_counted(tmp_path):
 
 
 def test_a_large_file_says_that_attributes_are_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.graph.large.sources.SMALL", 10)
+    monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
     (tmp_path / "g.ttl").write_text(SAID, "utf-8")
     file = TripleFile(tmp_path / "g.ttl", literals="attributes")
     assert not build(file, tmp_path / "g", "g").columns
@@ -250,7 +250,7 @@ def test_statements_of_wikidata_and_blank_nodes_are_nodes_without_names(tmp_path
     )
     statement = f"<{wd}statement/Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9>"
     labels = "".join(
-        f'<{wd}{id}> <{rdf.LABELS[0]}> "{label}"@en .\n'
+        f'<{wd}{id}> <{rdf.LABEL_IRIS[0]}> "{label}"@en .\n'
         for id, label in (("Q42", "Adams"), ("Q350", "Cambridge"), ("P19", "born in"))
     )
     (tmp_path / "labels.nt").write_text(labels, "utf-8")
@@ -258,7 +258,7 @@ def test_statements_of_wikidata_and_blank_nodes_are_nodes_without_names(tmp_path
     (first, second), _ = read(tmp_path, text, "g.nt", labels=tmp_path / "labels.nt")
     assert (
         (first[0], second[2]) == ("Adams", "Cambridge")
-        and unnamed(first[2])
+        and is_unnamed(first[2])
         and first[2] == second[0]
     )
     assert (first[1], second[1]) == ("born in", "born in (P19)")

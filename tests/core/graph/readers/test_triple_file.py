@@ -3,8 +3,8 @@ import gzip
 import pytest
 
 from core.errors import BadInput
-from core.graph.building.build import in_memory
-from core.graph.readers.triple_file import columns_of
+from core.graph.building.build import build_in_memory
+from core.graph.readers.triple_file import parse_column_numbers
 from tests.triples import read_triples
 
 ROWS = [("A", "r", "B"), ("B", "s", "C")]
@@ -109,10 +109,10 @@ def test_columns_that_cannot_be_are_told(tmp_path, columns):
 
 
 def test_columns_in_words():
-    assert columns_of(" 4, 2,5") == (4, 2, 5)
+    assert parse_column_numbers(" 4, 2,5") == (4, 2, 5)
     for text in ("1,2", "a,b,c", "1,2,3,4", "-1,2,3", "1,2,9999999"):
         with pytest.raises(BadInput, match="1,2,3"):
-            columns_of(text)
+            parse_column_numbers(text)
 
 
 def test_the_union_of_the_graphs_of_question_rows(tmp_path):
@@ -121,7 +121,7 @@ def test_the_union_of_the_graphs_of_question_rows(tmp_path):
     (tmp_path / "q.jsonl").write_text(rows)
     assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ROWS[1], ("C", "r", "A")]
     # a triple that two questions share is kept once
-    assert in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3
+    assert build_in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')
     with pytest.raises(BadInput, match="bad.jsonl, line 5: “graph” should be a list"):
         list(read_triples(tmp_path / "bad.jsonl"))
@@ -135,7 +135,7 @@ def test_the_format_can_be_said(tmp_path):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.io.files.LONGEST_LINE", 1000)
+    monkeypatch.setattr("core.io.files.MAX_LINE_BYTES", 1000)
     (tmp_path / "t.tsv").write_bytes(b"A\tr\tB\nA\tr\t" + b"B" * 5000)
     with pytest.raises(BadInput, match="line 2: a line of more than"):
         list(read_triples(tmp_path / "t.tsv"))

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from core.datasets import datasets, open_graph
-from core.datasets.catalogue import unreadable
+from core.datasets.catalogue import unreadable_graphs
 from core.errors import StoreError
 from core.graph.building.build import build
-from core.graph.building.text_graph import store, with_tables
+from core.graph.building.text_graph import store_graph, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.io import digests
@@ -30,7 +30,7 @@ def flip(file, place: float) -> None:
 @pytest.fixture
 def told(tmp_path):
     graph = build(TRIPLES, tmp_path / "triples", "triples")
-    return store(
+    return store_graph(
         with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)),
         tmp_path / "graphs" / "told",
     )
@@ -51,7 +51,8 @@ FILES = [
 
 @pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize(
-    "name", [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.FILE]
+    "name",
+    [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.DIGESTS_FILE],
 )
 def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
     flip(told.data_folder / name, place)
@@ -85,14 +86,18 @@ def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
     for name in ("good", "bad"):
         build(TRIPLES, tmp_path / "graphs" / name, name)
     flip(next((tmp_path / "graphs" / "bad").glob("data-*/tails.npy")), 0.5)
-    assert "good" in datasets() and "bad" not in datasets() and unreadable(datasets()) == ["bad"]
+    assert (
+        "good" in datasets()
+        and "bad" not in datasets()
+        and unreadable_graphs(datasets()) == ["bad"]
+    )
     assert open_graph("good").n_edges == 120
     with pytest.raises(StoreError, match="tails.npy is not as it was written.*build it again"):
         open_graph("bad")
 
 
 def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
-    monkeypatch.setattr(digests, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     flip(told.data_folder / "tails.npy", 0.9)
     graph = Graph.open(told.folder)  # at once
     graph.later.begin()
@@ -111,9 +116,9 @@ def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
 
 
 def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
-    monkeypatch.setattr(digests, "WHOLE_BYTES", 0)
-    time.sleep(1.1 * digests.TICK / 1e9)
-    digests.check(told.data_folder)
+    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
+    time.sleep(1.1 * digests.TICK_NANOSECONDS / 1e9)
+    digests.check_digests(told.data_folder)
     assert Graph.open(told.folder).later.done
     flip(told.data_folder / "heads.npy", 0.9)
     assert not Graph.open(told.folder).later.done
@@ -124,7 +129,7 @@ def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
 )
 def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
     """Stores of before have no digests: what would be read outside of an array is found all the same."""
-    (told.data_folder / digests.FILE).unlink()
+    (told.data_folder / digests.DIGESTS_FILE).unlink()
     assert Graph.open(told.folder).names([0]) == ["node 0"]
     file = told.data_folder / f"{name}.npy"
     data = bytearray(file.read_bytes())
@@ -138,6 +143,6 @@ def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
 def test_a_description_of_before_opens(told):
     file = told.folder / "graph.json"
     meta = json.loads(file.read_text())
-    meta.pop(digests.MARK)
+    meta.pop(digests.DIGEST_KEY)
     file.write_text(json.dumps(meta))
     assert Graph.open(told.folder).digest == told.digest

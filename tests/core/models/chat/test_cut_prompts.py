@@ -7,8 +7,8 @@ from itertools import count as count_up
 
 import pytest
 
-from core.errors import Cancelled, ModelFailed
-from core.models.base import Reply
+from core.errors import ModelFailed, RunCancelled
+from core.models.base import ChatReply
 from core.models.chat.client import ChatRequest
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import CachedChat, SavedReplies
@@ -147,9 +147,9 @@ def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
 def test_what_asks_how_much_was_read_can_be_cancelled():
     def check():
         if len(bodies) > 1:
-            raise Cancelled
+            raise RunCancelled
 
-    with counting() as (url, bodies), pytest.raises(Cancelled):
+    with counting() as (url, bodies), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), watch=Watch(check))
 
 
@@ -159,7 +159,7 @@ def saved(tmp_path):
     kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")
-        kept.keep(key, "weights", Reply("an old reply", tokens_in=read))
+        kept.keep(key, "weights", ChatReply("an old reply", tokens_in=read))
     return kept, cut, whole
 
 

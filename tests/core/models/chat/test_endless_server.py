@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from core.errors import Cancelled, ModelFailed
+from core.errors import ModelFailed, RunCancelled
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.piece import Piece
-from core.models.served import ServedEncoder
+from core.models.chat.stream_piece import StreamPiece
+from core.models.served_models import ServedEncoder
 from core.runtime.meter import metered
 from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
@@ -66,7 +66,7 @@ def dripping(handler, body):
 
 
 def test_headers_that_never_end_are_left(monkeypatch):
-    monkeypatch.setattr("core.models.chat.server.CONNECT", 0.2)
+    monkeypatch.setattr("core.models.chat.server.CONNECT_TIMEOUT_SECONDS", 0.2)
     asked = itertools.count()
 
     def answer(handler, body):
@@ -84,7 +84,7 @@ def test_headers_that_never_end_are_left(monkeypatch):
 
 
 def test_headers_of_vectors_that_never_end_are_left(monkeypatch):
-    monkeypatch.setattr("core.models.chat.server.CONNECT", 0.2)
+    monkeypatch.setattr("core.models.chat.server.CONNECT_TIMEOUT_SECONDS", 0.2)
     with serving(dripping) as (url, _), pytest.raises(ModelFailed, match="did not answer within"):
         ServedEncoder(url, "m", "m", timeout=0.5).encode(["Bo"])
 
@@ -94,14 +94,14 @@ def test_a_person_can_cancel_a_stream_that_says_nothing():
 
     def check():
         if next(asked) > 20:
-            raise Cancelled
+            raise RunCancelled
 
-    with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(Cancelled):
+    with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m", timeout=60).reply(ASK, watch=Watch(check))
 
 
 def test_a_reply_that_comes_too_slowly_ends(monkeypatch):
-    monkeypatch.setattr("core.models.chat.piece.TOKEN_SECONDS", 0.01)
+    monkeypatch.setattr("core.models.chat.stream_piece.MAX_MEAN_TOKEN_SECONDS", 0.01)
     with serving(endless("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
         OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK, max_tokens=20)
     assert "within 0.7 seconds" in str(told.value)
@@ -230,7 +230,7 @@ def test_content_in_parts_is_text_and_thought():
 @pytest.mark.parametrize("content", [[5], [None], [["a"]], {"type": "text", "text": "a"}, True])
 def test_content_that_is_no_text_is_refused(content):
     with pytest.raises(ValueError):
-        Piece.of({"choices": [{"delta": {"content": content}}]})
+        StreamPiece.of({"choices": [{"delta": {"content": content}}]})
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "compress"])

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import ModelFailed
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.writing import Writing
+from core.models.chat.reply_collector import ReplyCollector
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Which country is Paris in?"}]
@@ -141,7 +141,7 @@ def test_a_long_reply_that_was_asked_for_passes():
 
 
 def test_a_model_in_this_process_is_held_to_the_same():
-    writing = Writing(256, None, None, None)
+    writing = ReplyCollector(256, None, None, None)
     with pytest.raises(ModelFailed, match="half a letter"):
         writing.add("\ud83d")
     with pytest.raises(ModelFailed, match="more text than 256 tokens can be"):

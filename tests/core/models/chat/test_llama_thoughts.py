@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from core.models.chat.llama import LlamaChat
-from core.models.chat.writing import Writing
+from core.models.chat.reply_collector import ReplyCollector
 
 ASK = [{"role": "user", "content": "Who cooks?"}]
 ANSWER = '"\\n"? [A-Z] [a-z] [a-z ]{2,8} "."'
@@ -125,7 +125,7 @@ def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
         "reasoning_format": "none",
     }
     qwen.load().handle_chat_completions(request, lambda chunk: pieces.extend(_texts(chunk)))
-    writing = Writing(60, None, None, None)
+    writing = ReplyCollector(60, None, None, None)
     for piece in pieces:
         writing.add(piece)
     reply, raw = writing.ended(1.0), "".join(pieces)

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.errors import BadParameter, Cancelled, ModelFailed
+from core.errors import BadParameter, ModelFailed, RunCancelled
 from core.io.home import models_folder
-from core.models import keys
+from core.models import api_keys
 from core.models.chat import pauses
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.profile import SECRET, ServerProfile, measure, save_profile, saved_profile
-from core.models.declared import own_file
+from core.models.chat.profile import (
+    SECRET,
+    ServerProfile,
+    measure_server,
+    save_profile,
+    saved_profile,
+)
+from core.models.declarations import own_file
 from core.models.registry import Registry
 from core.watch import Watch
 from tests.core.models.chat.test_refusals import as_json, event
@@ -116,7 +122,7 @@ class Server:
 
 def measured(server: Server, **how) -> ServerProfile:
     with serving(server) as (url, _):
-        return measure(OpenAIChat(url, "m", "mine"), **how)
+        return measure_server(OpenAIChat(url, "m", "mine"), **how)
 
 
 def test_a_server_that_does_everything():
@@ -184,32 +190,32 @@ def test_a_weak_model_that_finds_no_word_again_is_measured_by_what_the_server_co
 
 
 def test_a_server_that_is_not_there_or_wants_a_key_or_dies_has_no_profile(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST", 0.01)
+    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
     with serving(lambda handler, body: as_json(handler, 401, {"error": {"message": "no key"}})) as (
         url,
         _,
     ):
         with pytest.raises(ModelFailed, match="asks for a key"):
-            measure(OpenAIChat(url, "m", "mine"))
+            measure_server(OpenAIChat(url, "m", "mine"))
         with pytest.raises(ModelFailed, match="refused the key"):
-            measure(OpenAIChat(url, "m", "mine", key="wrong"))
+            measure_server(OpenAIChat(url, "m", "mine", key="wrong"))
     with pytest.raises(ModelFailed, match="cannot be reached"):
-        measure(OpenAIChat(url, "m", "mine"))
+        measure_server(OpenAIChat(url, "m", "mine"))
     server = Server()
 
     def dying(handler, body):
         server(handler, body) if server.asked < 6 else handler.connection.close()
 
     with serving(dying) as (url, _), pytest.raises(ModelFailed):
-        measure(OpenAIChat(url, "m", "mine"))
+        measure_server(OpenAIChat(url, "m", "mine"))
 
 
 def test_it_is_cancelled_between_two_prompts():
     def stop(text, part):
         if "tokens" in text:
-            raise Cancelled()
+            raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         measured(Server(), watch=Watch(report=stop))
 
 
@@ -253,7 +259,7 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
         with pytest.raises(BadParameter, match="nothing to measure"):
             registry.measure("minilm")
     assert "k-1" not in own_file().read_text()
-    assert keys.saved_key(url) == "k-1" and keys.keys_file().stat().st_mode & 0o777 == 0o600
+    assert api_keys.saved_key(url) == "k-1" and api_keys.keys_file().stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.timeout(
@@ -263,11 +269,11 @@ def test_llama_cpps_own_server(qwen, monkeypatch):
     """A context of 256: what is refused begins there, and the word at the beginning is found below."""
     from core.models.chat.llama import LlamaChat
 
-    monkeypatch.setattr("core.models.chat.profile.SHORTEST", 96)
+    monkeypatch.setattr("core.models.chat.profile.MIN_PROMPT_TOKENS", 96)
     llama = LlamaChat(qwen.path, "measured", context=256)
     llama.load()
     try:
-        profile = measure(
+        profile = measure_server(
             OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=512, seconds=600
         )
     finally:

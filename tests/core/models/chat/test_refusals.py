@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from core.errors import Cancelled, ModelFailed
+from core.errors import ModelFailed, RunCancelled
 from core.models.chat import pauses
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.refusals import Refusals, SavedRefusals
@@ -263,11 +263,11 @@ def test_a_busy_server_is_asked_again_when_it_says(status):
 
 
 def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST", 0.001)
+    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.001)
     with serving(lambda handler, body: as_json(handler, 429, said("Slow down."))) as (url, bodies):
         with pytest.raises(ModelFailed, match="Slow down"):
             OpenAIChat(url, "m", "server").reply(ASK)
-        assert len(bodies) == 1 + pauses.TRIES
+        assert len(bodies) == 1 + pauses.MAX_BUSY_PAUSES
     with serving(
         lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})
     ) as (url, bodies):
@@ -287,17 +287,17 @@ def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
 def test_a_person_can_cancel_the_waiting():
     def check():
         if bodies:
-            raise Cancelled
+            raise RunCancelled
 
     with serving(
         lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})
     ) as (url, bodies):
-        with pytest.raises(Cancelled):
+        with pytest.raises(RunCancelled):
             OpenAIChat(url, "m", "server").reply(ASK, watch=Watch(check))
 
 
 def test_a_connection_dropped_before_a_word_is_asked_again(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST", 0.01)
+    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
 
     def answer(handler, body):
         if len(bodies) < 2:

@@ -7,18 +7,18 @@ import json
 
 import pytest
 
-from core.errors import Cancelled
+from core.errors import RunCancelled
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.repeats import Repeats
+from core.models.chat.repeats import RepeatDetector
 from core.watch import Watch
 from tests.core.models.test_chat import serving
 
 FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
 
 
-def read(text: str, size: int = 1) -> Repeats:
+def read(text: str, size: int = 1) -> RepeatDetector:
     """A guard that was given the text piece by piece until it stopped it."""
-    repeats = Repeats()
+    repeats = RepeatDetector()
     for start in range(0, len(text), size):
         if repeats.add(text[start : start + size]):
             break
@@ -69,7 +69,7 @@ def test_what_does_not_repeat_is_left_as_it_is(text):
 
 
 def test_it_is_stopped_soon():
-    repeats, pieces = Repeats(), 0
+    repeats, pieces = RepeatDetector(), 0
     while not repeats.add("Adventure, "):
         pieces += 1
     assert pieces == 7 and repeats.found[1] == 8  # eight times a word and its comma are sixteen
@@ -118,14 +118,14 @@ def test_a_server_that_says_nothing_can_be_cancelled():
 
     def check() -> None:
         if time.monotonic() - start > 0.2:
-            raise Cancelled
+            raise RunCancelled
 
     def silent(handler, body) -> None:
         over.wait(30)
         ended.set()
 
     with serving(silent) as (url, _):
-        with pytest.raises(Cancelled):
+        with pytest.raises(RunCancelled):
             OpenAIChat(url, "m", "silent").reply(
                 [{"role": "user", "content": "hello"}], watch=Watch(check)
             )

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.errors import BadInput, ModelUnavailable, StoreError
-from core.models.base import Reply
-from core.models.chat.lanes import Objects, several_at_once
+from core.models.base import ChatReply
+from core.models.chat.lanes import ObjectRepeatCollector, several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.saved_replies import CachedChat, SavedReplies, write_shipped
 
@@ -27,7 +27,7 @@ class Parrot:
 
     def reply(self, messages, **_):
         self.asked += 1
-        return Reply(f"Reply {self.asked}.", 3, 2, seconds=1.5)
+        return ChatReply(f"Reply {self.asked}.", 3, 2, seconds=1.5)
 
     def count_tokens(self, messages):
         return 1
@@ -89,7 +89,7 @@ def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
     chat.reply(ASK)
     (key,) = chat.used
     shipped = tmp_path / "shipped.jsonl.gz"
-    write_shipped(shipped, [(key, Reply("Shipped.", 1, 1))])
+    write_shipped(shipped, [(key, ChatReply("Shipped.", 1, 1))])
     both = SavedReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
     assert (
         both.find(key).text == "Reply 1."
@@ -109,14 +109,14 @@ def test_damaged_files_are_a_sentence(tmp_path):
 
 def test_two_writers_do_not_lose_a_reply(kept):
     other = sqlite3.connect(kept.file)
-    kept.keep("a", "m", Reply("A"))
-    SavedReplies(kept.file).keep("b", "m", Reply("B"))
+    kept.keep("a", "m", ChatReply("A"))
+    SavedReplies(kept.file).keep("b", "m", ChatReply("B"))
     assert (kept.find("a").text, kept.find("b").text) == ("A", "B")
     other.close()
 
 
 def writing(schema=True):
-    return Objects(10, None, {"type": "object"} if schema else None, None)
+    return ObjectRepeatCollector(10, None, {"type": "object"} if schema else None, None)
 
 
 def test_a_reply_is_stopped_at_the_third_object_with_the_same_first_two_values():
@@ -146,11 +146,13 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
 
 
 def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.io.rows.BATCH_KEYS", 2)
-    write_shipped(tmp_path / "shipped.jsonl.gz", [("a", Reply("shipped")), ("d", Reply("shipped"))])
+    monkeypatch.setattr("core.io.rows.KEYS_PER_QUERY", 2)
+    write_shipped(
+        tmp_path / "shipped.jsonl.gz", [("a", ChatReply("shipped")), ("d", ChatReply("shipped"))]
+    )
     replies = SavedReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
     for key in ("a", "b", "c"):
-        replies.keep(key, "m", Reply(f"kept {key}"))
+        replies.keep(key, "m", ChatReply(f"kept {key}"))
     found = replies.find_all(dict.fromkeys("abcde", 0))
     assert {key: reply.text for key, reply in found.items()} == {
         "a": "kept a",

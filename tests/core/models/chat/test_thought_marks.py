@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from core.models.base import Reply
-from core.models.chat.thoughts import Thoughts, separated
-from core.models.chat.writing import Writing, read_again
+from core.models.base import ChatReply
+from core.models.chat.reply_collector import ReplyCollector, clean_reply
+from core.models.chat.thoughts import ThoughtSeparator, separate_thought
 
 SIZES = [1, 2, 3, 7, 1000]
 HARMONY = (
@@ -16,9 +16,9 @@ HARMONY = (
 )
 
 
-def in_pieces(text: str, size: int, whole: bool = True) -> tuple[Thoughts, str]:
+def in_pieces(text: str, size: int, whole: bool = True) -> tuple[ThoughtSeparator, str]:
     """What separates a text that comes in pieces of a size, and what a listener hears of it."""
-    thoughts = Thoughts()
+    thoughts = ThoughtSeparator()
     heard = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     return thoughts, "".join([*heard, thoughts.end(whole)])
 
@@ -78,7 +78,7 @@ def in_pieces(text: str, size: int, whole: bool = True) -> tuple[Thoughts, str]:
 )
 def test_the_answer_is_told_from_the_thought(text, thought, size):
     thoughts, heard = in_pieces(text, size)
-    assert thoughts.answer.strip() == separated(text)[1].strip() == "Bo bakes."
+    assert thoughts.answer.strip() == separate_thought(text)[1].strip() == "Bo bakes."
     assert heard.strip().removeprefix("Eve? No.") == "Bo bakes."  # a thought that nothing opened
     assert "Eve" not in thoughts.answer
     if thought is not None:
@@ -152,7 +152,7 @@ def test_json_behind_a_thought_and_before_a_token_is_json():
         '[THINK]Maybe {"names": ["Eve"]}.[/THINK]{"names": ["Bo"]}',
         'analysisMaybe {"names": ["Eve"]}.assistantfinal{"names": ["Bo"]}',
     ):
-        writing = Writing(256, None, schema, None)
+        writing = ReplyCollector(256, None, schema, None)
         for at in range(0, len(text), 5):
             writing.add(text[at : at + 5])
         writing.finish = "stop"
@@ -161,12 +161,12 @@ def test_json_behind_a_thought_and_before_a_token_is_json():
 
 
 def test_replies_of_before_are_read_by_the_same_rule():
-    old = read_again(Reply("[THINK]Eve?[/THINK]Bo bakes.<|im_end|>"), None)
+    old = clean_reply(ChatReply("[THINK]Eve?[/THINK]Bo bakes.<|im_end|>"), None)
     assert (old.text, old.thought) == ("Bo bakes.", "Eve?")
-    cut = read_again(Reply("analysis: Eve", finish="length"), None)
+    cut = clean_reply(ChatReply("analysis: Eve", finish="length"), None)
     assert (cut.text, cut.finish) == ("", "thinking")
 
 
 def test_many_marks_are_read_in_linear_steps():
     text = "<|a|>" * 20_000 + "< " * 20_000 + "[" * 20_000 + "<think " * 5_000
-    assert separated(text)[1].startswith("< ")
+    assert separate_thought(text)[1].startswith("< ")

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from core.models.base import Reply
+from core.models.base import ChatReply
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.reply_collector import clean_reply, strip_code_fence
 from core.models.chat.saved_replies import SavedReplies
-from core.models.chat.thoughts import Thoughts, separated
-from core.models.chat.writing import read_again, unfenced
+from core.models.chat.thoughts import ThoughtSeparator, separate_thought
 from core.models.registry import Registry
 from tests.core.models.chat_server import serving, stream
 from tests.notes import NoteWith
@@ -38,7 +38,7 @@ def texts(text: str, size: int = 7) -> list[dict]:
     return [{"content": text[at : at + size]} for at in range(0, len(text), size)]
 
 
-def asked(reply: str, **how) -> Reply:
+def asked(reply: str, **how) -> ChatReply:
     with serving(lambda handler, body: stream(handler, reply)) as (url, _):
         return OpenAIChat(url, "m", "m").reply(ASK, **how)
 
@@ -62,11 +62,15 @@ def asked(reply: str, **how) -> Reply:
     ],
 )
 def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size):
-    thoughts = Thoughts()
+    thoughts = ThoughtSeparator()
     for at in range(0, len(text), size):
         thoughts.add(text[at : at + size])
     thoughts.end()
-    assert (thoughts.thought.strip(), thoughts.answer) == (thought, answer) == separated(text)[:2]
+    assert (
+        (thoughts.thought.strip(), thoughts.answer)
+        == (thought, answer)
+        == separate_thought(text)[:2]
+    )
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -84,7 +88,7 @@ def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size)
 def test_a_text_that_is_expected_to_begin_inside_a_thought(
     text, whole, thought, answer, begun, size
 ):
-    thoughts = Thoughts(begun=True)
+    thoughts = ThoughtSeparator(begun=True)
     grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     grown.append(thoughts.end(whole))
     assert (thoughts.thought.strip(), thoughts.answer, thoughts.begun) == (thought, answer, begun)
@@ -143,10 +147,10 @@ def test_a_fence_around_the_whole_answer_is_no_part_of_it(text, finish, answer):
 def test_a_fence_is_read_in_linear_time():
     start = time.process_time()
     (
-        unfenced("```" + "`~ " * 200_000),
-        unfenced("`" * 400_000 + "x"),
-        unfenced(" " * 400_000 + "x"),
-        unfenced("```" + "a" * 400_000 + "\n`` x"),
+        strip_code_fence("```" + "`~ " * 200_000),
+        strip_code_fence("`" * 400_000 + "x"),
+        strip_code_fence(" " * 400_000 + "x"),
+        strip_code_fence("```" + "a" * 400_000 + "\n`` x"),
     )
     assert time.process_time() - start < 2
 
@@ -325,10 +329,10 @@ def test_a_reply_of_no_use_is_asked_for_again():
 def test_old_replies_are_read_as_new_ones(tmp_path):
     kept = SavedReplies(tmp_path / "replies.sqlite")
     for key, reply in {
-        "t": Reply("<think>Bob?</think>Ann"),
-        "c": Reply("Ann co", finish="length"),
-        "e": Reply(""),
-        "j": Reply("No."),
+        "t": ChatReply("<think>Bob?</think>Ann"),
+        "c": ChatReply("Ann co", finish="length"),
+        "e": ChatReply(""),
+        "j": ChatReply("No."),
     }.items():
         kept.keep(key, "m", reply)
     found = kept.find_all(dict.fromkeys("tcej", 0), SCHEMA | {"properties": {}})
@@ -337,7 +341,7 @@ def test_old_replies_are_read_as_new_ones(tmp_path):
         "j": ("No.", ""),
     }
     assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
-    assert read_again(Reply("<think>Bob", finish="length"), None).finish == "thinking"
+    assert clean_reply(ChatReply("<think>Bob", finish="length"), None).finish == "thinking"
 
 
 def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request_on():

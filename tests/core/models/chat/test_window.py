@@ -5,7 +5,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from core.models.chat.window import HOLD, LARGEST, START, Window
+from core.models.chat.window import (
+    FIRST_HOLD_WINDOWS,
+    MAX_SECOND_WINDOW_REQUESTS,
+    MAX_WINDOW_REQUESTS,
+    Window,
+)
 from core.watch import Watch
 
 
@@ -52,7 +57,7 @@ def test_a_server_without_a_limit_is_sent_ever_more_up_to_the_largest_number():
     server = Played()
     assert server.replies(64) <= 6  # 1, then 8, 16 and 32 at a time: 57 in four seconds
     server.replies(2_000)
-    assert server.window.limit == LARGEST and server.most == LARGEST
+    assert server.window.limit == MAX_WINDOW_REQUESTS and server.most == MAX_WINDOW_REQUESTS
 
 
 def test_a_server_that_lets_wait_what_is_too_much_is_soon_sent_what_it_does_at_a_time():
@@ -85,7 +90,7 @@ def test_a_server_that_refuses_what_is_too_much_is_sent_what_it_takes():
 
 def test_a_reply_that_is_overdue_halves_the_window():
     server = Played()
-    server.replies(1 + START + 1)
+    server.replies(1 + MAX_SECOND_WINDOW_REQUESTS + 1)
     with ExitStack() as stack:
         for _ in range(server.window.limit - len(server.open)):
             stack.enter_context(server.window.place())
@@ -151,9 +156,9 @@ def test_a_number_that_somebody_chose_stays():
 def test_a_window_that_is_not_full_does_not_grow():
     """Replies come as fast as one asks for them: it is not the window that limits them."""
     server = Played()
-    server.replies(1 + START)
+    server.replies(1 + MAX_SECOND_WINDOW_REQUESTS)
     limit = server.window.limit
-    for _ in range(10 * HOLD * limit):  # one at a time
+    for _ in range(10 * FIRST_HOLD_WINDOWS * limit):  # one at a time
         with server.window.place() as place:
             server.now += 1.0
             place.answered()
@@ -199,4 +204,4 @@ def test_a_server_that_is_as_fast_with_many_is_sent_many_where_seconds_are_compa
     server = Played()
     with server.window.no_slower():
         server.replies(2_000)
-        assert server.window.limit == LARGEST and server.longest == 1.0
+        assert server.window.limit == MAX_WINDOW_REQUESTS and server.longest == 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import BadInput, BadParameter, Cancelled
+from core.errors import BadInput, BadParameter, RunCancelled
 from core.models.registry import Registry
 from core.watch import Watch
 from tests.core.models.conftest import MODELS
@@ -80,9 +80,9 @@ def test_too_long_a_text_and_a_cancelled_one_say_so(llama):
         llama.encode(["many words " * 100])
 
     def cancel():
-        raise Cancelled()
+        raise RunCancelled()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         llama.encode(["another"], Watch(cancel))
 
 

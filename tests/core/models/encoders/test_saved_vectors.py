@@ -16,7 +16,13 @@ import pytest
 from core.errors import BadParameter, StoreError
 from core.io.home import ROOT
 from core.models.encoders.minilm import MiniLMEncoder, package_folder
-from core.models.encoders.saved_vectors import SavedVectors, VectorFile, bound, halves, unit
+from core.models.encoders.saved_vectors import (
+    SavedVectors,
+    VectorFile,
+    file_limit_bytes,
+    to_half_precision,
+    to_unit_vectors,
+)
 from tests.unwritable import WAYS, home_on_a_disk
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "who directed Alien", "Alien"]
@@ -55,10 +61,10 @@ def writing(file, name: int, number: int) -> subprocess.Popen:
 def test_half_precision_moves_no_cosine_by_a_thousandth_and_is_of_unit_length():
     vectors = np.random.default_rng(0).normal(size=(200, 384)).astype(np.float32)
     exact = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    rounded = unit(halves(vectors))
+    rounded = to_unit_vectors(to_half_precision(vectors))
     assert np.abs(np.linalg.norm(rounded, axis=1) - 1).max() < 1e-6
     assert np.abs(rounded @ rounded.T - exact @ exact.T).max() < 1e-4
-    assert (unit(halves(vectors[7:8]))[0] == rounded[7]).all()
+    assert (to_unit_vectors(to_half_precision(vectors[7:8]))[0] == rounded[7]).all()
 
 
 def test_what_was_saved_is_found_by_its_encoder_alone(file):
@@ -234,12 +240,12 @@ def test_clearing(file):
 
 def test_the_bound_is_a_setting(file, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "7")
-    assert bound() == 7 << 20
+    assert file_limit_bytes() == 7 << 20
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "much")
     with pytest.raises(
         BadParameter, match="HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes"
     ):
-        bound()
+        file_limit_bytes()
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "0")
-    SavedVectors(VectorFile(file, bound()), "one").save(rows(1), 1.0)
+    SavedVectors(VectorFile(file, file_limit_bytes()), "one").save(rows(1), 1.0)
     assert not file.exists()

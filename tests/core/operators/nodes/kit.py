@@ -78,7 +78,7 @@ class Reranker:
         return self.head(self.hidden(task, texts))
 
 
-class Models:
+class RerankerModels:
     """Models of which every re-ranker is one, with an encoder that counts words."""
 
     def __init__(self, reranker=None, chat=None):
@@ -101,7 +101,9 @@ def run(line, question="apples", graph=None, models=None, answering=True, **give
     """The state after a line in text, or after operators, on the graph, from the given fields; without `answering` no model is asked."""
     state = State(Question(question)).replace(**given)
     context = Context(
-        graph or corpus_graph(), Environment(models or Models(Reranker({}))), answering=answering
+        graph or corpus_graph(),
+        Environment(models or RerankerModels(Reranker({}))),
+        answering=answering,
     )
     for operator in parse_line(line) if isinstance(line, str) else line:
         state = operator(state, context)

@@ -7,15 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.graph.algorithms.simple import simple
-from core.graph.texts import weights
+from core.graph.algorithms.simple_graph import simple_graph
+from core.graph.texts import edge_weights
 from core.models.base import Choice
 from core.operators.nodes import page_rank
-from core.operators.nodes.adaptive import AdaptiveRerank, adaptive, neighbours
-from core.operators.nodes.page_rank import restart
-from core.operators.nodes.pairs import PairPaths, between, flow, weighed
+from core.operators.nodes.adaptive_reranking import (
+    AdaptiveRerank,
+    neighbour_lookup,
+    rerank_adaptively,
+)
+from core.operators.nodes.page_rank import node_shares
+from core.operators.nodes.pair_paths import (
+    PairPaths,
+    edge_flows,
+    simple_paths_between,
+    weighted_paths,
+)
 from core.types import Ranking
-from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, named, run
 from tests.core.operators.texts.kit import story
 from tests.films import Bag, Parrot
 
@@ -34,7 +43,7 @@ RECORDED = [
 def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches, output):
     ids = {letter: place for place, letter in enumerate("abcdefg")}
     letters = "abcdefg"
-    found = adaptive(
+    found = rerank_adaptively(
         {ids[one]: score for one, score in POOL.items()},
         lambda node: [ids[one] for one in NEAR[letters[node]]],
         lambda nodes: [SCORES[letters[node]] for node in nodes],
@@ -52,11 +61,11 @@ def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
     graph = corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "d"), ("e", "a")])
     edges = graph.columns.edges.with_columns(weight=[0.5, 0.2, 0.7, 0.9])  # a-b, a-d, b-a, e-a
     graph = replace(graph, columns=graph.columns.replace(edges=edges))
-    assert graph.names(neighbours(graph)(graph.nodes_named("a")[0])) == ["e", "b", "d"]
+    assert graph.names(neighbour_lookup(graph)(graph.nodes_named("a")[0])) == ["e", "b", "d"]
     state = run(
         [AdaptiveRerank(budget=4, batch=1)],
         graph=graph,
-        models=Models(Reranker({})),
+        models=RerankerModels(Reranker({})),
         nodes=Ranking("node", named(graph, "a"), (1.0,)),
     )
     assert [graph.names(frame.ranking.items) for frame in state.trace[0].frames] == [
@@ -71,7 +80,10 @@ def test_gar_puts_what_was_not_read_behind():
     graph, reranker = corpus_graph(), Reranker({TEXTS["f"]: (0.5, 0.0), TEXTS["g"]: (0.25, 0.0)})
     nodes = Ranking("node", named(graph, "g", "f", "e"), (3.0, 2.0, 1.0))
     state = run(
-        [AdaptiveRerank(budget=2, batch=1)], graph=graph, models=Models(reranker), nodes=nodes
+        [AdaptiveRerank(budget=2, batch=1)],
+        graph=graph,
+        models=RerankerModels(reranker),
+        nodes=nodes,
     )
     assert graph.names(state.nodes.items) == ["f", "g", "e"] and state.nodes.scores == (
         0.5,
@@ -85,7 +97,7 @@ def test_gar_puts_what_was_not_read_behind():
     state = run(
         [AdaptiveRerank(budget=2, batch=1, backfill=False)],
         graph=graph,
-        models=Models(reranker),
+        models=RerankerModels(reranker),
         nodes=nodes,
     )
     assert graph.names(state.nodes.items) == ["f", "g"] and state.nodes.scores == (0.5, 0.25)
@@ -94,7 +106,7 @@ def test_gar_puts_what_was_not_read_behind():
 def test_re2_is_re_ranking_without_smoothing():
     graph, models = (
         corpus_graph(),
-        Models(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)})),
+        RerankerModels(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)})),
     )
     state = run(
         "EmbedQuery() >> VectorNodes(keep=100) >> GraphRerank(alpha=0.0)", "brandy", graph, models
@@ -118,18 +130,20 @@ def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
     rng = np.random.default_rng(seed)
     letters = "abcdefgh"
     links = [(a, b) for a, b in itertools.combinations(letters, 2) if rng.random() < 0.35]
-    known = simple(corpus_graph({letter: letter for letter in letters}, links))
+    known = simple_graph(corpus_graph({letter: letter for letter in letters}, links))
     for source, target in itertools.permutations(range(8), 2):
         wanted = sorted(exhaustive(known, source, target))
-        assert sorted(between(known, source, target)) == wanted
-        weights = flow(wanted, source, target, 0.8, 0.3)
+        assert sorted(simple_paths_between(known, source, target)) == wanted
+        weights = edge_flows(wanted, source, target, 0.8, 0.3)
         mean = {
             walk: round(
                 sum(weights.get(edge, 0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6
             )
             for walk in wanted
         }
-        assert {walk: weight for weight, walk in weighed(known, source, target, 0.8, 0.3)} == mean
+        assert {
+            walk: weight for weight, walk in weighted_paths(known, source, target, 0.8, 0.3)
+        } == mean
 
 
 def test_little_flow_does_not_go_on():
@@ -137,7 +151,7 @@ def test_little_flow_does_not_go_on():
     graph = corpus_graph(
         {letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"]
     )
-    assert {weight for weight, _ in weighed(simple(graph), 0, 5, 0.8, 0.3)} == {0.125}
+    assert {weight for weight, _ in weighted_paths(simple_graph(graph), 0, 5, 0.8, 0.3)} == {0.125}
 
 
 def test_pathrag_puts_nodes_of_the_best_path_first():
@@ -188,13 +202,15 @@ def test_only_so_many_nodes_are_paired(pairs, weights):
 
 def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
     at = lambda node, score: Ranking("node", (node,), (score,))
-    assert restart(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx([0.95, 0.025, 0.0])
+    assert node_shares(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx(
+        [0.95, 0.025, 0.0]
+    )
     # no spread: ones, as in the published code
-    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])
-    assert restart(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
+    assert node_shares(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])
+    assert node_shares(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
 
 
-class Picks(Models):
+class PickingModels(RerankerModels):
     """A language model that picks what has one of some words, and says what it was asked of."""
 
     def __init__(self, *words):
@@ -223,7 +239,7 @@ ALONE = "everywhere=0.0, damping=0.0"  # what the walk restarts at is left
 
 def test_the_filter_of_documents_decides_where_the_walk_restarts():
     # Nearest to the question are a, with two of its words, then b and c with one. The model finds b useful.
-    models = Picks("pears and plums")
+    models = PickingModels("pears and plums")
     found = run(FILTERED.format(more=ALONE), "apples and pears", models=models)
     assert corpus_graph().names(found.nodes.items) == ["b"] and found.nodes.scores == (1.0,)
     # 2 of 3 words
@@ -237,7 +253,7 @@ def test_the_filter_of_documents_decides_where_the_walk_restarts():
 
 
 def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
-    found = run(FILTERED.format(more="keep=3"), "apples and pears", models=Picks())
+    found = run(FILTERED.format(more="keep=3"), "apples and pears", models=PickingModels())
     assert (
         found.nodes.items
         == run("EmbedQuery() >> VectorNodes(keep=3)", "apples and pears").nodes.items
@@ -246,7 +262,7 @@ def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
 
 
 def test_without_a_language_model_all_five_stay_and_a_note_says_so():
-    models = Picks()
+    models = PickingModels()
     state = run(
         FILTERED.format(more="everywhere=0.0, damping=0.0"),
         "apples and pears",
@@ -263,12 +279,15 @@ def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
     # Of the story's four relations the model picks that of Tim and Cratchit. Scaled over all it scores s; Tim is in one passage of its
     # relations, Cratchit in two, so that Cratchit has half of what Tim has.
     found = run(
-        FACTS.format(more=ALONE), "the youngest son of Cratchit", story(), Picks("youngest son")
+        FACTS.format(more=ALONE),
+        "the youngest son of Cratchit",
+        story(),
+        PickingModels("youngest son"),
     ).nodes
     assert story().names(found.items) == ["Tim", "Cratchit"] and found.scores == pytest.approx(
         (2 / 3, 1 / 3), abs=1e-6
     )
-    none = run(FACTS.format(more="keep=2"), "a lame son", story(), Picks())
+    none = run(FACTS.format(more="keep=2"), "a lame son", story(), PickingModels())
     assert (
         none.nodes.items
         == run("EmbedQuery() >> VectorNodes(keep=2)", "a lame son", story()).nodes.items
@@ -290,7 +309,7 @@ def test_what_is_linked_to_the_nearest_gains():
 
 
 def test_hyde_searches_with_the_mean_of_question_and_passages():
-    models = Models(chat=Parrot("plums in brandy"))
+    models = RerankerModels(chat=Parrot("plums in brandy"))
     state = run("Hypothesise(passages=2)", "apples", models=models)
     both = Bag().encode(["apples", "plums in brandy"])
     mean = (both[0] + 2 * both[1]) / 3
@@ -301,7 +320,7 @@ def test_hyde_searches_with_the_mean_of_question_and_passages():
 
 
 def test_hyde_without_a_passage_searches_with_the_question():
-    state = run("Hypothesise()", "apples", models=Models(chat=Parrot("  ")))
+    state = run("Hypothesise()", "apples", models=RerankerModels(chat=Parrot("  ")))
     assert state.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
     assert "empty reply. The language model wrote nothing" in " ".join(state.trace[0].notes)
 
@@ -309,22 +328,22 @@ def test_hyde_without_a_passage_searches_with_the_question():
 def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
     graph = corpus_graph()
     line = "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)"
-    state = run(line, "figs", graph, Models(chat=Parrot("wine and cheese")))
+    state = run(line, "figs", graph, RerankerModels(chat=Parrot("wine and cheese")))
     assert graph.names(state.nodes.items) == ["g", "f"] and state.trace[1].usage.calls == 2
     chat = Parrot("The answer is figs.")
-    state = run(line, "figs", graph, Models(chat=chat))
+    state = run(line, "figs", graph, RerankerModels(chat=chat))
     assert graph.names(state.nodes.items) == ["g"] and len(chat.asked) == 1
     assert TEXTS["g"] in json.dumps(chat.asked[0])
 
 
 def test_neither_asks_where_no_language_model_is_to_be_asked():
     chat = Parrot("wine and cheese")
-    imagined = run("Hypothesise()", "apples", models=Models(chat=chat), answering=False)
+    imagined = run("Hypothesise()", "apples", models=RerankerModels(chat=chat), answering=False)
     assert imagined.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
     reasoned = run(
         "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)",
         "figs",
-        models=Models(chat=chat),
+        models=RerankerModels(chat=chat),
         answering=False,
     )
     assert len(reasoned.nodes) == 1 and not chat.asked
@@ -343,10 +362,10 @@ def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatc
         graph(),
     )
     solved = run(line, asked, on).nodes
-    monkeypatch.setattr(page_rank, "SOLVED_UP_TO", 0)
+    monkeypatch.setattr(page_rank, "MAX_EDGES_SOLVED", 0)
     pushed = run(line, asked, on)
     assert pushed.nodes.items == solved.items and pushed.nodes.scores == pytest.approx(
         solved.scores, abs=0.01
     )
-    weighted = weights(on) is not None  # without weights the equation is solved at any size
+    weighted = edge_weights(on) is not None  # without weights the equation is solved at any size
     assert any("left to push" in note for note in pushed.trace[-1].notes) == weighted

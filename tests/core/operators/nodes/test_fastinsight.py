@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from core.errors import BadParameter
-from core.graph.algorithms.simple import Simple, simple
-from core.instances.catalogue import published, read, row
+from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
+from core.instances.catalogue import published_instances, read_instances, toml_row
 from core.operators.loop import Loop
-from core.operators.nodes.expansion import ExpandNodes, expansion, structures
+from core.operators.nodes.expansion import ExpandNodes, best_neighbours, structure_scores
 from core.operators.nodes.page_rank import SimilarPageRank
-from core.operators.nodes.reason import ReasonAndRetrieve
-from core.operators.nodes.smoothing import GraphRerank, smoothed
+from core.operators.nodes.reason_and_retrieve import ReasonAndRetrieve
+from core.operators.nodes.smoothing import GraphRerank, smooth_states
 from core.operators.text import parse_line
 from core.operators.texts.question import EmbedQuery
 from core.types import Ranking
 from tests.core.one_state import freeze, thaw
-from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, named, run
 from tests.films import Picker
 from tests.notes import NoteWith
 
@@ -27,7 +27,7 @@ def ranking(graph, *names):
 
 
 def test_links_are_read_both_ways_once_and_without_loops():
-    links = simple(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
+    links = simple_graph(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
     assert (
         links.of(0).tolist() == [1, 2]
         and links.of(1).tolist() == [0]
@@ -40,7 +40,7 @@ def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degr
     graph = corpus_graph()
     nodes = np.array(named(graph, "d", "b", "e"))
     states = np.array([[0.0, 6.0], [0.0, 3.0], [3.0, 0.0]])
-    mixed = smoothed(states, np.array([1, 2, 0]), nodes, simple(graph), 0.2)
+    mixed = smooth_states(states, np.array([1, 2, 0]), nodes, simple_graph(graph), 0.2)
     assert mixed == pytest.approx(
         np.array([[0.2, 0.8 * 3 + 0.2 * 4], [0.8 * 3, 0.2 * 3], [0.0, 0.8 * 6 + 0.2 * 3]])
     )
@@ -50,9 +50,9 @@ def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degr
 def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely, wanted):
     graph = corpus_graph()
     states, nodes = np.array([[3.0], [1.0]]), np.array(named(graph, "f", "g"))
-    assert smoothed(states, np.arange(2), nodes, simple(graph), 0.2, lonely)[0, 0] == pytest.approx(
-        wanted
-    )
+    assert smooth_states(states, np.arange(2), nodes, simple_graph(graph), 0.2, lonely)[
+        0, 0
+    ] == pytest.approx(wanted)
 
 
 def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
@@ -60,7 +60,7 @@ def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
     # with a (-2, 4): 2 - 2 = 0 and b 2; mixed (0, 2): 2 each, where scores would be 1.
     graph, models = (
         corpus_graph(),
-        Models(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)})),
+        RerankerModels(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)})),
     )
     found = run(
         [GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")
@@ -72,7 +72,7 @@ def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
 def test_without_smoothing_it_is_the_re_ranker():
     graph, models = (
         corpus_graph(),
-        Models(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)})),
+        RerankerModels(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)})),
     )
     state = run(
         [GraphRerank(alpha=0.0)], graph=graph, models=models, nodes=ranking(graph, "a", "b", "f")
@@ -87,12 +87,15 @@ def test_without_smoothing_it_is_the_re_ranker():
 def test_a_node_is_read_once_a_question():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(
-        [GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "a", "b")
+        [GraphRerank()],
+        graph=graph,
+        models=RerankerModels(reranker),
+        nodes=ranking(graph, "a", "b"),
     )
     run(
         [GraphRerank()],
         graph=graph,
-        models=Models(reranker),
+        models=RerankerModels(reranker),
         nodes=ranking(graph, "b", "c", "a"),
         hidden=state.hidden,
     )
@@ -102,27 +105,36 @@ def test_a_node_is_read_once_a_question():
 def test_a_model_that_only_picks_is_refused():
     graph = corpus_graph()
     with pytest.raises(BadParameter, match="no scores"):
-        run([GraphRerank()], graph=graph, models=Models(Picker("x")), nodes=ranking(graph, "a"))
+        run(
+            [GraphRerank()],
+            graph=graph,
+            models=RerankerModels(Picker("x")),
+            nodes=ranking(graph, "a"),
+        )
 
 
 def test_the_worked_example_of_structure():
     # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3.
-    star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
-    fresh, structure = structures(np.array([0, 1, 2]), star)
+    star = SimpleGraph(
+        np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3])
+    )
+    fresh, structure = structure_scores(np.array([0, 1, 2]), star)
     assert (fresh.tolist(), structure.tolist()) == ([3], [1.0])
-    found, total = expansion((0, 1, 2), star, lambda nodes: np.full(len(nodes), 0.3), 1.0)
+    found, total = best_neighbours((0, 1, 2), star, lambda nodes: np.full(len(nodes), 0.3), 1.0)
     assert total == 1 and found.items == (3,) and found.scores == (1.3,)
 
 
 def test_the_best_rank_of_several_neighbours_counts_wherever_they_stand():
     # Ranked e, c, a, f of four: b lies beside a (third) alone, of its 2 links: 1 - 2/3 and 0; d beside e (first) and c, of 3: 1 and 1/2.
     graph = corpus_graph()
-    fresh, structure = structures(np.array(named(graph, "e", "c", "a", "f")), simple(graph))
+    fresh, structure = structure_scores(
+        np.array(named(graph, "e", "c", "a", "f")), simple_graph(graph)
+    )
     assert dict(zip(graph.names(fresh), structure)) == pytest.approx({"b": 1 / 3, "d": 1.5})
 
 
 def test_beside_a_single_node_structure_counts_nothing():
-    fresh, structure = structures(np.array([0]), simple(corpus_graph()))
+    fresh, structure = structure_scores(np.array([0]), simple_graph(corpus_graph()))
     assert sorted(fresh.tolist()) == [1, 2] and structure.tolist() == [0.0, 0.0]
 
 
@@ -134,7 +146,7 @@ def drawn(seed):
     graph = corpus_graph(
         dict.fromkeys(names, "text"), [(names[a], names[b]) for a, b in links.tolist()]
     )
-    return rng, simple(graph), rng.permutation(len(names))[: rng.integers(1, len(names) + 1)]
+    return rng, simple_graph(graph), rng.permutation(len(names))[: rng.integers(1, len(names) + 1)]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -148,7 +160,7 @@ def test_smoothing_is_what_its_matrices_say(seed):
         sums > 0, 0.7 * states + 0.3 * weights @ states / np.where(sums > 0, sums, 1), states
     )
     rows = rng.permutation(len(nodes))
-    assert smoothed(states[np.argsort(rows)], rows, nodes, links, 0.3) == pytest.approx(wanted)
+    assert smooth_states(states[np.argsort(rows)], rows, nodes, links, 0.3) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -161,7 +173,7 @@ def test_structure_is_what_its_formula_says_of_each_neighbour(seed):
             most = min(len(links.of(node)), len(found))
             wanted[node] = 1 - (ranks[0] - 1) / (len(found) - 1) if len(found) > 1 else 0.0
             wanted[node] += (len(ranks) - 1) / (most - 1) if most > 1 else 0.0
-    fresh, structure = structures(found, links)
+    fresh, structure = structure_scores(found, links)
     assert len(fresh) == len(wanted) and dict(
         zip(fresh.tolist(), structure.tolist())
     ) == pytest.approx(wanted)
@@ -199,7 +211,7 @@ LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=Expand
 
 def test_the_loop_stops_at_the_budget():
     graph, reranker = corpus_graph(), Reranker({})
-    state = run(LINE.format(4), "pears and apples", graph, Models(reranker))
+    state = run(LINE.format(4), "pears and apples", graph, RerankerModels(reranker))
     # 2 more, then 1 of the 2 that there are
     assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
 
@@ -284,10 +296,10 @@ def test_a_question_without_words_of_the_corpus_finds_nothing_by_words_and_ends(
 def test_a_loop_is_written_to_a_file_and_read_back(tmp_path):
     import tomli_w
 
-    instance = published()["fastinsight"]
+    instance = published_instances()["fastinsight"]
     file = tmp_path / "own.toml"
-    file.write_text(tomli_w.dumps({"mine": row(instance)}), "utf-8")
-    assert read(file)["mine"].line == instance.line
+    file.write_text(tomli_w.dumps({"mine": toml_row(instance)}), "utf-8")
+    assert read_instances(file)["mine"].line == instance.line
 
 
 def test_hidden_states_are_not_saved_with_a_case():
@@ -297,7 +309,7 @@ def test_hidden_states_are_not_saved_with_a_case():
 
 
 def test_the_instance_is_what_the_paper_sets():
-    line = published()["fastinsight"].line
+    line = published_instances()["fastinsight"].line
     loop = next(operator for operator in line if isinstance(operator, Loop))
     assert loop.budget == 100 and (loop.body[0].keep, loop.body[0].beta) == (10, 1.0)
     assert loop.body[1] == GraphRerank() and GraphRerank().alpha == 0.2

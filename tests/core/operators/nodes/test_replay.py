@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.graph.algorithms.simple import simple
-from core.operators.nodes.replay import brought_by, replayed
-from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, run
+from core.graph.algorithms.simple_graph import simple_graph
+from core.operators.nodes.replay import node_origins, replay_loop
+from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, run
 
 LOOP = "Loop(body=ExpandNodes(keep=1, beta={b}) >> GraphRerank(alpha={a}), budget=5)"
 LINE = f"EmbedQuery() >> VectorNodes(keep=2) >> GraphRerank(alpha={{a}}) >> {LOOP}"
@@ -14,17 +14,21 @@ STATES = {text: (float(place % 3), float(place % 2)) for place, text in enumerat
 
 def asked(alpha, beta):
     graph, reranker = corpus_graph(), Reranker(STATES)
-    return graph, run(LINE.format(a=alpha, b=beta), "plums and apples", graph, Models(reranker))
+    return graph, run(
+        LINE.format(a=alpha, b=beta), "plums and apples", graph, RerankerModels(reranker)
+    )
 
 
 def again(graph, state, **settings):
     """The loop once more, with cosines worked out from the words."""
-    vectors = np.stack([Models().encoder().encode([text])[0] for text in TEXTS.values()]).astype(
-        np.float64
-    )
+    vectors = np.stack(
+        [RerankerModels().encoder().encode([text])[0] for text in TEXTS.values()]
+    ).astype(np.float64)
     similar = lambda nodes: np.round(vectors[nodes] @ state.vector.astype(np.float64), 6)
     start = state.trace[1].before_cut.items[:2]
-    return replayed(state.hidden, start, simple(graph), similar, batch=1, budget=5, **settings)
+    return replay_loop(
+        state.hidden, start, simple_graph(graph), similar, batch=1, budget=5, **settings
+    )
 
 
 @pytest.mark.parametrize("alpha, beta", [(0.2, 1.0), (0.7, 0.0)])
@@ -56,8 +60,8 @@ def test_what_was_not_read_is_passed_over_and_counted():
 
 def test_who_brought_a_node_in():
     graph, state = asked(0.0, 1.0)
-    came = brought_by(simple(graph), state.trace[-1].frames)
+    came = node_origins(simple_graph(graph), state.trace[-1].frames)
     assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]
     for node, (number, by, score) in came.items():
         assert (by is None) == (number == 0)
-        assert by is None or (by in simple(graph).of(node) and score is not None)
+        assert by is None or (by in simple_graph(graph).of(node) and score is not None)

@@ -3,26 +3,26 @@
 import pytest
 from scipy.sparse import csr_array
 
-from core.comparison.built import BuiltGraphs
-from core.comparison.run import LaneRun, Progress
-from core.corpus import new_folder, write
+from core.comparison.built_graphs import BuiltGraphs
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.corpus import new_folder, write_corpus
 from core.corpus.document import Document
 from core.environment import Environment
 from core.errors import StoreError
-from core.instances.catalogue import published
+from core.instances.catalogue import published_instances
 from core.models.base import Choice, NoModels
 from core.operators.base import Line
-from core.sources import Ask, CorpusSource
+from core.sources import CorpusSource, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH
-from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
+from tests.core.operators.nodes.kit import Reranker, RerankerModels, corpus_graph
 from tests.films import Bag, Parrot
 from tests.notes import NoteWith
 
-ROWS = sorted(key for key, row in published().items() if row.group == "Corpus graphs")
+ROWS = sorted(key for key, row in published_instances().items() if row.group == "Corpus graphs")
 
 
-class Both(Models):
+class EncoderRerankerModels(RerankerModels):
     """The re-ranker and the sparse encoder in one, which counts words."""
 
     def chooser(self, expression):
@@ -65,11 +65,15 @@ def test_the_rows_are_those_of_the_paper():
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_retrieves_documents_and_answers(row):
     graph = corpus_graph()
-    environment = Environment(Both(chat=Parrot("plums in brandy")), built=lambda *_: graph)
-    ask = Ask(CorpusSource("fruit", graph), Question("plums and brandy", gold=("d",)), ())
-    lane = LaneRun(ask, published()[row].line, environment)
-    lane.retrieve(Progress())
-    lane.answer(Progress())
+    environment = Environment(
+        EncoderRerankerModels(chat=Parrot("plums in brandy")), built=lambda *_: graph
+    )
+    ask = SourceQuestion(
+        CorpusSource("fruit", graph), Question("plums and brandy", gold=("d",)), ()
+    )
+    lane = LaneRun(ask, published_instances()[row].line, environment)
+    lane.retrieve(LaneListener())
+    lane.answer(LaneListener())
     assert lane.state.answer == "plums in brandy"
     ids = graph.columns.chunks.texts("id", lane.state.chunks.items)
     assert "d" in ids and len(ids) <= 10 and dict(lane.state.prompt.hits) == {"chunk": len(ids)}
@@ -79,16 +83,18 @@ def test_every_row_retrieves_documents_and_answers(row):
 def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(
     row,
 ):
-    graph, adapted = corpus_graph(), published()[row].line
+    graph, adapted = corpus_graph(), published_instances()[row].line
 
     def found(model: bool, reply: str, line: Line = adapted):
-        environment = Environment(Both(chat=Parrot(reply)), built=lambda *_: graph)
+        environment = Environment(EncoderRerankerModels(chat=Parrot(reply)), built=lambda *_: graph)
         lane = LaneRun(
-            Ask(CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model),
+            SourceQuestion(
+                CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model
+            ),
             line,
             environment,
         )
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
         return graph.columns.chunks.texts("id", lane.state.chunks.items), [
             note for step in lane.state.trace for note in step.notes
         ]
@@ -105,7 +111,7 @@ def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words
 
 
 def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
-    corpus = write(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
+    monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
+    corpus = write_corpus(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
     with pytest.raises(StoreError, match="corpus build long --graph links --extractor nearest"):
         BuiltGraphs(NoModels())(corpus, "links", make=True)

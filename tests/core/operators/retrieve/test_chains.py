@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.algorithms.chains import chain_name, chain_of
 from core.graph.building.build import build
-from core.graph.names.lookup import names
-from core.indexes.cases import _drawn, cases, key_of
+from core.graph.names.lookup import name_lookup
+from core.indexes.cases import _drawn, case_key, load_cases
 from core.operators import CaseMemory, ChainIntersection, ChainRanking, GraphReader, PredictHops
 from core.operators.base import Context, Line, Recorder
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question, State
 from tests.films import Bag
 from tests.notes import NoteWith
@@ -83,7 +83,9 @@ def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
         ("n", "kind", "y"),
     ]
     graph = build(triples, tmp_path / "parts", "parts", "both")
-    state = State(Question("the kind of the part of a", entities=("a",)), (names(graph).find("a"),))
+    state = State(
+        Question("the kind of the part of a", entities=("a",)), (name_lookup(graph).find("a"),)
+    )
     after = ChainRanking(chains=1)(state, Context(graph, Environment(kit.Written())))
     assert [graph.text(path) for path in after.paths.items] == [
         "a -> part -> m -> kind -> y",
@@ -172,7 +174,7 @@ def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
         WHICH_BY_ANN,
         Question("who made Nobody", entities=("Nobody",), answers=("Ann",)),
     ]
-    known = cases(kit.graph, Bag(), "own", 1, 3, own=solved)
+    known = load_cases(kit.graph, Bag(), "own", 1, 3, own=solved)
     assert known.texts == ("who made X", "what is there by X")  # what the graph has not is left out
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
     assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
@@ -267,11 +269,11 @@ def test_the_solved_questions_can_be_a_file(kit, solved, tmp_path):
 
 
 def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
-    line, prefixes = Line((CaseMemory("own"),)), Prefixes()
+    line, prefixes = Line((CaseMemory("own"),)), PrefixCache()
 
     def reader():
         lane = LaneRun(
-            Ask(
+            SourceQuestion(
                 GraphSource.of(kit.graph),
                 Question("what of One", entities=("One",)),
                 (kit.node("One"),),
@@ -280,7 +282,7 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
             kit.context().environment,
             prefixes,
         )
-        lane.retrieve(Progress())
+        lane.retrieve(LaneListener())
         return kit.graph.names(lane.state.reader), lane.state.trace[0].notes[0]
 
     with pytest.raises(BadInput, match="no solved question"):
@@ -310,7 +312,7 @@ def test_cases_are_drawn_the_same_every_time():
     few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     assert (
         len(few) == 8
-        and len({key_of(question) for question in few}) == 8
+        and len({case_key(question) for question in few}) == 8
         and few == _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     )
     assert {question.hops for question in few[:4]} == {1} and {
@@ -341,7 +343,7 @@ def test_same_bytes_twice(kit):
     ],
 )
 def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
-    state = State(Question(text, entities=(entity,)), (names(movies).find(entity),))
+    state = State(Question(text, entities=(entity,)), (name_lookup(movies).find(entity),))
     after = ChainRanking()(state, Context(movies, Environment(registry())))
     assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[
         -1

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadParameter
-from core.models.combine import Above
+from core.models.combine import ThresholdChooser
 from core.operators import BeamSearch, EgoNetwork, RandomSelect, Rank, ShortestPaths, SimplePaths
 from tests.notes import NoteWith
 
@@ -143,7 +143,7 @@ def test_triple_scoring_reads_only_the_new_triple(kit, whole):
 @pytest.mark.parametrize("prune", ["top", "mean"])
 def test_a_threshold_ends_a_beam(kit, whole, prune):
     # hop 1: only Ann has .5; hop 2: the way by written_by; hop 3: nothing
-    model = Above(kit.Table({ONE_STEP[0]: 0.5, TO_TWO[1]: 0.9, TO_YEAR[1]: 0.4}), 0.5)
+    model = ThresholdChooser(kit.Table({ONE_STEP[0]: 0.5, TO_TWO[1]: 0.9, TO_YEAR[1]: 0.4}), 0.5)
     after = BeamSearch(hops=4, prune=prune)(whole, kit.context(encoder=model))
     assert kit.texts(after) == [TO_TWO[1], ONE_STEP[0]]
 
@@ -151,7 +151,8 @@ def test_a_threshold_ends_a_beam(kit, whole, prune):
 def test_a_threshold_of_paths(kit, whole):
     paths = ShortestPaths()(whole, kit.context())
     after = Rank()(
-        paths, kit.context(encoder=Above(kit.Table({ONE_STEP[1]: 0.7, TO_TWO[0]: 0.4}), 0.4))
+        paths,
+        kit.context(encoder=ThresholdChooser(kit.Table({ONE_STEP[1]: 0.7, TO_TWO[0]: 0.4}), 0.4)),
     )
     assert kit.texts(after) == [ONE_STEP[1], TO_TWO[0]]
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from core.graph.algorithms.local import Local
+from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.operators import EgoNetwork, RelationPlans
-from core.operators.retrieve.plans import near_relations, parse
+from core.operators.retrieve.plans import near_relations, parse_plans
 from tests.core.operators.scripted import Script
 from tests.notes import NoteWith
 
@@ -26,7 +26,7 @@ def plans(*chains):
 def test_relations_come_nearest_first_then_the_more_frequent(kit):
     # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away, release_year two.
     state = EgoNetwork(hops=4)(kit.state("One"), kit.context())
-    order = near_relations(Local(kit.graph, state.subgraph, "both"), state.seeds)
+    order = near_relations(LocalAdjacency(kit.graph, state.subgraph, "both"), state.seeds)
     assert order == ["directed_by", "has_genre", "written_by", "release_year"]
 
 
@@ -102,11 +102,11 @@ def test_a_reply_without_a_plan_finds_nothing_and_says_so(kit, reply):
 
 
 def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
-    assert parse("1. directed_by -> directed_by_reverse\n- has_genre\nhas_genre", KNOWN) == (
+    assert parse_plans("1. directed_by -> directed_by_reverse\n- has_genre\nhas_genre", KNOWN) == (
         [("directed_by", "directed_by"), ("has_genre",)],
         [],
     )
-    told, notes = parse(plans(["directed_by", "shot_in"], ["written_by"]), KNOWN)
+    told, notes = parse_plans(plans(["directed_by", "shot_in"], ["written_by"]), KNOWN)
     assert told == [("written_by",)] and notes == [NoteWith(1, "2 plans", "unknown relations")]
 
 

@@ -38,10 +38,10 @@ def survival(graph, state, *answers):
 
 
 def run(graph, chat, *seeds, line=None):
-    from core.graph.names.lookup import names
+    from core.graph.names.lookup import name_lookup
 
     ctx = Context(graph, Environment(Written(chat)))
-    state = State(Question("a question"), tuple(names(graph).find(seed) for seed in seeds))
+    state = State(Question("a question"), tuple(name_lookup(graph).find(seed) for seed in seeds))
     for operator in line or (CommunityReports(),):
         state = operator(state, ctx)
     return state

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.diagnosis.path_outcome import fate
+from core.diagnosis.path_outcome import path_fate
 from core.environment import Environment
 from core.graph.building.build import build
 from core.operators import ThinkOnGraph
@@ -74,7 +74,7 @@ def test_what_is_handed_on_when_it_is_never_enough(kit, exhausted, kept):
     ) == (kept == 0)
     if not kept:
         assert (
-            fate(kit.graph, [after], step.before_cut.items[0]).text
+            path_fate(kit.graph, [after], step.before_cut.items[0]).text
             == "found, but think on graph handed nothing on"
         )
 
@@ -133,7 +133,7 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
     for _ in range(2):
         chat = Script(ratings((1, 10)), ratings((1, 10), (5, 5)), YES)
         state = State(Question("q"), (0,))
-        after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_Only(chat))))
+        after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_OnlyRelations(chat))))
         told.append((listed(chat.asked[1]), after.paths.items))
     assert told[0] == told[1] and len(told[0][0]) == 5 and len(after.subgraph.nodes) == 21
     bare = build(
@@ -145,7 +145,8 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
     # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
     chat = Script(ratings((1, 10)), YES)
     after = ThinkOnGraph(depth=1)(
-        State(Question("q"), bare.nodes_named("hub")), Context(bare, Environment(_Only(chat)))
+        State(Question("q"), bare.nodes_named("hub")),
+        Context(bare, Environment(_OnlyRelations(chat))),
     )
     assert listed(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
 
@@ -158,7 +159,7 @@ def test_two_seeds_tell_their_stories_apart(kit):
     assert kit.texts(after) == ["One -> has_genre -> Drama", "Two -> directed_by -> Ann"]
 
 
-class _Only:
+class _OnlyRelations:
     def __init__(self, chat):
         self._chat = chat
 

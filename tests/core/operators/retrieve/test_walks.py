@@ -6,8 +6,8 @@ import pytest
 
 from core.environment import Environment
 from core.errors import BadParameter
-from core.graph.building.build import in_memory
-from core.models.base import Reply
+from core.graph.building.build import build_in_memory
+from core.models.base import ChatReply
 from core.operators import Answer, DrawnTriples, NearestTriples, NodesThenWalks
 from core.operators.base import Context
 from core.types import Question, State
@@ -24,7 +24,7 @@ TRIPLES = [
 ]
 
 
-class Models(Written):
+class WordCountModels(Written):
     """Every encoder counts words."""
 
     def encoder(self, name="encoder"):
@@ -34,12 +34,13 @@ class Models(Written):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    graph = in_memory(TRIPLES, "films")
+    graph = build_in_memory(TRIPLES, "films")
 
     def after(operator, question, *entities):
         seeds = tuple(graph.nodes_named(name)[0] for name in entities)
         return operator(
-            State(Question(question), seeds), Context(graph, Environment(Models(None)), seed=1)
+            State(Question(question), seeds),
+            Context(graph, Environment(WordCountModels(None)), seed=1),
         )
 
     after.graph = graph
@@ -155,10 +156,10 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
             told = messages[-1]["content"]
             self.asked.append(told)
             if "Context:" in told:
-                return Reply("Noir", 9, 1)
-            return Reply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
+                return ChatReply("Noir", 9, 1)
+            return ChatReply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
 
-    class TellingModels(Models):
+    class TellingModels(WordCountModels):
         def chat(self, role="answer"):
             return teller
 

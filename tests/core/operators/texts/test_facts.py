@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from core.builds.merge.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR_TO
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.texts import chunks_of
 from core.indexes import vectors
 from core.operators.texts import facts
-from core.operators.texts.facts import _links
+from core.operators.texts.facts import _make_passage_links
 from core.types import Question, Ranking, State
 from tests.films import Bag
 
@@ -24,7 +24,12 @@ def graph():
         text=["A knows B", "A knows B likes C", "nothing here"],
         tokens=[3, 5, 2],
     )
-    triples = [("A", "knows", "B"), ("A", SIMILAR, "C"), ("A", SIMILAR, "D"), ("B", "likes", "C")]
+    triples = [
+        ("A", "knows", "B"),
+        ("A", SIMILAR_TO, "C"),
+        ("A", SIMILAR_TO, "D"),
+        ("B", "likes", "C"),
+    ]
     edges = {"weight": [2.0, 0.9, 0.8, 1.0], "chunks": [[0, 1], [0, 1], [0, 1], [1]]}
     nodes = {"type": [""] * 4, "description": [""] * 4, "chunks": [[0, 1], [0, 1], [1], [2]]}
     return assemble("facts", ["A", "B", "C", "D"], triples, nodes, edges, chunks)
@@ -39,7 +44,7 @@ def state(relations, question="knows"):
 
 
 def test_edges_weigh_what_their_facts_do_both_ways():
-    links = _links(graph())
+    links = _make_passage_links(graph())
     heads = np.repeat(np.arange(7), np.diff(links.out_indptr))
     told = {
         (int(a), int(b)): float(w)
@@ -88,7 +93,7 @@ def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_wen
     told, monkeypatch
 ):
     solved = told.one("PassagesOfFacts", state((0, 3)), on=graph())
-    monkeypatch.setattr(facts, "SOLVED_UP_TO", 0)
+    monkeypatch.setattr(facts, "MAX_EDGES_SOLVED", 0)
     pushed = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert pushed.chunks.items == solved.chunks.items and pushed.nodes.items == solved.nodes.items
     assert pushed.chunks.scores == pytest.approx(solved.chunks.scores, abs=0.01)
@@ -98,7 +103,7 @@ def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_wen
 def test_where_not_all_facts_are_looked_at_scores_lie_between_the_nearest_and_the_farthest(
     told, monkeypatch
 ):
-    monkeypatch.setattr(vectors, "FLAT_UP_TO", 1)
+    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 1)
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx(
         {0: 0.5, 1: 0.25, 2: 0.0}, abs=0.02

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadParameter
-from core.graph.building.text_graph import store
+from core.graph.building.text_graph import store_graph
 from core.indexes.vectors import vector_index
 from tests.core.operators.texts.kit import plain
 from tests.core.operators.texts.test_neighbours_and_scores import step
@@ -74,8 +74,8 @@ def test_a_vector_of_another_encoder_is_refused(told):
 
 def test_chunks_of_another_graph_of_the_same_folder_are_not_encoded_again(told, tmp_path):
     one, other = (
-        store(told.graph, tmp_path / "graphs" / "one"),
-        store(plain(), tmp_path / "graphs" / "other"),
+        store_graph(told.graph, tmp_path / "graphs" / "one"),
+        store_graph(plain(), tmp_path / "graphs" / "other"),
     )
     assert vector_index(one, Bag(), "chunks").facts["encoded"] == 4
     assert vector_index(other, Bag(), "chunks").facts["reused"] == 4

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadInput
-from core.operators.texts.tables import as_text
+from core.operators.texts.tables import text_of_tables
 from core.types import ContextTable, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
@@ -84,7 +84,7 @@ def test_text_that_looks_like_a_table_stays_in_its_cell():
     table = ContextTable(
         "chunk", ("source", "text"), (('a"b', "one,\ntwo {question} <script>"),), (0,)
     )
-    assert as_text([table]) == 'Sources\nsource,text\n"a""b","one,\ntwo {question} <script>"'
+    assert text_of_tables([table]) == 'Sources\nsource,text\n"a""b","one,\ntwo {question} <script>"'
 
 
 def test_braces_in_texts_stay_as_they_are(told):

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from core.builds.merge.synonyms import SIMILAR
-from core.comparison.run import LaneRun, Progress
+from core.builds.merge.synonyms import SIMILAR_TO
+from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.instances.catalogue import FOLDER, catalogue, read
+from core.instances.catalogue import INSTANCES_FOLDER, catalogue, read_instances
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
 from core.operators import (
@@ -28,7 +28,7 @@ from core.operators import (
 from core.operators.base import Context, Recorder
 from core.operators.text import parse_line
 from core.operators.texts import pagerank
-from core.sources import Ask, GraphSource
+from core.sources import GraphSource, SourceQuestion
 from core.types import Question, Ranking, State
 from tests.core.operators.scripted import Script
 from tests.films import Written
@@ -79,7 +79,7 @@ def chunks():
 
 def knowledge(alike=False):
     """The facts; with `alike` also an edge between Scrooge and Scrooges."""
-    facts = {**FACTS, **({("Scrooge", SIMILAR, "Scrooges"): 1} if alike else {})}
+    facts = {**FACTS, **({("Scrooge", SIMILAR_TO, "Scrooges"): 1} if alike else {})}
     edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
     return assemble(
         "kg", list(ENTITIES), list(facts), {"chunks": list(ENTITIES.values())}, edges, chunks()
@@ -107,7 +107,7 @@ def passages():
     )
 
 
-class Mortal(Script):
+class DyingScript(Script):
     """A model that dies once its replies are used up."""
 
     def reply(self, messages, **how):
@@ -116,7 +116,7 @@ class Mortal(Script):
         return super().reply(messages, **how)
 
 
-class Asked(Written):
+class RecordedScript(Written):
     """Models of which the language model also chooses, and the encoder else."""
 
     def chooser(self, expression):
@@ -128,19 +128,19 @@ class Asked(Written):
 
 def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
     """A row's run on a graph with recorded replies, up to its answer or to where the model dies, and the model."""
-    script = Mortal(*replies)
+    script = DyingScript(*replies)
     line = catalogue()[row].line
     for place, operator in change:
         line = line.replaced(place, operator)
     run = LaneRun(
-        Ask(GraphSource.of(graph), Question(question), (), model=model),
+        SourceQuestion(GraphSource.of(graph), Question(question), (), model=model),
         line,
-        Environment(Asked(script)),
+        Environment(RecordedScript(script)),
     )
     run.own_graph = graph
     try:
-        run.retrieve(Progress())
-        run.answer(Progress())
+        run.retrieve(LaneListener())
+        run.answer(LaneListener())
     except ModelFailed as error:
         run.died = str(error)
     return run, script
@@ -397,7 +397,7 @@ def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
     operator = PageRankNodes(damping=damping, weighted=weighted, keep=50)
     found = []
     for most in (10**9, 100):
-        monkeypatch.setattr(pagerank, "SOLVED_UP_TO", most)
+        monkeypatch.setattr(pagerank, "MAX_EDGES_SOLVED", most)
         run = Recorder()
         found.append(operator.apply(state, Context(graph, Environment(Written())), run).nodes)
         assert any("push" in str(note) for note in run.notes) == (most == 100)
@@ -447,7 +447,7 @@ def test_edges_of_alike_names_tell_no_passage():
         for state in run.states
         if state.trace and state.trace[-1].operator == "RelationsFromNodes"
     ][0]
-    assert SIMILAR not in " ".join(graph.triple_texts(relations.items))
+    assert SIMILAR_TO not in " ".join(graph.triple_texts(relations.items))
     run, _ = lane(
         "hipporag-ircot",
         graph,
@@ -461,7 +461,7 @@ def test_edges_of_alike_names_tell_no_passage():
         for state in run.states
         if state.trace and state.trace[-1].operator == "RelationsFromNodes"
     ][0]
-    assert SIMILAR in graph.triple_texts(relations.items[:1])[0]
+    assert SIMILAR_TO in graph.triple_texts(relations.items[:1])[0]
 
 
 def test_hipporag_without_an_entity_counts_all_alike():
@@ -749,7 +749,7 @@ def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
         "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
     )
     line = f"{paths} >> HitsOfPaths() >> ChunksFromRelations()"
-    context = Context(graph, Environment(Asked(Script())))
+    context = Context(graph, Environment(RecordedScript(Script())))
     for operator in parse_line(line):
         state = operator(state, context)
     assert (
@@ -758,7 +758,7 @@ def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
     )
 
 
-@pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
+@pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
 def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
     one = catalogue()[row]
     assert one.notes.startswith("Stands on the ") and (
@@ -767,7 +767,7 @@ def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
     assert one.paper and one.short and one.method and one.group == "Documents"
 
 
-@pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
+@pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
 def test_without_a_language_model_a_row_ends_with_its_prompt(row):
     run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
     assert (

@@ -6,16 +6,21 @@ Degrees: Cratchit 2, Fred 1, Marley 1, Scrooge 3, Tim 1. Weights: works for 3, p
 import numpy as np
 import pytest
 
-from core.builds.merge.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR_TO
 from core.environment import Environment
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.operators.texts import hits, scores
-from core.operators.texts.hits import LazyRanking, fitting, ranked, within
-from core.runtime.weight import weight as weighed
+from core.operators.texts.hits import (
+    LazyRanking,
+    best_hits,
+    count_fitting_texts,
+    hits_within_budget,
+)
+from core.runtime.memory import memory_bytes as weighed
 from core.types import Question, Ranking, State
 from tests.films import Bag, Written
 from tests.notes import NoteWith
@@ -231,7 +236,7 @@ def test_chunks_by_the_sum_of_their_relations(told):
 
 
 def test_relations_that_no_chunk_tells_give_none():
-    graph = in_memory([("a", "r", "b")], "bare")
+    graph = build_in_memory([("a", "r", "b")], "bare")
     state = State(Question("q"), relations=Ranking("triple", (0,), (1.0,)))
     assert (
         OPERATORS["ChunksFromRelations"]()(
@@ -250,12 +255,12 @@ def test_of_equal_chunks_the_first_comes_first(told):
 
 
 def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkeypatch):
-    monkeypatch.setattr(hits, "SHOWN_NAMES", 2)  # fewer than there are
+    monkeypatch.setattr(hits, "MAX_HITS_NAMED", 2)  # fewer than there are
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
     chunks = lambda found: step(told, "ChunksFromRelations", found)
     small = step(told, "RelationsFromNodes", ends, keep=0)
-    monkeypatch.setattr(scores, "SOLVED_UP_TO", 0)
-    monkeypatch.setattr(scores, "FEW_EDGES", 0)
+    monkeypatch.setattr(scores, "MAX_EDGES_SOLVED", 0)
+    monkeypatch.setattr(scores, "MAX_EDGES_UNCOMPILED", 0)
     large = step(told, "RelationsFromNodes", ends, keep=0)
     after = chunks(large)
     # nor is it ordered to be weighed
@@ -281,9 +286,12 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
     rng = np.random.default_rng(budget)
     ids, values = rng.permutation(300), rng.integers(0, 9, 300) / 8
     texts = ["" if id % 3 else "x" * (id % 40) for id in range(300)]
-    late, early = LazyRanking("triple", ids, values), ranked("triple", ids, values)
-    found = within(late, lambda items: [texts[item] for item in items], budget)
-    assert found.items == early.items[: fitting([texts[item] for item in early.items], budget)]
+    late, early = LazyRanking("triple", ids, values), best_hits("triple", ids, values)
+    found = hits_within_budget(late, lambda items: [texts[item] for item in items], budget)
+    assert (
+        found.items
+        == early.items[: count_fitting_texts([texts[item] for item in early.items], budget)]
+    )
     assert found.scores == early.scores[: len(found)] and [
         late.head(k).items for k in (0, 7, 400)
     ] == [early.head(k).items for k in (0, 7, 400)]
@@ -292,7 +300,7 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
 def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatch):
     triples = [
         ("ann", "knows", "bob"),
-        ("ann", SIMILAR, "anne"),
+        ("ann", SIMILAR_TO, "anne"),
         ("bob", "knows", "anne"),
         ("dan", "knows", "eve"),
     ]
@@ -303,8 +311,8 @@ def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatc
     state = State(Question("q"), nodes=Ranking("node", (0, 2), (0.5, 0.25)))
     found = []
     for most in (10, 0):
-        monkeypatch.setattr(scores, "SOLVED_UP_TO", most)
-        monkeypatch.setattr(scores, "FEW_EDGES", most)
+        monkeypatch.setattr(scores, "MAX_EDGES_SOLVED", most)
+        monkeypatch.setattr(scores, "MAX_EDGES_UNCOMPILED", most)
         for alike in (False, True):
             after = OPERATORS["RelationsFromNodes"](keep=0, alike=alike)(state, context)
             chunk = OPERATORS["ChunksFromRelations"]()(after, context).chunks

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.operators.text import parse_line
-from core.operators.texts.answer.points import AnswerFromPoints, diverse
-from core.sources import Ask, GraphSource
-from core.types import Point, Question
+from core.operators.texts.answer.points import AnswerFromPoints, diversify_points
+from core.sources import GraphSource, SourceQuestion
+from core.types import AnswerPoint, Question
 from tests.core.operators.scripted import Script
 from tests.films import Written
 from tests.notes import NoteWith
@@ -156,7 +156,7 @@ def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_pro
     )
 
 
-class Dies(Script):
+class FailingScript(Script):
     """A model that is gone once its replies are used up."""
 
     def reply(self, *args, **more):
@@ -166,15 +166,15 @@ class Dies(Script):
 
 
 def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
-    models = Written(Dies(points(("weak", 10)), points(("strong", 90))))
+    models = Written(FailingScript(points(("weak", 10)), points(("strong", 90))))
     run = LaneRun(
-        Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
+        SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
         parse_line(LINE),
         Environment(models),
     )
-    run.retrieve(Progress())
+    run.retrieve(LaneListener())
     with pytest.raises(ModelFailed):
-        run.answer(Progress())
+        run.answer(LaneListener())
     assert [point.text for point in run.state.points] == [
         "weak",
         "strong",
@@ -182,14 +182,14 @@ def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
 
 
 def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
-    models = Written(Dies(points(("weak", 10))))
+    models = Written(FailingScript(points(("weak", 10))))
     run = LaneRun(
-        Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
+        SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
         parse_line(LINE),
         Environment(models),
     )
     with pytest.raises(ModelFailed):
-        run.retrieve(Progress())
+        run.retrieve(LaneListener())
     assert [point.text for point in run.state.points] == ["weak"] and run.state.chunks.items == (
         1,
         2,
@@ -204,18 +204,24 @@ def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
 
 
 def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
-    prefixes, ask = Prefixes(), Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ())
+    prefixes, ask = (
+        PrefixCache(),
+        SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
+    )
     with pytest.raises(ModelFailed):
         LaneRun(
-            ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10))))), prefixes
-        ).retrieve(Progress())
+            ask,
+            parse_line(LINE),
+            Environment(Written(FailingScript(points(("weak", 10))))),
+            prefixes,
+        ).retrieve(LaneListener())
     again = LaneRun(
         ask,
         parse_line(LINE),
-        Environment(Written(Dies(points(("weak", 10)), points(("strong", 90))))),
+        Environment(Written(FailingScript(points(("weak", 10)), points(("strong", 90))))),
         prefixes,
     )
-    again.retrieve(Progress())
+    again.retrieve(LaneListener())
     assert [point.text for point in again.state.points] == ["weak", "strong"]
 
 
@@ -238,34 +244,39 @@ def test_the_steps_count_parts_points_and_replies_that_could_not_be_read(told):
 
 
 TIM, AGAIN, FRED = (
-    Point(90, "Tim is lame", "chunk", (0,)),
-    Point(80, "tim is Lame", "chunk", (1,)),
-    Point(50, "Fred is merry", "chunk", (2,)),
+    AnswerPoint(90, "Tim is lame", "chunk", (0,)),
+    AnswerPoint(80, "tim is Lame", "chunk", (1,)),
+    AnswerPoint(50, "Fred is merry", "chunk", (2,)),
 )
 
 
 def test_a_point_that_repeats_another_gives_way():
     # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15 (one word of five in common)
-    assert diverse([AGAIN, FRED, TIM], 0.5) == (TIM, FRED, AGAIN)
+    assert diversify_points([AGAIN, FRED, TIM], 0.5) == (TIM, FRED, AGAIN)
     # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325
-    assert diverse([AGAIN, FRED, TIM], 0.25) == (TIM, AGAIN, FRED)
+    assert diversify_points([AGAIN, FRED, TIM], 0.25) == (TIM, AGAIN, FRED)
     # d = 1: scores say nothing but among equals, where those of the larger score come first
-    assert diverse([FRED, AGAIN, TIM], 1) == (TIM, FRED, AGAIN)
+    assert diversify_points([FRED, AGAIN, TIM], 1) == (TIM, FRED, AGAIN)
 
 
 def test_without_diversity_points_are_as_before():
     same = [
-        Point(50, "a", "chunk", (0,)),
-        Point(90, "b", "chunk", (0,)),
-        Point(50, "", "chunk", (1,)),
+        AnswerPoint(50, "a", "chunk", (0,)),
+        AnswerPoint(90, "b", "chunk", (0,)),
+        AnswerPoint(50, "", "chunk", (1,)),
     ]
     assert (
-        diverse(same, 0) == (same[1], same[0], same[2])
-        and diverse([], 0.5) == ()
-        and diverse(same[:1], 0.5) == (same[0],)
+        diversify_points(same, 0) == (same[1], same[0], same[2])
+        and diversify_points([], 0.5) == ()
+        and diversify_points(same[:1], 0.5) == (same[0],)
     )
     # no words at all
-    assert diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9
+    assert (
+        diversify_points(
+            [AnswerPoint(7, "", "chunk", (0,)), AnswerPoint(9, "", "chunk", (1,))], 0.5
+        )[0].score
+        == 9
+    )
     # the key of what was saved
     assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
 
@@ -276,9 +287,9 @@ def test_without_diversity_points_are_as_before():
 )
 def test_each_pick_is_the_best_of_what_is_left(scored, d):
     given_points = [
-        Point(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)
+        AnswerPoint(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)
     ]
-    picked = diverse(given_points, d)
+    picked = diversify_points(given_points, d)
     assert sorted(picked, key=lambda one: one.items) == given_points
 
     def alike(one, other):

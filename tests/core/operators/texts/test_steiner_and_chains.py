@@ -7,7 +7,7 @@ import pytest
 
 from core.environment import Environment
 from core.graph.algorithms.steiner import prize_collecting_tree
-from core.graph.building.build import in_memory
+from core.graph.building.build import build_in_memory
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.types import Question, Ranking, State
@@ -134,7 +134,7 @@ def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
 
 def paths_between(triples, linked, **settings):
     """The names along each path of KhopPaths on a graph of these links, from these entities."""
-    graph = in_memory([(one, "to", other) for one, other in triples], "five")
+    graph = build_in_memory([(one, "to", other) for one, other in triples], "five")
     nodes = tuple(graph.nodes_named(name)[0] for name in linked)
     state = State(Question("q"), linked=Ranking("node", nodes, (1.0,) * len(nodes)))
     after = OPERATORS["KhopPaths"](**settings)(state, Context(graph, Environment(Written())))

@@ -1,0 +1,543 @@
+"""Rules that find names and phrases in languages without an installed parser.
+
+- Latin, Cyrillic and Greek letters: runs of words with capital letters. The first word of a
+  sentence counts only if it is capitalised elsewhere too.
+- German, where all nouns are capitalised: runs of capitalised words are names, and so is a word
+  after “in” or “aus” without an article. A long noun is a phrase.
+- Chinese: names and compound nouns by the dictionary of rjieba where it is installed, else strings
+  that recur.
+- Japanese: runs of Chinese characters and katakana.
+- Arabic: words with the article together with their noun (جامعة القاهرة), and runs that recur.
+- Others: runs of words without function words that recur in a chunk.
+
+In all of them, quoted text is a name: «…», „…“, 《…》, 「…」.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from core.builds.extract.mentions import (
+    APPEARS_WITH,
+    CROWDED_SENTENCE_NOTE,
+    MAX_ENTITY_WORDS,
+    MAX_JOINED_ENTITIES,
+    PHRASE_TYPE,
+    EntityMentions,
+    pair_names,
+)
+from core.builds.facts import ChunkRelation, Facts
+from core.corpus.sentences import sentence_spans
+from core.languages import Language
+from core.languages.spelling import OPTIONAL_MARKS
+from core.languages.terms import MARKED_WORD
+
+RULES_EDITION = 1  # version of the rules; with another version, chunks are read again
+NAME_TYPE, WORK_TYPE = "name", "work"
+RULE_WORD = re.compile(rf"{MARKED_WORD}(?:[-'’·.]{MARKED_WORD})*")
+QUOTED_TITLE = re.compile(
+    r"《([^《》\n]{1,60})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
+    r"|«\s?([^«»\n]{2,60}?)\s?»|„([^„“”\n]{2,60})[“”]|“([^“”\n]{2,60})”"
+)
+NAME_PARTICLES = frozenset(
+    "de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu "
+    "am".split()
+)
+MAX_PARTICLES_IN_ROW = 2  # most particles in a row within a name: Musée de la Rivière
+GERMAN_PARTICLES = frozenset("von van de zu am".split())
+GERMAN_MONTHS = frozenset(
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
+)
+GERMAN_ARTICLES = frozenset(
+    "der die das den dem des ein eine einer eines einem einen kein keine keinen jede jeder jedes "
+    "diese dieser dieses diesem diesen seine seinen seiner ihr ihre ihren ihrer beim vom zum zur "
+    "im am ins ans".split()
+)
+# Prepositions that stand before a name without an article.
+NAMING_PREPOSITIONS = frozenset("in nach aus von bei bis zwischen".split())
+MIN_COMPOUND_LETTERS = (
+    9  # fewest letters of a German noun that is specific enough, usually a compound
+)
+MIN_PHRASE_NOUNS = 2  # fewest adjacent nouns that form a phrase
+HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
+JAPANESE_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー・]{2,20}")
+RUN_LETTERS = range(2, 9)  # lengths of recurring strings in scripts without spaces
+NOUN_TAGS = ("n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "s", "j", "eng")
+TYPE_OF_TAG = {
+    "nr": "person",
+    "nrt": "person",
+    "nrfg": "person",
+    "ns": "place",
+    "nt": "organisation",
+    "nz": NAME_TYPE,
+}
+ARABIC_ARTICLE = re.compile(r"(?:وال|بال|كال|فال|ال|لل)\w{2,}")
+# “and” or “in”, written together with the next word
+ARABIC_PREFIX = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")
+# An Arabic verb at the beginning of a clause: in the present tense, or of three letters.
+ARABIC_VERB = re.compile(r"[يتن]\w{2,5}$|\w{3}$")
+KOREAN_ENDINGS = re.compile(
+    r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
+)
+MIN_RECURRENCES = 2  # fewest occurrences of a recurring string
+
+
+@dataclass(frozen=True)
+class RuleMention:
+    """A name or phrase with its position in the text and its type."""
+
+    start: int
+    name: str
+    kind: str
+
+
+def signature(language: Language) -> str:
+    """Return what the facts depend on besides the text: rules, and the dictionary if any."""
+    if language.code == "zh" and (found := dictionary()):
+        return f"rules {RULES_EDITION} zh {found}"
+    return f"rules {RULES_EDITION} {language.code}"
+
+
+def dictionary() -> str:
+    """Return the version of rjieba, which includes its dictionary; empty if not installed."""
+    try:
+        return f"rjieba {version('rjieba')}"
+    except PackageNotFoundError:
+        return ""
+
+
+def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
+    """Return the facts of texts in a language."""
+    return [facts_in(text, language) for text in texts]
+
+
+def facts_in(text: str, language: Language) -> Facts:
+    """Return the names and phrases of a chunk, related where they share a sentence.
+
+    >>> from core.builds.extract.language_rules import facts_in
+    >>> from core.languages import languages
+    >>> facts = facts_in(
+    ...     "Die Zahnradbahn führt nach Bergheim. In Bergheim wohnte Ada Quill.", languages()["de"]
+    ... )
+    >>> [(one.name, one.type, one.times) for one in facts.entities]
+    [('Zahnradbahn', 'concept', 1), ('Bergheim', 'name', 2), ('Ada Quill', 'name', 1)]
+    """
+    spans = sentence_spans(text, language.code)
+    mentions = mentions_in(text, language, spans)
+    entities: dict[str, EntityMentions] = {}
+    joined: dict[tuple[str, str], tuple[list[int], str]] = {}
+    crowded, next_mention = False, 0
+    for start, end in spans:
+        said, named = " ".join(text[start:end].split()), dict[str, None]()
+        while next_mention < len(mentions) and mentions[next_mention].start < end:
+            one = mentions[next_mention]
+            entities.setdefault(one.name.casefold(), EntityMentions(said)).add(one.name, one.kind)
+            named[one.name.casefold()] = None
+            next_mention += 1
+        crowded = crowded or len(named) > MAX_JOINED_ENTITIES + 1
+        for pair in pair_names(list(named)):
+            joined.setdefault(pair, ([0], said))[0][0] += 1
+    entity_of_name = {key: known.entity for key, known in entities.items()}
+    relations = (
+        ChunkRelation(
+            entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, "", float(times)
+        )
+        for (a, b), ((times,), said) in joined.items()
+    )
+    return Facts(
+        tuple(entity_of_name.values()),
+        tuple(relations),
+        notes=(CROWDED_SENTENCE_NOTE,) if crowded else (),
+    )
+
+
+def mentions_in(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> list[RuleMention]:
+    """Return the names and phrases of a text in order; quoted text is preferred to its parts."""
+    quoted = [
+        RuleMention(
+            match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK_TYPE
+        )
+        for match in QUOTED_TITLE.finditer(text)
+    ]
+    taken = {at for one in quoted for at in range(one.start, one.start + len(one.name))}
+    rule = RULE_OF_LANGUAGE.get(language.code) or (by_capitals if language.cased else by_recurrence)
+    found = [one for one in rule(text, language, spans) if one.start not in taken]
+    return sorted(
+        (one for one in (*quoted, *found) if _is_name(one.name, language)),
+        key=lambda one: one.start,
+    )
+
+
+def _is_name(name: str, language: Language) -> bool:
+    letters = sum(map(str.isalpha, name))
+    return (
+        letters > 1
+        and len(name.split()) <= MAX_ENTITY_WORDS
+        and name.casefold() not in language.common
+    )
+
+
+def by_capitals(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield runs of capitalised words.
+
+    A single word at the beginning of a sentence counts only if it is capitalised within a sentence
+    too.
+    """
+    inside = {
+        word[0]
+        for start, end in spans
+        for word in list(RULE_WORD.finditer(text, start, end))[1:]
+        if _capital(word[0])
+    }
+    for start, end in spans:
+        words = list(RULE_WORD.finditer(text, start, end))
+        for first, last in _runs(text, words, language):
+            if first == 0 and last == 1 and words[0][0] not in inside:
+                continue
+            yield _mention(text, words[first:last], NAME_TYPE)
+
+
+def german_mentions(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield German names and phrases.
+
+    A run of several capitalised words is a name. A single word is a name after a preposition of
+    place or origin. At the beginning of a sentence, it is a name if it is also capitalised within a
+    sentence. Any other single word is a common noun, and a phrase if it is long.
+    """
+    inside = {
+        word[0]
+        for start, end in spans
+        for word in list(RULE_WORD.finditer(text, start, end))[1:]
+        if _capital(word[0])
+    }
+    for start, end in spans:
+        words = list(RULE_WORD.finditer(text, start, end))
+        for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
+            word, previous_word = words[first][0], words[first - 1][0].casefold() if first else ""
+            # After an article, a title may precede a name of two words: der Bürgermeister Anton
+            # Rieß.
+            if last - first > 1:
+                titled = previous_word in GERMAN_ARTICLES and last - first > MIN_PHRASE_NOUNS
+                yield _mention(text, words[first + titled : last], NAME_TYPE)
+            elif word in GERMAN_MONTHS:
+                continue
+            elif first == 0 and word not in inside:
+                if len(word) >= MIN_COMPOUND_LETTERS:
+                    yield _mention(text, words[:1], PHRASE_TYPE)
+            elif (
+                first == 0
+                or previous_word in NAMING_PREPOSITIONS
+                or (previous_word in ("und", "oder") and words[first - 2][0] in inside)
+            ):
+                yield _mention(text, words[first:last], NAME_TYPE)
+            elif len(word) >= MIN_COMPOUND_LETTERS:
+                yield _mention(text, words[first:last], PHRASE_TYPE)
+
+
+def _divided(
+    words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Split runs after an article at their particles.
+
+    Thus "ein Roman von Jonas Wieland" is split, and "Frankfurt am Main" is not.
+    """
+    for first, last in runs:
+        if first and words[first - 1][0].casefold() in GERMAN_ARTICLES:
+            cuts = [at for at in range(first, last) if words[at][0] in GERMAN_PARTICLES]
+            yield from zip([first, *(cut + 1 for cut in cuts)], [*cuts, last])
+        else:
+            yield first, last
+
+
+def _runs(
+    text: str,
+    words: Sequence[re.Match[str]],
+    language: Language,
+    particles: frozenset[str] = NAME_PARTICLES,
+) -> Iterator[tuple[int, int]]:
+    """Yield runs of capitalised words as (first, last).
+
+    They may include particles between the words, but no function words.
+    """
+    named = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
+    joined = [at > 0 and not _between(text, words, at).strip() for at in range(len(words))]
+    first = 0
+    while first < len(words):
+        last = first + 1
+        while named[first] and last < len(words):
+            ahead = last
+            while (
+                ahead < min(last + MAX_PARTICLES_IN_ROW, len(words))
+                and words[ahead][0] in particles
+                and joined[ahead]
+            ):
+                ahead += 1
+            if ahead == len(words) or not (named[ahead] and joined[ahead]):
+                break
+            last = ahead + 1
+        if named[first]:
+            yield first, last
+        first = last
+
+
+def _capital(word: str) -> bool:
+    return word[0].isupper()
+
+
+def _mention(text: str, words: Sequence[re.Match[str]], kind: str) -> RuleMention:
+    return RuleMention(
+        words[0].start(), " ".join(text[words[0].start() : words[-1].end()].split()), kind
+    )
+
+
+def chinese_mentions(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield names and groups of adjacent nouns, as tagged by rjieba.
+
+    Without rjieba, strings that recur.
+    """
+    try:
+        import rjieba
+    except ImportError:
+        yield from by_recurring_letters(text, language, spans)
+        return
+    position, run = 0, list[tuple[int, str, str]]()
+    for word, tag in [*rjieba.tag(text.encode("utf-8", "replace").decode()), ("", "x")]:
+        if tag in NOUN_TAGS and word not in language.common:
+            run.append((position, word, tag))
+        elif run:
+            yield from _compound(run)
+            run = []
+        position += len(word)
+
+
+def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[RuleMention]:
+    """Yield the entities of adjacent nouns.
+
+    They form one name, or together a phrase with the type of its last name.
+    """
+    kinds = [TYPE_OF_TAG[tag] for _, _, tag in run if tag in TYPE_OF_TAG]
+    people = [one for one in run if TYPE_OF_TAG.get(one[2]) == "person" and len(one[1]) > 1]
+    if people and len(run) > 1:  # a title or another name next to a person is not part of the name
+        for at, word, tag in run:
+            if tag in TYPE_OF_TAG:
+                yield RuleMention(at, word, TYPE_OF_TAG[tag])
+    elif kinds or len(run) >= MIN_PHRASE_NOUNS:
+        yield RuleMention(
+            run[0][0], "".join(word for _, word, _ in run), kinds[-1] if kinds else PHRASE_TYPE
+        )
+
+
+def by_recurring_letters(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield strings of 2 to 8 letters that recur in a text, cut at function words.
+
+    Where several recur together, only the longest counts.
+    """
+    cuts = re.compile(
+        "|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^"
+    )
+    runs = [
+        (run.start() + at, part)
+        for run in HAN_RUN.finditer(text)
+        for at, part in _parts(run[0], cuts)
+    ]
+    counts = Counter(
+        part[i : i + n] for _, part in runs for n in RUN_LETTERS for i in range(len(part) - n + 1)
+    )
+    recurring = {one for one, times in counts.items() if times >= MIN_RECURRENCES}
+    longest = recurring - {
+        part for one in recurring for part in (one[1:], one[:-1]) if counts[part] == counts[one]
+    }
+    for start, part in runs:
+        position = 0
+        while position < len(part):
+            name = next(
+                (
+                    part[position : position + n]
+                    for n in reversed(RUN_LETTERS)
+                    if part[position : position + n] in longest and position + n <= len(part)
+                ),
+                "",
+            )
+            if name:
+                yield RuleMention(start + position, name, NAME_TYPE)
+            position += len(name) or 1
+
+
+def _parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    start = 0
+    for cut in [*cuts.finditer(run), None]:
+        end = len(run) if cut is None else cut.start()
+        if end - start >= RUN_LETTERS[0]:
+            yield start, run[start:end]
+        start = len(run) if cut is None else cut.end()
+
+
+def japanese_mentions(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield runs of Chinese characters and katakana.
+
+    Content words are written in these; hiragana joins them.
+    """
+    for run in JAPANESE_RUN.finditer(text):
+        if run[0] not in language.asks:
+            yield RuleMention(
+                run.start(),
+                run[0].strip("・"),
+                NAME_TYPE if len(run[0]) > MIN_PHRASE_NOUNS else PHRASE_TYPE,
+            )
+
+
+def arabic_mentions(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield words with the article together with their noun, then runs that recur.
+
+    A verb at the beginning of a clause is left out.
+    """
+    covered = set[int]()
+    for start, end in spans:
+        words = list(RULE_WORD.finditer(text, start, end))
+        for first, last in _definite(words, text, language):
+            covered.update(
+                range(first and words[first].start() or words[0].start(), words[last - 1].end())
+            )
+            name = " ".join(text[words[first].start() : words[last - 1].end()].split())
+            yield RuleMention(words[first].start(), ARABIC_PREFIX.sub("", name), NAME_TYPE)
+    yield from (one for one in by_recurrence(text, language, spans) if one.start not in covered)
+
+
+def _definite(
+    words: Sequence[re.Match[str]], text: str, language: Language
+) -> Iterator[tuple[int, int]]:
+    """Yield runs of words with the article, as (first, last).
+
+    A run includes the noun before it if that is in the same clause and not a verb.
+    """
+    first = 0
+    while first < len(words):
+        last = first
+        while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
+            # A word with “and” before it begins another entity.
+            if last > first and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
+                break
+            last += 1
+        if last == first:
+            first += 1
+            continue
+        head = first - 1
+        owned = (
+            head >= 0
+            and words[first][0][0] == "ا"
+            and not _between(text, words, first).strip()
+            and words[head][0] not in language.common
+        )
+        verb = owned and (
+            head == 0
+            or words[head - 1][0] in language.common
+            or _between(text, words, head).strip()
+        )
+        plain = ARABIC_PREFIX.sub("", OPTIONAL_MARKS.sub("", words[head][0]))
+        verb = verb or plain != OPTIONAL_MARKS.sub("", words[head][0])
+        if owned and len(plain) > 2 and not (verb and ARABIC_VERB.match(plain)):
+            yield head, last
+        elif last - first > 1:
+            yield first, last
+        first = last
+
+
+def _between(text: str, words: Sequence[re.Match[str]], at: int) -> str:
+    """Return the text between a word and the one before it."""
+    return text[words[at - 1].end() : words[at].start()]
+
+
+def by_recurrence(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[RuleMention]:
+    """Yield runs of up to three words without function words that recur in a text.
+
+    Where several recur together, only the longest counts.
+    """
+    runs = [
+        run
+        for start, end in spans
+        for run in _content_runs(text, list(RULE_WORD.finditer(text, start, end)), language)
+    ]
+    grams = Counter(gram for run in runs for gram in _grams([word for _, word in run]))
+    recurring = {gram for gram, times in grams.items() if times >= MIN_RECURRENCES}
+    longest = recurring - {
+        part
+        for gram in recurring
+        for part in (gram[1:], gram[:-1])
+        if part and grams[part] == grams[gram]
+    }
+    for run in runs:
+        position = 0
+        while position < len(run):
+            size = next(
+                (
+                    n
+                    for n in (3, 2, 1)
+                    if tuple(word for _, word in run[position : position + n]) in longest
+                    and position + n <= len(run)
+                ),
+                0,
+            )
+            if size:
+                yield RuleMention(
+                    run[position][0],
+                    " ".join(word for _, word in run[position : position + size]),
+                    NAME_TYPE if size > 1 else PHRASE_TYPE,
+                )
+            position += size or 1
+
+
+def _content_runs(
+    text: str, words: Sequence[re.Match[str]], language: Language
+) -> Iterator[list[tuple[int, str]]]:
+    run: list[tuple[int, str]] = []
+    for at, word in enumerate(words):
+        plain = KOREAN_ENDINGS.sub("", word[0]) if language.code == "ko" else word[0]
+        broken = at and text[words[at - 1].end() : word.start()].strip()
+        content = (
+            len(plain) > 2 - (language.code == "ko")
+            and plain.casefold() not in language.common
+            and not plain.isdecimal()
+        )
+        if run and (broken or not content):
+            yield run
+            run = []
+        if content:
+            run.append((word.start(), plain))
+            if plain != word[0]:  # a particle ends a phrase
+                yield run
+                run = []
+    if run:
+        yield run
+
+
+def _grams(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+
+
+MentionRule = Callable[[str, Language, Sequence[tuple[int, int]]], Iterator[RuleMention]]
+RULE_OF_LANGUAGE: dict[str, MentionRule] = {
+    "de": german_mentions,
+    "zh": chinese_mentions,
+    "ja": japanese_mentions,
+    "ar": arabic_mentions,
+}

@@ -1,0 +1,127 @@
+"""Parsing of many batches of texts by several processes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+
+from core.builds.facts import Facts
+from core.errors import HopscopeError
+from core.models.threads import thread_count
+from core.runtime.cluster import LostResult, Workers
+from core.runtime.subprocess_worker import in_subprocess
+from core.watch import NO_WATCH, Watch
+
+MIN_PARALLEL_BATCHES = 16  # fewest batches for which starting another process pays
+# A function of a module that returns the facts of each text of a batch.
+FactReader = Callable[[Sequence[str]], list[Facts]]
+BatchFacts = tuple[int, list[Facts]]  # the number of a batch, and the facts of its texts
+
+
+def read_batches(
+    read: FactReader,
+    batches: Sequence[Sequence[str]],
+    watch: Watch = NO_WATCH,
+    workers: Workers | None = None,
+) -> Iterator[BatchFacts]:
+    """Yield each batch with its facts, as they are ready.
+
+    A batch is read as a whole by one process, so its facts do not depend on the number of
+    processes. Batches left by a process that died are read in this one. If `watch` or `read`
+    raises, the other processes end.
+
+    Parameters
+    ----------
+    read : a function of a module that returns the facts of each text of a batch.
+    workers : processes that read all batches, if given. Otherwise further processes start here for
+        many batches.
+    """
+    if workers is not None:
+        for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):
+            yield number, read(batch) if isinstance(facts, LostResult) else facts
+        return
+    count = thread_count() if len(batches) >= MIN_PARALLEL_BATCHES else 1
+    helpers = [
+        ParserProcess(read, {number: batches[number] for number in range(at, len(batches), count)})
+        for at in range(1, count)
+    ]
+    try:
+        for number in range(0, len(batches), count):
+            watch.check()
+            yield number, read(batches[number])
+            for helper in helpers:
+                yield from helper.found()
+        for helper in helpers:
+            while not helper.ended:
+                watch.check()
+                yield from helper.found(wait=0.2)
+            for number, batch in helper.left.items():
+                watch.check()
+                yield number, read(batch)
+    finally:
+        for helper in helpers:
+            helper.stop()
+
+
+class ParserProcess:
+    """Another process that reads batches.
+
+    `left` holds the batches whose facts have not arrived. `ended` is true once no more will.
+    """
+
+    def __init__(self, read: FactReader, batches: dict[int, Sequence[str]]):
+        self.left, self.ended = dict(batches), False
+        self._messages: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(read, batches), daemon=True)
+        self._thread.start()
+
+    def found(self, wait: float = 0.0) -> Iterator[BatchFacts]:
+        """Yield the batches that arrived since, waiting `wait` seconds for the first."""
+        if wait and self._messages.empty():
+            self._thread.join(wait)
+        while not self._messages.empty():
+            message = self._messages.get()
+            if message is None:
+                self.ended = True
+                return
+            number, _, facts = message[0].partition("\n")
+            del self.left[int(number)]
+            yield int(number), [Facts.from_json(one) for one in facts.split("\n")]
+
+    def stop(self) -> None:
+        """End the process."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self, read: FactReader, batches: dict[int, Sequence[str]]) -> None:
+        try:
+            in_subprocess(
+                _read,
+                read,
+                batches,
+                watch=Watch(self._check, lambda text, share: self._messages.put((text, share))),
+            )
+        except HopscopeError:
+            # Its remaining batches are read in the main process, where the reason becomes visible.
+            pass
+        finally:
+            self._messages.put(None)
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
+            raise HopscopeError("Nobody waits for it any more.")
+
+
+def _read(
+    read: FactReader,
+    batches: dict[int, Sequence[str]],
+    watch: Watch = NO_WATCH,
+) -> None:
+    """Send the number of each batch and a line of JSON for each of its texts.
+
+    Runs in the other process.
+    """
+    for number, batch in batches.items():
+        watch.report("\n".join([str(number), *(facts.to_json() for facts in read(batch))]))

@@ -1,0 +1,79 @@
+"""Choice of the reader for names and phrases in languages other than English.
+
+It is spaCy's model for the language where one is installed, else rules.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import core.builds.extract.language_rules as by_rule
+from core.builds.facts import Facts
+from core.languages import Language, languages
+
+# Version prefix of spaCy's own models. A package with version 999 is by somebody else and never
+# loaded.
+SPACY_VERSION_PREFIX = "3."
+PIPE_BATCH_CHUNKS = 64
+
+
+def reader_signature(code: str) -> str:
+    """Return the name and version of the reader, on which the facts depend besides the text."""
+    known = languages()[code]
+    package = model_of(code)
+    return f"{package} {version(package)}" if package else by_rule.signature(known)
+
+
+def read_in_language(
+    code: str, facts_of: Callable[[Any], Facts], texts: Sequence[str]
+) -> list[Facts]:
+    """Return the facts of texts in a language.
+
+    `facts_of` converts a document that a parser of spaCy has parsed.
+    """
+    package = model_of(code)
+    if not package:
+        return by_rule.read_by_rule(languages()[code], texts)
+    return [facts_of(doc) for doc in _parser(package).pipe(texts, batch_size=PIPE_BATCH_CHUNKS)]
+
+
+def reader_words(code: str) -> str:
+    """Return the end of a sentence on how names are found in a language.
+
+    An example is "by rules, as no parser for German is installed".
+    """
+    package = model_of(code)
+    if package:
+        return f"by spaCy's {package}"
+    if code == "zh" and by_rule.dictionary():
+        return "by the dictionary of rjieba"
+    return f"by rules, as no parser for {languages()[code].name} is installed"
+
+
+@cache
+def model_of(code: str) -> str:
+    """Return the package of the best installed spaCy model for a language, or an empty text."""
+    known: Language = languages()[code]
+    for package in known.models:
+        try:
+            if version(package).startswith(SPACY_VERSION_PREFIX):
+                _parser(package)
+                return package
+        # Also a package that needs another one which is not installed.
+        except (PackageNotFoundError, ImportError, OSError, ValueError):
+            continue
+    return ""
+
+
+@cache
+def _parser(package: str) -> Any:
+    """Load a spaCy model once. Raises ImportError, OSError and ValueError."""
+    parser = importlib.import_module(package).load(exclude=["lemmatizer"])
+    # Where spaCy has no phrase rules for the language, only names are found.
+    if parser.vocab.get_noun_chunks is None:
+        parser.vocab.get_noun_chunks = lambda doc: iter(())
+    return parser

@@ -1,0 +1,153 @@
+"""Extraction by language models over worker processes, each with its own models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from core.builds.base import BuildContext
+from core.builds.fact_collections import Collector
+from core.builds.fact_store import FactStore
+from core.builds.facts import Facts
+from core.builds.report import BuildReport
+from core.io.home import home_folder
+from core.models.chat.saved_replies import SavedReplies
+from core.models.registry import Registry
+from core.runtime.cluster import LostResult
+
+if TYPE_CHECKING:
+    from core.builds.extract.extractor import Extractor
+
+C = TypeVar("C", bound=Collector)
+WORKER_BATCH_CHUNKS = 8  # chunks that a worker reads before it returns their facts
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """Settings of a build that a worker receives.
+
+    They are the shipped files of replies and facts, the number of parallel requests to a model, and
+    the language of the texts.
+    """
+
+    replies: tuple[str, ...]
+    facts: tuple[str, ...]
+    lanes: int
+    language: str
+
+
+@dataclass(frozen=True)
+class WorkerFacts:
+    """Facts that a worker found in a batch of chunks, with its report."""
+
+    facts: list[Facts]
+    report: BuildReport
+
+
+def extract_over_workers(
+    operator: Extractor, texts: Sequence[str], ctx: BuildContext
+) -> Iterator[tuple[int, Facts]]:
+    """Extract facts like the operator itself, by the workers of the build.
+
+    Batches of a worker that died are read in this process. The facts are the same as by one
+    process, because each chunk is asked about separately.
+    """
+    assert ctx.workers is not None  # without workers, the operator extracts here
+    batches = [
+        list(texts[first : first + WORKER_BATCH_CHUNKS])
+        for first in range(0, len(texts), WORKER_BATCH_CHUNKS)
+    ]
+    work = partial(_read, operator, _given(ctx))
+    for batch_number, (batch, result) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
+        if isinstance(result, LostResult):
+            facts = [
+                one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])
+            ]
+        else:
+            facts = result.facts
+            ctx.report.include(result.report)
+        yield from enumerate(facts, batch_number * WORKER_BATCH_CHUNKS)
+
+
+def collect_over_workers(
+    operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
+) -> Iterator[C]:
+    """Yield a collection of the facts of each run of chunks, made by the workers.
+
+    Runs of a worker that died are collected in this process.
+
+    Parameters
+    ----------
+    fresh : makes an empty collection.
+    runs : the texts of each run, whose facts are saved.
+    """
+    assert ctx.workers is not None  # without workers, the caller collects here
+    for texts, result in ctx.workers.each(
+        partial(_collected, operator, fresh, _given(ctx)), runs, ctx.watch
+    ):
+        yield (
+            collect_facts(operator, fresh, ctx, texts) if isinstance(result, LostResult) else result
+        )
+
+
+def _collected(
+    operator: Extractor, fresh: Callable[[], C], given: WorkerSettings, texts: list[str]
+) -> C:
+    """Collect a run in a worker process."""
+    return collect_facts(operator, fresh, _context(given), texts)
+
+
+def collect_facts(
+    operator: Extractor,
+    fresh: Callable[[], C],
+    ctx: BuildContext,
+    texts: list[str],
+    report: BuildReport | None = None,
+) -> C:
+    """Collect the facts of chunks with these texts; the first one is row 0.
+
+    `fresh` makes an empty collection. `report` receives the number of facts extracted now.
+    """
+    collection = fresh()
+    for row, facts in enumerate(operator.found(texts, ctx, report)):
+        collection.add(row, facts)
+    return collection
+
+
+def _read(operator: Extractor, given: WorkerSettings, texts: Sequence[str]) -> WorkerFacts:
+    """Extract facts in a worker process."""
+    ctx = replace(_context(given), report=BuildReport())
+    return WorkerFacts(
+        [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])],
+        ctx.report,
+    )
+
+
+def _context(given: WorkerSettings) -> BuildContext:
+    """Return the context of a worker process, with models that stay loaded."""
+    return _made(given, home_folder())
+
+
+@cache
+def _made(given: WorkerSettings, home: Path) -> BuildContext:
+    """Return the context for a home folder.
+
+    The same worker may later work for another one.
+    """
+    replies, facts = ([Path(file) for file in files] for files in (given.replies, given.facts))
+    saved, found = SavedReplies(shipped=replies), FactStore(shipped=facts)
+    return BuildContext(
+        Registry(), lanes=given.lanes, replies=saved, facts=found, language=given.language
+    )
+
+
+def _given(ctx: BuildContext) -> WorkerSettings:
+    return WorkerSettings(
+        tuple(map(str, ctx.replies.shipped)),
+        tuple(map(str, ctx.facts.shipped)),
+        ctx.lanes,
+        ctx.language,
+    )

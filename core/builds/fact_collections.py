@@ -1,0 +1,255 @@
+"""Compact collections of merged facts, and their storage by runs of chunks.
+
+Texts are numbered and numbers are kept in columns, which takes little memory. The result of each
+run of chunks is saved in SQLite. After a change of the corpus, only the changed runs are read
+again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+import zlib
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Protocol, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+
+from core.builds.facts import Facts
+from core.errors import StoreError
+from core.io.home import home_folder
+from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
+
+# Increased when something else is collected from the same facts, which makes saved runs useless.
+COLLECTION_EDITION = 1
+MAX_RUN_CHUNKS, CHUNKS_PER_RUN_END = (
+    2_000,
+    1_000,
+)  # most chunks of a run, and one chunk in how many ends a run
+# largest size of the saved runs; beyond it the least recently used are removed
+MAX_SAVED_RUNS_BYTES = 1 << 30
+RUNS_NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
+RUNS_SCHEMA = Schema(
+    "what facts were gathered to",
+    (
+        "create table runs (key blob primary key, gathered blob not null, used real not null) "
+        "without rowid",
+    ),
+    again=True,
+)
+
+
+class Collector(Protocol):
+    """A collection that facts are added to in the order of their chunks."""
+
+    def add(self, row: int, facts: Facts) -> None:
+        """Add the facts of the chunk in a row."""
+
+
+C = TypeVar("C", bound=Collector)
+
+
+class TextIds(dict[str, int]):
+    """Distinct texts, numbered in the order of their first occurrence.
+
+    >>> from core.builds.fact_collections import TextIds
+    >>> one, other = TextIds(), TextIds()
+    >>> one.of("a"), one.of("b"), one.of("a"), other.of("c"), other.of("b")
+    (0, 1, 0, 0, 1)
+    >>> one.include(other).tolist(), list(one)  # what 0, 1 and -1 of the other are here
+    ([2, 1, -1], ['a', 'b', 'c'])
+    """
+
+    def of(self, text: str) -> int:
+        """Return the number of a text, adding it if it is new."""
+        return self.setdefault(text, len(self))
+
+    def include(self, other: TextIds) -> np.ndarray:
+        """Add the texts of another collection, and return the number of each here, int32.
+
+        The last value is -1, so that a number of -1 (no text) stays -1.
+        """
+        return np.array([*map(self.of, other), -1], np.int32)
+
+    def alphabet(self) -> np.ndarray:
+        """Return the rank of each text in sorted order, int64."""
+        words, places = list(self), np.empty(len(self), np.int64)
+        places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+        return places
+
+
+class NumberColumns:
+    """Columns of numbers that grow row by row.
+
+    `types` has a letter for each column: `i` for int32, `d` for float64.
+    """
+
+    def __init__(self, types: str):
+        self._columns = [array(type) for type in types]
+
+    def add(self, *row: float) -> None:
+        """Add a row."""
+        for column, value in zip(self._columns, row):
+            column.append(value)  # type: ignore[arg-type]  # ints for type `i`
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def extend(self, arrays: Sequence[np.ndarray]) -> None:
+        """Add rows, given as one array per column.
+
+        Raises ValueError where an array has another type than its column.
+        """
+        for column, values in zip(self._columns, arrays, strict=True):
+            if values.dtype != np.dtype(column.typecode):
+                raise ValueError(f"{values.dtype} is not {column.typecode}")
+            column.frombytes(values.tobytes())
+
+    def include(self, other: NumberColumns, *numbers: np.ndarray | None) -> None:
+        """Add the rows of other columns.
+
+        Where `numbers` are given for a column, each value is replaced by `numbers[value]`.
+        """
+        for column, values, new in zip(self._columns, other.arrays(), numbers):
+            column.frombytes(
+                (values if new is None else new[values].astype(values.dtype, copy=False)).tobytes()
+            )
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Return the columns, int32 or float64, without copying.
+
+        No row can be added while these arrays exist.
+        """
+        return tuple(np.frombuffer(column, column.typecode) for column in self._columns)
+
+
+def chunk_runs(keys: Sequence[bytes]) -> Iterator[range]:
+    """Divide chunks into runs whose ends depend on the chunks' own keys.
+
+    A change thus leaves the runs before and after it as they are.
+
+    >>> from core.builds.fact_collections import chunk_runs
+    >>> keys = [bytes([0, 0, 0, number]) for number in (1, 0, 2, 3)]  # 1,000 divides 0: a run ends
+    >>> list(chunk_runs(keys))
+    [range(0, 2), range(2, 4)]
+    """
+    first = 0
+    for row, key in enumerate(keys, 1):
+        if (
+            row - first == MAX_RUN_CHUNKS
+            or row == len(keys)
+            or int.from_bytes(key[:4], "big") % CHUNKS_PER_RUN_END == 0
+        ):
+            yield range(first, row)
+            first = row
+
+
+class SavedRuns:
+    """Collections of runs of chunks, saved in one SQLite file.
+
+    It is the person's own file by default. Its content can always be computed again. A damaged file
+    is therefore replaced by an empty one, and a file that cannot be used is not read or written. In
+    both cases `note` receives a sentence.
+    """
+
+    def __init__(self, note: Callable[[str], None], file: Path | None = None):
+        self._note, self._rows = (
+            note,
+            RowFile(file or home_folder() / "gathered.sqlite", RUNS_SCHEMA),
+        )
+
+    def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some keys whose run is saved, and mark these as used."""
+        with self._noting(), self._rows.reading() as base:
+            saved_keys = {key for (key,) in select_by_keys(base, "runs", ("key",), keys)}
+            if base.saves:
+                base.executemany(
+                    "update runs set used = ? where key = ?",
+                    ((time.time(), key) for key in saved_keys),
+                )
+            return saved_keys
+        return set()
+
+    def found(self, key: bytes, empty: C) -> C | None:
+        """Load the collection of a run into an empty one; None where it cannot be read."""
+        with (
+            self._noting(),
+            suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
+        ):
+            ((packed,),) = self._rows.query("select gathered from runs where key = ?", (key,))
+            return _filled(empty, packed)
+        return None
+
+    def keep(self, key: bytes, gathered: Collector) -> None:
+        """Save the collection of a run."""
+        with self._noting():
+            self._rows.save("runs", [(key, _packed(gathered), time.time())])
+
+    def tidy(self) -> None:
+        """Remove the least recently used runs beyond `MAX_SAVED_RUNS_BYTES`."""
+        older = (
+            "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
+        )
+        with self._noting(), self._rows.reading() as base:
+            if base.saves:
+                base.execute(
+                    f"delete from runs where key in (select key from ({older}) where bytes > ?)",
+                    (MAX_SAVED_RUNS_BYTES,),
+                )
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Turn errors of the file into notes."""
+        try:
+            yield
+        except DamagedFile:
+            try:
+                self._rows.remove_damaged()
+                self._note(
+                    f"{self._rows.file}, where merged facts are saved, was damaged and is begun "
+                    "anew: its rows were merged again."
+                )
+            except StoreError as error:
+                self._note(RUNS_NOT_SAVED.format(error))
+        except StoreError as error:
+            self._note(RUNS_NOT_SAVED.format(error))
+
+
+def run_key(what: str, keys: Sequence[bytes]) -> bytes:
+    """Return the key of a run of chunks, from their keys, `what` is collected, and the edition."""
+    return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {what}\n".encode(), *keys))).digest()
+
+
+def _packed(gathered: Collector) -> bytes:
+    """Pack the texts and numbers of a collection, compressed."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, value in vars(gathered).items():
+        if isinstance(value, TextIds):
+            arrays[name] = np.frombuffer(json.dumps(list(value)).encode(), np.uint8)
+        elif isinstance(value, NumberColumns):
+            arrays |= {f"{name} {place}": column for place, column in enumerate(value.arrays())}
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    return zlib.compress(stream.getvalue(), 1)
+
+
+def _filled(empty: C, packed: bytes) -> C:
+    """Fill an empty collection with packed texts and numbers.
+
+    Raises ValueError, KeyError and other errors where the data is damaged.
+    """
+    with np.load(io.BytesIO(zlib.decompress(packed)), allow_pickle=False) as arrays:
+        for name, value in vars(empty).items():
+            if isinstance(value, TextIds):
+                value.update(
+                    (text, number) for number, text in enumerate(json.loads(arrays[name].tobytes()))
+                )
+            elif isinstance(value, NumberColumns):
+                value.extend([arrays[f"{name} {place}"] for place in range(len(value))])
+    return empty

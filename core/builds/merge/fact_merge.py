@@ -1,0 +1,426 @@
+"""Operator of stage “merge” that makes one graph of the facts of all chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.fact_collections import NumberColumns, TextIds
+from core.builds.facts import ChunkRelation, Facts
+from core.builds.group.summaries import description_by_model
+from core.builds.merge.columns import (
+    collect_all,
+    distinct_rows,
+    distinct_values,
+    group_rows,
+    most_frequent,
+)
+from core.builds.model_requests import map_in_parallel
+from core.builds.name_folding import NAME_READINGS, fold_name
+from core.errors import shorten
+from core.graph.building.text_graph import graph_of_parts
+from core.graph.columns import IdLists, Table, join_texts, texts_of
+from core.graph.order import in_name_order
+from core.graph.store import Graph
+from core.models.chat.token_estimates import estimate_text_tokens
+from core.parameters import param
+
+CUT_DESCRIPTION_NOTE = "descriptions were longer than {} tokens and cut behind the last that fits"
+UNNAMED_RELATION = "related to"  # name of relations without a name
+DESCRIPTION_BATCH_ROWS = 50_000  # nodes or edges whose descriptions are joined in one batch
+TripleArrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
+# Returns one description for each (name, descriptions).
+DescriptionShortener = Callable[[Sequence[tuple[str, list[str]]]], list[str]]
+
+
+@dataclass(frozen=True, repr=False)
+class Merge(BuildOperator):
+    """A graph of all facts, with nodes merged by name.
+
+    There is one edge for each two entities, in whichever direction their relations are given, or
+    one for each relation name where edges go by name. Weights are summed, descriptions joined, and
+    chunks recorded.
+
+    A node has its most frequent spelling and type. Descriptions longer than `longest` tokens are
+    cut after the last that fits, or summarised with `summarise`. The same facts in the same order
+    give the same graph.
+    """
+
+    stage = "merge"
+    title = "merged by name"
+    reads, writes = ("chunks", "facts"), ("graph",)
+
+    by: str = param(
+        "pair",
+        "Edges",
+        "One edge for two entities, or one for each relation by name.",
+        choices=("pair", "name"),
+    )
+    reading: str = param(
+        "unicode",
+        "Names",
+        "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
+        choices=NAME_READINGS,
+    )
+    descriptions: bool = param(
+        True, "Descriptions", "Whether entities and relations have descriptions."
+    )
+    keywords: bool = param(True, "Keywords", "Whether relations have keywords.")
+    longest: int = param(
+        500,
+        "Longest description",
+        "How many tokens the description of a node or an edge may have.",
+        low=1,
+        high=100_000,
+    )
+    summarise: bool = param(
+        False,
+        "Summarise",
+        "Whether a language model summarises longer descriptions; else they are cut.",
+    )
+    model: str = param("answer", "Model", "The language model that summarises.", chat=True)
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model,) if self.summarise else ()
+
+    def later(self) -> str:
+        if self.summarise:
+            return "Descriptions that are too long are summed up on top, a call for each"
+        return ""
+
+    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
+        assert made.chunks is not None and made.facts is not None  # a line without these is refused
+        fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        merged = collect_all(made.facts, fresh, "Merging", ctx)
+        shorten = description_shortener(self.longest, self.model if self.summarise else "", ctx)
+        return made.replace(
+            graph=merged.graph(made.corpus.name, made.chunks, self.longest, shorten)
+        )
+
+
+class Merged:
+    """Mentions of nodes and edges, collected from facts in the order of the chunks.
+
+    They are columns of numbers, so that millions fit into memory. Nodes are identified by folded
+    name. Edges are identified by their two ends and, if edges go by name, their label.
+    """
+
+    def __init__(
+        self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True
+    ):
+        self.by_name, self.reading, self.descriptions, self.keywords = (
+            by_name,
+            reading,
+            descriptions,
+            keywords,
+        )
+        self._empty()
+
+    def _empty(self) -> None:
+        # folded names; spellings, types and labels; descriptions
+        self.keys, self.names, self.said = (TextIds(), TextIds(), TextIds())
+        self._folded: list[str] = []
+        # node, its spelling or type, count
+        self.spelled, self.typed, self.described = (
+            NumberColumns("iii"),
+            NumberColumns("iii"),
+            NumberColumns("ii"),
+        )
+        self.where = NumberColumns("ii")  # node, chunk
+        # both ends by name, label, spelling, weight, chunk, description, keywords
+        self.edges = NumberColumns("iiiidiii")
+
+    def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
+        """Add the collection of the chunks that follow.
+
+        `rows` are the rows of these chunks here, if they were numbered from 0.
+        """
+        keys, names, said = (
+            self.keys.include(later.keys),
+            self.names.include(later.names),
+            self.said.include(later.said),
+        )
+        self._folded += list(self.keys)[len(self._folded) :]
+        self.spelled.include(later.spelled, keys, names, None)
+        self.typed.include(later.typed, keys, names, None)
+        self.described.include(later.described, keys, said)
+        self.where.include(later.where, keys, rows)
+        self.edges.include(later.edges, keys, keys, names, names, None, rows, said, said)
+
+    def add(self, row: int, facts: Facts) -> None:
+        """Add the facts of the chunk in a row.
+
+        Ends of relations become entities too. A relation of an entity with itself is ignored.
+        """
+        node_of_name, mentioned = dict[str, int](), set[int]()
+        for entity in facts.entities:
+            node = self._node(entity.name, node_of_name)
+            if node >= 0:
+                self._mention(node, entity.name, entity.times, row, mentioned)
+                if entity.type:
+                    self.typed.add(node, self.names.of(entity.type), entity.times)
+                if self.descriptions and entity.description:
+                    self.described.add(node, self.said.of(entity.description))
+        for relation in facts.relations:
+            head, tail = (
+                self._node(relation.head, node_of_name),
+                self._node(relation.tail, node_of_name),
+            )
+            if head < 0 or tail < 0 or head == tail:
+                continue
+            for end, name in ((head, relation.head), (tail, relation.tail)):
+                if end not in mentioned:
+                    self._mention(end, name, 1, row, mentioned)
+            self._edge(head, tail, row, relation)
+
+    def graph(self, name: str, chunks: Table, longest: int, shorten: DescriptionShortener) -> Graph:
+        """Return the graph, and clear the collection to free its memory.
+
+        Parameters
+        ----------
+        name : the name of the graph.
+        longest : the most tokens of a description.
+        shorten : makes one description from several that together exceed `longest` tokens. It is
+            called with a list of (name of node or edge, descriptions).
+        """
+        parts = self._put_together(longest, shorten)
+        self._empty()
+        return graph_of_parts(name, *parts, chunks)
+
+    def _put_together(
+        self, longest: int, shorten: DescriptionShortener
+    ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
+        """Return the names of nodes and of relations, the triples, and the tables of both."""
+        words, alphabet = list(self.names), self.names.alphabet()
+        # A name that was read need not belong to a node.
+        named_keys, spelling = most_frequent(self.spelled.arrays(), alphabet)
+        names, places = in_name_order([words[one] for one in spelling.tolist()])
+        n, node_of_key = len(names), np.full(len(self.keys), -1, np.int64)
+        node_of_key[named_keys] = places
+        edge, triples, relation_names = self._triples(words, alphabet, node_of_key)
+        kind = np.full(n, -1, np.int64)
+        typed, types = most_frequent(self.typed.arrays(), alphabet)
+        kind[node_of_key[typed]] = types
+        texts = Descriptions(list(self.said), longest, shorten)
+        node, node_text = self.described.arrays()
+        *_, weight, row, description, keywords = self.edges.arrays()
+        is_described, has_keywords, n_edges = description >= 0, keywords >= 0, len(triples[0])
+        pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
+        mention_key, chunk = self.where.arrays()
+        nodes = Table.of(
+            type=[words[one] if one >= 0 else "" for one in kind.tolist()],
+            description=texts.of(
+                distinct_values(node_of_key[node], node_text, n), names.__getitem__
+            ),
+            chunks=distinct_rows(node_of_key[mention_key], chunk, n),
+        )
+        edges = Table.of(
+            description=texts.of(
+                distinct_values(edge[is_described], description[is_described], n_edges), pair
+            ),
+            keywords=_keywords(
+                distinct_values(edge[has_keywords], keywords[has_keywords], n_edges), texts.plain
+            ),
+            weight=np.bincount(edge, weight, n_edges).astype(np.float32),
+            chunks=distinct_rows(edge, row, n_edges),
+        )
+        return names, relation_names, triples, (nodes, edges)
+
+    def _triples(
+        self, words: list[str], alphabet: np.ndarray, place: np.ndarray
+    ) -> tuple[np.ndarray, TripleArrays, list[str]]:
+        """Return the number of the triple of each edge mention, the triples, and relation names.
+
+        The triples are in ascending order.
+        """
+        a, b, label, spelling, weight, *_ = self.edges.arrays()
+        edge, (first, second, _) = group_rows(a, b, label)
+        relation_names, relation, forward = _spelt(
+            most_frequent((edge, spelling, weight), alphabet)[1], words
+        )
+        triples = (
+            place[np.where(forward, first, second)],
+            relation,
+            place[np.where(forward, second, first)],
+        )
+        order = np.lexsort((triples[2], triples[1], triples[0]))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return (
+            rank[edge],
+            (triples[0][order], triples[1][order], triples[2][order]),
+            relation_names,
+        )
+
+    def _node(self, name: str, known: dict[str, int]) -> int:
+        """Return the node of a name, -1 for an empty name.
+
+        `known` holds the nodes of this chunk.
+        """
+        node = known.get(name)
+        if node is None:
+            key = fold_name(name, self.reading)
+            node = known[name] = self.keys.of(key) if key else -1
+            if node == len(self._folded):
+                self._folded.append(key)
+        return node
+
+    def _mention(self, node: int, name: str, times: int, row: int, seen: set[int]) -> None:
+        self.spelled.add(node, self.names.of(" ".join(name.split())), times)
+        if node not in seen:
+            seen.add(node)
+            self.where.add(node, row)
+
+    def _edge(self, head: int, tail: int, row: int, relation: ChunkRelation) -> None:
+        label, forward = (
+            " ".join(relation.name.split()) if self.by_name else "",
+            self._folded[head] < self._folded[tail],
+        )
+        spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
+        ends = (head, tail) if forward else (tail, head)
+        description = (
+            self.said.of(relation.description) if self.descriptions and relation.description else -1
+        )
+        keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
+        self.edges.add(
+            *ends,
+            self.names.of(label.casefold()),
+            spelling,
+            relation.weight,
+            row,
+            description,
+            keywords,
+        )
+
+
+def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the sorted names of relations, and the relation and direction of each edge.
+
+    Both are taken from the spelling of the edge.
+    """
+    different, index = np.unique(spelling, return_inverse=True)
+    spelt, relations = [words[one].rpartition("\n") for one in different.tolist()], TextIds()
+    numbers = np.array([relations.of(label or UNNAMED_RELATION) for label, _, _ in spelt], np.int64)
+    names, places = in_name_order(list(relations))
+    return names, places[numbers][index], np.array([way == ">" for _, _, way in spelt], bool)[index]
+
+
+def _blocks(rows: IdLists) -> Iterator[tuple[int, IdLists]]:
+    """Yield batches of rows, each with the number of its first row."""
+    for first in range(0, len(rows), DESCRIPTION_BATCH_ROWS):
+        indptr = rows.indptr[first : first + DESCRIPTION_BATCH_ROWS + 1]
+        yield first, IdLists(indptr - indptr[0], rows.ids[indptr[0] : indptr[-1]])
+
+
+class Descriptions:
+    """Numbered texts that are joined to descriptions in Arrow, in batches.
+
+    Descriptions of more than `longest` tokens are shortened by `shorten`.
+    """
+
+    def __init__(self, texts: list[str], longest: int, shorten: DescriptionShortener):
+        # Most texts are unchanged, and then stored only once.
+        self.plain = [
+            text if (plain := " ".join(text.split())) == text else plain for text in texts
+        ]
+        self.longest, self.shorten = longest, shorten
+        self._sizes = np.array([*map(estimate_text_tokens, self.plain)], np.int64)
+
+    def of(self, rows: IdLists, called: Callable[[int], str]) -> Any:
+        """Return the description of each item, as an Arrow column.
+
+        Parameters
+        ----------
+        rows : the numbers of the texts of each item.
+        called : the name of an item, for shortening its description.
+        """
+        return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
+
+    def _described(self, first: int, rows: IdLists, called: Callable[[int], str]) -> Any:
+        import pyarrow as pa
+
+        descriptions = join_texts(rows, self.plain, " ")
+        tokens = np.bincount(
+            np.repeat(np.arange(len(rows)), rows.counts), self._sizes[rows.ids], len(rows)
+        )
+        long = np.flatnonzero(tokens > self.longest).tolist()
+        if not long:
+            return descriptions
+        texts = descriptions.to_pylist()
+        shorter = self.shorten(
+            [
+                (called(first + one), [self.plain[text] for text in rows[one].tolist()])
+                for one in long
+            ]
+        )
+        for row, text in zip(long, shorter):
+            texts[row] = text
+        return pa.array(texts, pa.large_string())
+
+
+def _keywords(rows: IdLists, texts: list[str]) -> Any:
+    """Return the keywords of each edge without duplicates, as an Arrow column.
+
+    They are in the order of their first occurrence.
+    """
+    used, index = np.unique(rows.ids, return_inverse=True)  # the others are descriptions
+    words = TextIds()
+    of_text = IdLists.of(
+        [
+            [words.of(word) for word in map(str.strip, texts[one].split(",")) if word]
+            for one in used.tolist()
+        ]
+    )
+    spelled, rows = list(words), IdLists(rows.indptr, index)
+
+    def column(part: IdLists) -> Any:
+        edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])
+        return join_texts(distinct_values(edge, of_text.joined(part.ids), len(part)), spelled, ", ")
+
+    return texts_of(column(part) for _, part in _blocks(rows))
+
+
+def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:
+    """Return a function that shortens descriptions of more than `longest` tokens.
+
+    They are summarised by the language model `model`, several at a time. If no model is named, or
+    its summary is empty, they are cut after the last that fits.
+    """
+
+    def one(what: tuple[str, list[str]]) -> str:
+        if model and (summary := description_by_model(*what, longest, model, ctx)):
+            ctx.report.count(summarised=1)
+            return summary
+        ctx.report.count(cut=1)
+        ctx.report.note(f"{CUT_DESCRIPTION_NOTE.format(longest)}.".capitalize())
+        return fitting(what[1], longest)
+
+    def all_of(many: Sequence[tuple[str, list[str]]]) -> list[str]:
+        if not model:
+            return [one(what) for what in many]
+        texts = dict(map_in_parallel(one, many, model, ctx))
+        return [texts[number] for number in range(len(many))]
+
+    return all_of
+
+
+def fitting(texts: Iterable[str], longest: int) -> str:
+    """Return as many leading texts as fit, at least the beginning of the first.
+
+    >>> from core.builds.merge.fact_merge import fitting
+    >>> fitting(["One two.", "Three four.", "Five."], 7)
+    'One two. Three four.'
+    """
+    taken: list[str] = []
+    room = longest
+    for text in texts:
+        room -= estimate_text_tokens(text)
+        if room < 0:
+            break
+        taken.append(text)
+    return " ".join(taken) or shorten(next(iter(texts), ""), int(longest * 3.5))

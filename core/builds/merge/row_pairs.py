@@ -1,0 +1,235 @@
+"""Pairs of related rows of a table, by their vectors or by rare terms that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.builds.text_vectors import UnitRows
+from core.graph.order import top_k
+from core.models.scorers import folded_words
+from core.watch import NO_WATCH, Watch
+
+COMPARE_BLOCK_ROWS = 512  # rows compared with all others in one batch
+# Most rows that are compared with all others. Beyond it, the nearest are searched by HNSW.
+MAX_EXACT_ROWS = 30_000
+ROW_HNSW_LINKS, ROW_HNSW_BUILD_EF, ROW_HNSW_SEARCH_EF = (
+    16,
+    64,
+    64,
+)  # HNSW: M, efConstruction, and the smallest efSearch
+RECALL_SAMPLE_ROWS = 128  # rows for which the recall of the exact nearest is measured
+COSINE_DECIMALS = 6  # decimals of a cosine; further ones are numerical noise
+MIN_TERM_LETTERS = 3  # fewest letters of a term
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourIndex:
+    """Unit rows in an HNSW index over bytes.
+
+    Finding the nearest of all rows takes time that grows as n log n.
+    """
+
+    vectors: np.ndarray | UnitRows  # float32 or float16 [n, d]
+    index: Any
+
+    @classmethod
+    def of(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
+        """Build the index, reporting the progress to `watch`.
+
+        It is built by one thread, so that equal rows always give the same links.
+        """
+        import faiss
+
+        threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        try:
+            index = faiss.index_factory(
+                vectors.shape[1], f"HNSW{ROW_HNSW_LINKS}_SQ8", faiss.METRIC_INNER_PRODUCT
+            )
+            index.hnsw.efConstruction = ROW_HNSW_BUILD_EF  # type: ignore[attr-defined]
+            index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
+            for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+                watch.check()
+                watch.step(first / len(vectors))
+                index.add(
+                    np.ascontiguousarray(vectors[first : first + COMPARE_BLOCK_ROWS], np.float32)
+                )
+        finally:
+            faiss.omp_set_num_threads(threads)
+        return cls(vectors, index)
+
+    def nearest(self, rows: np.ndarray, keep: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield each row with its nearest others and their exact cosines (float32).
+
+        There are up to `keep` of them, as far as the index finds them, ordered by (-cosine, row).
+        `rows` is a range of row numbers.
+        """
+        queries = np.asarray(self.vectors[rows], np.float32)
+        self.index.hnsw.efSearch = max(ROW_HNSW_SEARCH_EF, 2 * (keep + 1))
+        for row, vector, neighbours in zip(
+            rows.tolist(), queries, self.index.search(queries, min(len(self.vectors), keep + 8))[1]
+        ):
+            others = np.sort(neighbours[(neighbours >= 0) & (neighbours != row)])
+            cosines = np.round(
+                np.asarray(self.vectors[others], np.float32) @ vector, COSINE_DECIMALS
+            )
+            yield row, *top_k(others, cosines, keep)
+
+    def recall(self, keep: int) -> float:
+        """Return the share of the exact `keep` nearest that is found, measured on some rows.
+
+        Equal cosines count as found.
+        """
+        rows, keep = (
+            np.unique(np.linspace(0, len(self.vectors) - 1, RECALL_SAMPLE_ROWS).astype(np.int64)),
+            min(keep, len(self.vectors) - 1),
+        )
+        queries = np.asarray(self.vectors[rows], np.float32)
+        blocks = (
+            np.asarray(self.vectors[first : first + MAX_EXACT_ROWS], np.float32)
+            for first in range(0, len(self.vectors), MAX_EXACT_ROWS)
+        )
+        cosines = np.round(
+            np.concatenate([queries @ part.T for part in blocks], axis=1), COSINE_DECIMALS
+        )
+        cosines[np.arange(len(rows)), rows] = -np.inf
+        bars = np.partition(cosines, -keep, axis=1)[:, -keep]
+        n_found = sum(
+            np.count_nonzero(values >= bar - 1e-5)
+            for bar, (_, _, values) in zip(bars, self.nearest(rows, keep))
+        )
+        return n_found / (keep * len(rows))
+
+
+def recall_sentence(recall: float, keep: int) -> str:
+    """Return a sentence for the report on how the nearest were searched."""
+    return (
+        f"The nearest of more than {MAX_EXACT_ROWS:,} are sought by neighbours of neighbours (HNSW), "
+        f"which finds {recall:.2f} of the {keep:,} nearest, measured on {RECALL_SAMPLE_ROWS} of them."
+    )
+
+
+def nearest_rows(
+    vectors: np.ndarray,
+    keep: int,
+    least: float,
+    watch: Watch = NO_WATCH,
+    note: Callable[[str], None] = lambda sentence: None,
+) -> dict[tuple[int, int], float]:
+    """Return the cosine of each pair (a, b), a < b, of neighbouring unit rows.
+
+    One of the two is among the `keep` nearest of the other, and their cosine is at least `least`.
+    More than `MAX_EXACT_ROWS` rows are searched approximately by `NeighbourIndex`, and `note` is called
+    with a sentence on it.
+
+    >>> from core.builds.merge.row_pairs import nearest_rows
+    >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])
+    >>> nearest_rows(vectors, 1, 0.0)  # the third is nearest to the first
+    {(0, 1): 0.8, (0, 2): 0.6}
+    """
+    pairs: dict[tuple[int, int], float] = {}
+    if len(vectors) > MAX_EXACT_ROWS:
+        neighbours = NeighbourIndex.of(vectors, watch)
+        note(recall_sentence(neighbours.recall(keep), keep))
+        for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+            watch.check()
+            for row, ids, values in neighbours.nearest(
+                np.arange(first, min(first + COMPARE_BLOCK_ROWS, len(vectors))), keep
+            ):
+                pairs.update(
+                    {
+                        (min(row, one), max(row, one)): float(value)
+                        for one, value in zip(ids.tolist(), values)
+                        if value >= least
+                    }
+                )
+        return dict(sorted(pairs.items()))
+    for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+        watch.check()
+        cosines = np.round(
+            vectors[first : first + COMPARE_BLOCK_ROWS].astype(np.float64)
+            @ vectors.T.astype(np.float64),
+            COSINE_DECIMALS,
+        )
+        for offset, row in enumerate(cosines):
+            row[first + offset] = -np.inf
+            _join(pairs, first + offset, np.flatnonzero(row >= least), row, keep)
+    return dict(sorted(pairs.items()))
+
+
+def rare_terms(texts: Sequence[str], common: int) -> Any:
+    """Return the weights of rare terms in texts, sparse float64 [texts, terms].
+
+    The weight is ln(n / n_t) where a text has a term that n_t of the n texts have, else 0. Only
+    terms in 2 to `common` texts count.
+    """
+    from scipy.sparse import csr_array
+
+    bags = [
+        sorted({word for word in folded_words(text) if len(word) >= MIN_TERM_LETTERS})
+        for text in texts
+    ]
+    counts: dict[str, int] = {}
+    for bag in bags:
+        for word in bag:
+            counts[word] = counts.get(word, 0) + 1
+    terms = {
+        word: place
+        for place, word in enumerate(
+            sorted(word for word, count in counts.items() if 2 <= count <= common)
+        )
+    }
+    cells = [
+        (row, terms[word], np.log(len(texts) / counts[word]))
+        for row, bag in enumerate(bags)
+        for word in bag
+        if word in terms
+    ]
+    rows, columns, weights = zip(*cells) if cells else ((), (), ())
+    return csr_array(
+        (np.array(weights, np.float64), (np.array(rows, int), np.array(columns, int))),
+        shape=(len(texts), len(terms)),
+    )
+
+
+def shared_rows(
+    weights: Any, keep: int, least: int, watch: Watch = NO_WATCH
+) -> dict[tuple[int, int], float]:
+    """Return the summed weights of the terms that pairs of rows share.
+
+    A pair shares at least `least` terms, and one row is among the `keep` rows that share the rarest
+    terms with the other. `weights` come from `rare_terms`.
+    """
+    pairs: dict[tuple[int, int], float] = {}
+    binary = weights.copy()
+    binary.data = (binary.data >= 0).astype(np.float64)
+    for first in range(0, weights.shape[0], COMPARE_BLOCK_ROWS):
+        watch.check()
+        sums, counts = (
+            part[first : first + COMPARE_BLOCK_ROWS] @ binary.T for part in (weights, binary)
+        )
+        for row, near, scores in _rows(first, sums, counts, least):
+            _join(pairs, row, near, scores, keep)
+    return dict(sorted(pairs.items()))
+
+
+def _rows(
+    first: int, sums: Any, counts: Any, least: int
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield each row of a block, the rows that share enough with it, and all shared weights."""
+    for offset in range(sums.shape[0]):
+        shared, n_shared = sums[[offset]].toarray()[0], counts[[offset]].toarray()[0]
+        n_shared[first + offset] = 0
+        yield first + offset, np.flatnonzero(n_shared >= least), np.round(shared, COSINE_DECIMALS)
+
+
+def _join(
+    found: dict[tuple[int, int], float], row: int, near: np.ndarray, scores: np.ndarray, keep: int
+) -> None:
+    ids, values = top_k(near, scores[near], keep)
+    for other, score in zip(ids.tolist(), values.tolist()):
+        found[min(row, other), max(row, other)] = score

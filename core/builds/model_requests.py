@@ -1,0 +1,88 @@
+"""Requests to language models about many items, several at a time where possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from core.builds.base import BuildContext
+from core.languages import is_english
+from core.languages.language import name_of
+from core.models.base import Chat, ChatReply, Messages
+from core.prompts import add_instruction
+from core.runtime.concurrent_work import ConcurrentWork
+
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+def reply_to(
+    asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
+) -> ChatReply:
+    """Return a language model's reply, asking a second time if the first is unusable.
+
+    The report counts both replies. The model is told to write in the language of the documents.
+
+    Parameters
+    ----------
+    asked : the messages to the model.
+    cut : accept a reply that was cut off, for texts that are usable without their end.
+    how : further arguments of `Chat.reply`.
+    """
+    asked = in_language(asked, ctx)
+    reply = chat.reply(asked, watch=ctx.watch, **how)
+    ctx.report.used(reply)
+    if reply.usable or reply.cached or (cut and reply.cut):
+        return reply
+    ctx.report.count(**{"asked again": 1})
+    again = chat.reply(asked, watch=ctx.watch, **how)
+    ctx.report.used(again)
+    return again
+
+
+def in_language(asked: Messages, ctx: BuildContext) -> Messages:
+    """Add the language to write in to messages, unless the documents are in English."""
+    if is_english(ctx.language):
+        return asked
+    name = name_of(ctx.language)
+    return add_instruction(
+        asked, f"The text is in {name}: write in {name}, and names as they are in it."
+    )
+
+
+def map_in_parallel(
+    work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
+) -> Iterator[tuple[int, T]]:
+    """Apply a function to items in parallel, and yield (index, result) as they finish.
+
+    As many items are worked on at a time as the language model accepts. If `work` or `ctx.watch`
+    raises, the items already running are finished and yielded before the error is raised.
+
+    Parameters
+    ----------
+    work : asks a language model about one item.
+    model : the name or role of that language model.
+
+    Raises
+    ------
+    CapReached : the build may not spend more.
+    """
+    spending, done = ctx.spending, 0
+
+    def numbers() -> Iterator[int]:
+        for number in range(len(items)):
+            spending.begin()
+            yield number
+
+    def piece(number: int) -> T:
+        with spending.piece():
+            return work(items[number])
+
+    with ctx.replies.held():
+        for result in ConcurrentWork(
+            lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.watch
+        ).each(piece, numbers()):
+            done += 1
+            yield result
+    if done < len(items):
+        raise spending.reached(done, len(items))

@@ -1,0 +1,40 @@
+"""Folding of entity names, so that names of the same entity become equal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+NAME_READINGS = ("unicode", "code")
+NON_CODE_CHARACTERS = re.compile(r"[^a-z0-9 ]")
+MAX_CACHED_NAME_CHARACTERS = 100  # characters; names recur, whole texts do not
+
+
+def fold_name(name: str, reading: str = "unicode") -> str:
+    """Return the common form of names of one entity: case and white space folded.
+
+    By default all letters are kept. With the reading of the published code ("code"), everything but
+    A-Z, a-z and 0-9 first becomes white space, so a name in other letters is empty.
+
+    This is not `core.languages.spelling.fold`, because saved facts and shipped graphs depend on
+    this form. Names in other typography are joined by a mend.
+
+    >>> from core.builds.name_folding import fold_name
+    >>> fold_name(" José  DÍAZ-2 "), fold_name(" José  DÍAZ-2 ", "code")
+    ('josé díaz-2', 'jos d az 2')
+    """
+    return (
+        _cached_fold(name, reading)
+        if len(name) <= MAX_CACHED_NAME_CHARACTERS
+        else _folded(name, reading)
+    )
+
+
+def _folded(name: str, reading: str) -> str:
+    if reading == "code":
+        return " ".join(NON_CODE_CHARACTERS.sub(" ", name.lower()).split())
+    return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+
+
+_cached_fold = lru_cache(maxsize=1 << 15)(_folded)

@@ -1,0 +1,89 @@
+"""Names over the whole corpus, and the common key of their spellings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from core.builds.extract.mentions import PHRASE_TYPE
+from core.builds.merge_suggestions import spellings
+from core.builds.resolve.terms import commonness
+
+PERSON_TYPE, ORGANISATION_TYPE, PLACE_TYPE = "person", "organisation", "place"
+INITIAL_AND_DOT = re.compile(r"\b(\w)\.(?=\w\b|\s|$)")
+COMPANY_SUFFIXES = frozenset(
+    "inc ltd llc corp corporation co company plc gmbh ag limited incorporated".split()
+)
+ENGLISH_ARTICLES = ("the ", "a ", "an ")
+MIN_TERM_ZIPF = 4.0  # lowest Zipf value of a single capitalised word that counts as a term
+
+
+@dataclass
+class CorpusName:
+    """A name over the whole corpus: its spellings, its types and its number of chunks."""
+
+    spellings: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    chunks: int = 0
+
+    @property
+    def shown(self) -> str:
+        """Most frequent spelling."""
+        return min(self.spellings, key=lambda one: (-self.spellings[one], one))
+
+    @property
+    def kind(self) -> str:
+        """Most frequent type; the type of a name is preferred to that of a phrase.
+
+        A name that is mostly written without a capital letter is a phrase.
+        """
+        if self.shown.islower():
+            return PHRASE_TYPE
+        if self.kinds:
+            return min(self.kinds, key=lambda one: (one == PHRASE_TYPE, -self.kinds[one], one))
+        return PHRASE_TYPE
+
+    @property
+    def is_term(self) -> bool:
+        """True if it is a phrase of common nouns rather than a name.
+
+        It has no capital letter, or it is one common word without a type from the parser.
+        """
+        shown = self.shown
+        if self.kind != PHRASE_TYPE:
+            return False
+        return not any(c.isupper() for c in shown) or (
+            " " not in shown and commonness(shown.lower()) >= MIN_TERM_ZIPF
+        )
+
+    @property
+    def burst(self) -> float:
+        """Mean number of mentions in the chunks that have the name."""
+        return self.spellings.total() / max(1, self.chunks)
+
+
+def key_of_name(name: str, kind: str) -> str:
+    """Return the common key of the spellings of a name.
+
+    Case, accents, apostrophes and punctuation are folded. For an organisation the legal form is
+    removed too, for a term the plural.
+
+    >>> from core.builds.resolve.corpus_names import key_of_name
+    >>> key_of_name("The U.S.", "place"), key_of_name("Apple Inc.", "organisation")
+    ('us', 'apple')
+    >>> key_of_name("Lymph nodes", "concept")
+    'lymph node'
+    """
+    steps = spellings(INITIAL_AND_DOT.sub(r"\1", name))
+    if kind == PHRASE_TYPE and not any(letter.isupper() for letter in name[1:]):
+        key = steps[3]
+    else:
+        key = steps[2]
+    key = next(
+        (key.removeprefix(article) for article in ENGLISH_ARTICLES if key.startswith(article)), key
+    )
+    words = key.split()
+    while kind == ORGANISATION_TYPE and len(words) > 1 and words[-1] in COMPANY_SUFFIXES:
+        words.pop()
+    return " ".join(words)

@@ -1,0 +1,295 @@
+"""Names of a document that are parts, acronyms or other names of others in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from core.builds.extract.mentions import ALSO_CALLED, PHRASE_TYPE
+from core.builds.resolve.corpus_names import PERSON_TYPE, PLACE_TYPE, CorpusName
+from core.builds.resolve.terms import RARE_ZIPF, commonness
+from core.corpus.entity_merges import ordered_pair
+
+SMALL_WORDS = frozenset("of the and for in on at to a an de la".split())
+ACRONYM_PATTERN = re.compile(r"[A-Z][A-Z0-9&]{1,6}s?")
+PERSON_TITLES = frozenset(
+    "mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle "
+    "aunt".split()
+)
+# Lowest Zipf value of a word without a type from the parser that is no part of a person's name.
+MIN_PLAIN_WORD_ZIPF = 4.5
+PART_RULE, ACRONYM_RULE = "part of a name", "acronym"
+ALIAS_RULE, REPETITION_RULE = "called so by the text", "written twice"
+# Documents that must join a part with the same full name, and none with another, to join it in all.
+MIN_JOINING_DOCUMENTS = 2
+
+
+class PartFinder:
+    """Finder of names that are parts, acronyms or other names of others in a document.
+
+    Pairs that a person `refused` are never joined.
+    """
+
+    def __init__(self, known: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
+        self.known, self.refused = known, refused
+        # Refused pairs that would otherwise have been joined.
+        self.separated: set[tuple[str, str]] = set()
+        # Parts in the last document that fit more than one full name.
+        self.several: dict[str, list[str]] = {}
+
+    def joined(
+        self,
+        named: Iterable[str],
+        terms: Set[str],
+        aliases: Iterable[tuple[str, str, str]] = (),
+        long: bool = False,
+    ) -> dict[str, tuple[str, str]]:
+        """Return the full name of each part, and the rule that joins them.
+
+        Parameters
+        ----------
+        named : keys of the names in the order of the text.
+        terms : keys of common terms, which are never full names.
+        aliases : pairs of names that the text gives as one, with their label.
+        long : the document is long. Initials then fit by chance, so the text must explain an
+            acronym.
+        """
+        full_of_part: dict[str, tuple[str, str]] = {}
+        self.several = {}
+        rank = {key: at for at, key in enumerate(named)}
+        by_word: dict[str, list[str]] = {}
+        by_initials: dict[str, list[str]] = {}
+        for key in sorted(rank):
+            words = key.split()
+            if len(words) < 2 or key not in self.known or key in terms:
+                continue
+            if self.known[key].kind == PERSON_TYPE:
+                for word in {words[0], words[-1]} if self._is_full(key) else ():
+                    by_word.setdefault(word, []).append(key)
+            elif not long:
+                for initials in _initials(words):
+                    by_initials.setdefault(initials, []).append(key)
+        for part, full, rule in self._called(aliases):
+            if final_name(full, full_of_part) != part and not self.separates(part, full):
+                full_of_part[part] = full, rule
+        for key in sorted(rank.keys() - full_of_part.keys()):
+            rule, fulls = self._fulls(key, by_word, by_initials, rank)
+            fulls = [full for full in fulls if not self.separates(key, full)]
+            if len(fulls) == 1 and final_name(fulls[0], full_of_part) != key:
+                full_of_part[key] = fulls[0], rule
+            elif len(fulls) > 1:
+                self.several[key] = fulls
+        return {
+            key: (final_name(full, full_of_part), rule)
+            for key, (full, rule) in full_of_part.items()
+        }
+
+    def separates(self, key: str, full: str) -> bool:
+        """Return whether a person marked two names as different, and record the pair."""
+        names = ordered_pair(self.known[key].shown, self.known[full].shown)
+        if names not in self.refused:
+            return False
+        self.separated.add(names)
+        return True
+
+    def _called(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+        """Yield names with another name in the text: the name, the full name and the rule.
+
+        A name is left out if the text gives several full names equally often.
+        """
+        fulls: dict[str, Counter[tuple[str, str]]] = {}
+        for head, tail, label in aliases:
+            if (
+                head in self.known
+                and tail in self.known
+                and (rule := self._alias(head, tail, label))
+            ):
+                part, full = (
+                    (head, tail) if rule == ACRONYM_RULE and len(head) < len(tail) else (tail, head)
+                )
+                fulls.setdefault(part, Counter())[full, rule] += 1
+        for part, counted in sorted(fulls.items()):
+            (first, times), *others = counted.most_common(2)
+            if not others or times > others[0][1]:
+                yield part, *first
+
+    def _is_full(self, key: str) -> bool:
+        """Return whether a person's name is a full one.
+
+        Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
+        """
+        shown = self.known[key].shown
+        return (
+            key.split()[0] not in PERSON_TITLES
+            and shown.split()[-1][0].isupper()
+            and not any(letter.isdigit() for letter in shown)
+        )
+
+    def _alias(self, head: str, tail: str, said: str) -> str:
+        """Return the rule that joins a name with another directly after it or in brackets.
+
+        Empty where they may be different entities. A name in brackets is an acronym, or a brand
+        after a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
+        called”, any name is joined. An exception is a single common noun, which usually ends a
+        longer term.
+        """
+        short, long = sorted((head, tail), key=len)
+        if ACRONYM_PATTERN.fullmatch(self.known[short].shown.replace(".", "")) and abbreviates(
+            short, long
+        ):
+            return ACRONYM_RULE
+        head_name, tail_name = self.known[head], self.known[tail]
+        kinds = {head_name.kind, tail_name.kind}
+        if said == ALSO_CALLED:
+            alike = len(kinds) == 1 or not kinds & {PERSON_TYPE, PLACE_TYPE}
+            return ALIAS_RULE if alike and (" " in head or PHRASE_TYPE not in kinds) else ""
+        rare = all(commonness(word) == RARE_ZIPF for key in (head, tail) for word in key.split())
+        branded = not tail_name.shown.islower() and not ACRONYM_PATTERN.match(tail_name.shown)
+        return ALIAS_RULE if rare and branded and any(map(str.islower, head_name.spellings)) else ""
+
+    def _fulls(
+        self,
+        key: str,
+        by_word: dict[str, list[str]],
+        by_initials: dict[str, list[str]],
+        place: dict[str, int],
+    ) -> tuple[str, list[str]]:
+        """Return the rule and the names that a name may be a part or the acronym of."""
+        words, name = key.split(), self.known.get(key)
+        if name is None:
+            return "", []
+        half = " ".join(words[: len(words) // 2])
+        if (
+            len(words) % 2 == 0
+            and words[: len(words) // 2] * 2 == words
+            and half in self.known
+            and self.known[half].chunks > name.chunks
+        ):
+            return REPETITION_RULE, [half]
+        plain = name.kind == PHRASE_TYPE and commonness(key) >= MIN_PLAIN_WORD_ZIPF
+        if (
+            len(words) == 1
+            and name.shown[:1].isupper()
+            and key in by_word
+            and len(key) > 1
+            and not plain
+        ):
+            fulls = by_word[key]
+            # The parser takes a rare surname that stands alone for a place.
+            if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
+                rare = commonness(key) == RARE_ZIPF and name.chunks <= max(
+                    self.known[full].chunks for full in fulls
+                )
+                fulls = [
+                    full
+                    for full in fulls
+                    if rare and full.endswith(f" {key}") and place[full] < place[key]
+                ]
+            longest = [
+                full
+                for full in fulls
+                if not any(
+                    is_part_of_name(full.split(), other.split()) for other in fulls if other != full
+                )
+            ]
+            return PART_RULE, longest
+        if name.kind == PERSON_TYPE and len(words) > 1:
+            fulls = [
+                full
+                for full in by_word.get(words[-1], ())
+                if full != key and is_part_of_name(words, full.split())
+            ]
+            return PART_RULE, fulls
+        if (
+            len(words) == 1
+            and name.kind != PERSON_TYPE
+            and ACRONYM_PATTERN.fullmatch(name.shown.replace(".", ""))
+            and key in by_initials
+        ):
+            return ACRONYM_RULE, by_initials[key]
+        return "", []
+
+    def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
+        """Return the full names of parts that are joined in all documents.
+
+        At least two documents join the part with this full name, and none with another. A word that
+        is part of other full names is left out.
+        """
+        fulls: dict[str, Counter[str]] = {}
+        for joined in by_document.values():
+            for key, (full, _) in joined.items():
+                fulls.setdefault(key, Counter())[full] += 1
+        holders = Counter(
+            word
+            for key, one in self.known.items()
+            if one.kind == PERSON_TYPE
+            for word in set(key.split())
+            if " " in key
+        )
+        result = {}
+        for key, counted in fulls.items():
+            full, times = counted.most_common(1)[0]
+            if len(counted) == 1 and (
+                " " in key
+                or (times >= MIN_JOINING_DOCUMENTS and holders[key] <= (key in full.split()))
+            ):
+                result[key] = full
+        return result
+
+
+def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
+    """Return whether a longer name has the first, the last and all words of a shorter one.
+
+    The words must be in the same order.
+    """
+    remaining = iter(full)
+    return (
+        len(words) < len(full)
+        and words[0] == full[0]
+        and words[-1] == full[-1]
+        and all(word in remaining for word in words)
+    )
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Return whether a name can be abbreviated by an acronym.
+
+    The letters of the acronym are in the name in order, the first at its beginning (Schwartz and
+    Hearst, PSB 2003). Every word of the name begins with one of the letters, apart from small
+    words.
+
+    >>> from core.builds.resolve.name_parts import abbreviates
+    >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league")
+    (True, False)
+    >>> abbreviates("us", "unix")
+    False
+    """
+    letters = [letter for letter in short.removesuffix("s") if letter.isalnum()]
+    position = -1
+    for letter in letters:
+        position = long.find(letter, position + 1)
+        if position < 0:
+            return False
+    large = [word for word in long.split() if word not in SMALL_WORDS]
+    return (
+        len(large) > 1
+        and long[0] == letters[0]
+        and len(letters) >= len(large)
+        and all(word[0] in letters for word in large)
+    )
+
+
+def _initials(words: Sequence[str]) -> set[str]:
+    """Return the possible initials of a name, with and without its small words."""
+    large = [word for word in words if word not in SMALL_WORDS]
+    return {"".join(word[0] for word in some) for some in (words, large) if len(some) > 1}
+
+
+def final_name(key: str, found: dict[str, tuple[str, str]]) -> str:
+    """Return the name that a name is finally joined with."""
+    for _ in range(4):
+        if key not in found:
+            break
+        key = found[key][0]
+    return key

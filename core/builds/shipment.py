@@ -1,0 +1,191 @@
+"""Writing of the files that ship with a corpus.
+
+They hold facts and replies of builds, so that graphs open without the model or parser that read the
+chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.builds.base import BuildContext, BuildState
+from core.builds.catalogue import GraphBuild
+from core.builds.extract.extractor import Extractor
+from core.builds.fact_store import FACTS_FIELD, fact_key
+from core.builds.facts import Facts
+from core.builds.report import UNREADABLE_COUNTS
+from core.builds.run import build_context
+from core.builds.shipped_clusters import CLUSTERS_FIELD as CLUSTERS
+from core.builds.shipped_data import (
+    HEAD_FIELD,
+    ModelsWithoutChat,
+    RepliesNotShipped,
+    ShippedBuild,
+    digest_of,
+)
+from core.corpus import Corpus
+from core.errors import BadInput, StoreError
+from core.graph.columns import Table
+from core.io.plain_data import to_plain
+from core.models.base import ChatReply, Models
+from core.models.chat.saved_replies import SavedReplies, write_shipped
+from core.watch import NO_WATCH, Watch
+
+
+@dataclass(eq=False)
+class ShippedData:
+    """Data from which builds of a corpus can be made.
+
+    `builds` are those by a language model. Replies, facts and layers of trees are found by their
+    keys. `chunks` holds the digest of the chunks of each build.
+    """
+
+    corpus: Corpus
+    builds: list[ShippedBuild] = field(default_factory=list)
+    replies: dict[str, ChatReply] = field(default_factory=dict)
+    facts: dict[bytes, Facts] = field(default_factory=dict)
+    clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    chunks: dict[str, None] = field(default_factory=dict)
+
+    def head(self) -> dict[str, Any]:
+        """Return the first row of the file.
+
+        Raises BadInput where the builds cut the documents into different chunks.
+        """
+        if len(self.chunks) != 1:
+            raise BadInput(
+                "These builds cut the documents in different ways; write a file for each way."
+            )
+        return {
+            HEAD_FIELD: {
+                "corpus": self.corpus.digest,
+                "chunks": next(iter(self.chunks)),
+                "builds": list(map(to_plain, self.builds)),
+            }
+        }
+
+    def fact_rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield a row for the facts of each chunk, then one for each layer of a tree."""
+        yield from (
+            {FACTS_FIELD: key.hex(), "told": self.facts[key].to_json()}
+            for key in sorted(self.facts)
+        )
+        yield from (self.clusters[key] for key in sorted(self.clusters))
+
+
+def collect_shipment(
+    corpus: Corpus,
+    builds: Sequence[GraphBuild],
+    models: Models,
+    watch: Watch = NO_WATCH,
+    saved: SavedReplies | None = None,
+) -> ShippedData:
+    """Collect the facts and replies of builds.
+
+    The builds run once more for this, without storing their graphs. A build without a language
+    model contributes only the facts of its parser.
+
+    Raises
+    ------
+    StoreError : a reply is not saved, so the build has to be finished first.
+    BadInput : a build neither uses a language model nor reads its chunks.
+    """
+    data = ShippedData(corpus)
+    for build in builds:
+        if not build.line.asks_chat and not any(
+            isinstance(operator, Extractor) for operator in build.line
+        ):
+            raise BadInput(
+                f"“{build.title}” asks no language model and reads no chunks, "
+                "so that it has nothing to ship."
+            )
+        ctx = build_context(corpus, ModelsWithoutChat(models), watch=watch.quiet, saved=saved)
+        try:
+            chunks = _run(build, corpus, ctx, data)
+        except RepliesNotShipped:
+            raise StoreError(
+                f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first."
+            ) from None
+        used = {
+            key: reply
+            for one in ctx.chats.values()
+            for key in one.used
+            if (reply := one.replies.find(key, usable=False)) is not None
+        }
+        data.replies |= used
+        if build.line.asks_chat:
+            data.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}
+            data.builds.append(_shipped_build(build, chunks, list(used.values()), ctx))
+    return data
+
+
+def write_shipment(
+    corpus: Corpus,
+    builds: Sequence[GraphBuild],
+    models: Models,
+    file: Path,
+    watch: Watch = NO_WATCH,
+) -> tuple[ShippedBuild, ...]:
+    """Write the facts and replies of builds into a file.
+
+    Returns the builds as the file describes them. Raises as `collect_shipment`.
+    """
+    data = collect_shipment(corpus, builds, models, watch)
+    try:
+        write_shipped(file, data.replies.items(), [data.head()], data.fact_rows())
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+    return tuple(data.builds)
+
+
+def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, found: ShippedData) -> Table:
+    """Take the corpus through a line, without vectors, and collect the facts of its chunks.
+
+    Returns the chunks. Raises Uncovered where a reply is missing.
+    """
+    state = BuildState(corpus)
+    for operator in (one for one in build.line if one.stage != "index"):
+        if isinstance(operator, Extractor) and state.chunks is not None:
+            texts, signature = state.chunks.texts("text"), operator.signature(ctx)
+            extracted_facts = [
+                facts
+                for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
+            ]
+            found.facts |= {
+                fact_key(repr(operator), signature, text): facts
+                for text, facts in zip(texts, extracted_facts)
+            }
+            ctx.report.count(**{"unread": sum(one.unreadable for one in extracted_facts)})
+            state = state.replace(facts=tuple(extracted_facts))
+        else:
+            state = operator.apply(state, ctx)
+    assert state.chunks is not None  # A line with something to ship reads chunks.
+    found.chunks[digest_of(state.chunks)] = None
+    return state.chunks
+
+
+def _shipped_build(
+    build: GraphBuild, chunks: Table, replies: Sequence[ChatReply], ctx: BuildContext
+) -> ShippedBuild:
+    """Return the description of a build, with the usage of its replies."""
+    tokens_in, tokens_out = (
+        sum(one.tokens_in for one in replies),
+        sum(one.tokens_out for one in replies),
+    )
+    seconds = round(sum(one.seconds for one in replies), 1)
+    unreadable = sum(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
+    models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
+    return ShippedBuild(
+        build.id,
+        repr(build.line),
+        models,
+        len(chunks),
+        len(replies),
+        tokens_in,
+        tokens_out,
+        seconds,
+        unreadable,
+    )

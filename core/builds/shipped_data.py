@@ -1,0 +1,190 @@
+"""Data that ships with a corpus so that its graphs open without a language model.
+
+It consists of the facts of chunks and the replies of language models.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from core.builds.catalogue import GraphBuild, catalogue, find_build
+from core.corpus import Corpus
+from core.errors import BadInput, ModelUnavailable
+from core.graph.columns import Table
+from core.io.durations import duration_text
+from core.io.files import numbered_lines
+from core.io.home import ROOT
+from core.io.plain_data import from_plain
+from core.models.base import Chat, Encoder, Models, NoModels
+from core.types import Usage
+
+DATA_FOLDER = ROOT / "data"
+REPLIES_FILE = "replies.jsonl.gz"
+"""Name of the file of replies in the data folder of a corpus."""
+FACTS_FILE = "facts.jsonl.gz"
+"""Name of the file of facts that were extracted without a language model."""
+# Key in the first row of such a file, which holds digests of documents and chunks, and the builds.
+HEAD_FIELD = "about"
+
+
+@dataclass(frozen=True)
+class ShippedBuild:
+    """A build that ships with a corpus.
+
+    `build` is its id, `line` its line as text, and `models` the titles of its language models.
+    `calls`, tokens and `seconds` (wall-clock time) are what the models took. `unreadable` counts
+    replies that could not be read.
+    """
+
+    build: str
+    line: str
+    models: tuple[str, ...]
+    chunks: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    unreadable: int = field(metadata={"saved": "unread"})
+
+    @property
+    def usage(self) -> Usage:
+        """Use of the language models."""
+        return Usage(self.calls, self.tokens_in, self.tokens_out)
+
+    def words(self) -> str:
+        """Return a sentence on the models, the time and the share of unreadable replies.
+
+        >>> from core.builds.shipped_data import ShippedBuild
+        >>> one = ShippedBuild("kg-described", "", ("Qwen",), 2, 3, 900, 100, 7200.0, 1)
+        >>> one.words()  # doctest: +NORMALIZE_WHITESPACE
+        'Made by Qwen of 2 chunks: 3 calls, 1,000 tokens, 2.0 hours;
+         1 of its replies (33.3 %) could not be read'
+        """
+        effort = (
+            f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, "
+            f"{duration_text(self.seconds)}"
+        )
+        share = self.unreadable / max(1, self.calls)
+        unreadable_words = (
+            f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace(
+                "%)", " %)"
+            )
+        )
+        read = unreadable_words if self.unreadable else "all of its replies could be read"
+        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {effort}; {read}"
+
+
+def shipped_replies(corpus: Corpus) -> list[Path]:
+    """Return the files of language model replies that ship with a corpus."""
+    return sorted((DATA_FOLDER / corpus.name).glob("replies*.jsonl.gz"))
+
+
+def shipped_facts(corpus: Corpus) -> list[Path]:
+    """Return the files of facts that ship with a corpus.
+
+    The facts were found without a language model. With them, no parser reads the chunks again.
+    """
+    return [file for file in (DATA_FOLDER / corpus.name / FACTS_FILE,) if file.exists()]
+
+
+def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:
+    """Return the builds that ship with a corpus for its present documents.
+
+    Raises BadInput for a damaged file.
+    """
+    heads = (_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
+    return tuple(one for head in heads if head["corpus"] == corpus.digest for one in head["builds"])
+
+
+def find_shipped_build(corpus: Corpus, build: GraphBuild) -> ShippedBuild | None:
+    """Return the shipped build with the line of a build.
+
+    None where it does not ship, or only for other documents.
+    """
+    return next((one for one in shipped_builds(corpus) if one.line == repr(build.line)), None)
+
+
+def builds_of(corpus: Corpus) -> dict[str, GraphBuild]:
+    """Return the builds that can be chosen for a corpus, by id.
+
+    They are those of the catalogue, each followed by the builds that ship with other language
+    models. Builds of opened indexes are included where the corpus was opened from one.
+    """
+    shipped_rows = [find_build(one.build) for one in shipped_builds(corpus)]
+    candidates = (
+        one
+        for row in catalogue().values()
+        for one in (row, *(other for other in shipped_rows if other.row == row.id))
+    )
+    return {
+        one.id: one
+        for one in candidates
+        if one.extractor != "opened" or not any(operator.lacks(corpus) for operator in one.line)
+    }
+
+
+def digest_of(chunks: Table) -> str:
+    """Return the sha256 of the ids and texts of chunks, in hex."""
+    return sha256(json.dumps([chunks.texts("id"), chunks.texts("text")]).encode()).hexdigest()
+
+
+def head_of(file: Path) -> dict[str, Any]:
+    """Return the first row of a file of replies: digests of `corpus` and `chunks`, and `builds`.
+
+    A file without this row has no builds and belongs to no corpus. Raises BadInput for a damaged
+    file.
+    """
+    row: Any = next((json.loads(line) for _, line in numbered_lines(file)), {})
+    try:
+        head = row.get(HEAD_FIELD, {"corpus": "", "chunks": "", "builds": []})
+        builds = [from_plain(ShippedBuild, one) for one in head["builds"]]
+        return {**head, "builds": builds, "corpus": head["corpus"], "chunks": head["chunks"]}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(
+            f"{file} does not begin with what it holds ({error}); write it anew."
+        ) from None
+
+
+@lru_cache(maxsize=32)
+def _head(file: Path, stamp: int) -> dict[str, Any]:
+    return head_of(file)
+
+
+class RepliesNotShipped(ModelUnavailable):
+    """Shipped data does not cover a graph here, for example because the parser differs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What came with these documents does not cover this graph here; "
+            "build it with its language model, or without one."
+        )
+
+
+class ModelsWithoutChat(NoModels):
+    """Models whose language models raise Uncovered instead of being asked."""
+
+    def __init__(self, models: Models):
+        self._models = models
+
+    def encoder(self, name: str = "encoder") -> Encoder:
+        return self._models.encoder(name)
+
+    def chat(self, role: str = "answer") -> Chat:
+        raise RepliesNotShipped
+
+    def signature(self, name: str | None = None) -> str:
+        return self._models.signature(name)
+
+    def weights(self, name: str) -> str:
+        return self._models.weights(name)
+
+    def is_chat(self, name: str) -> bool:
+        return self._models.is_chat(name)
+
+    def title(self, name: str) -> str:
+        return self._models.title(name)

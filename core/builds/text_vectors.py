@@ -1,0 +1,205 @@
+"""Vectors of the texts of a build, saved together with those of questions.
+
+No text is encoded twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.builds.base import BuildContext
+from core.indexes.vector_blocks import (
+    NO_VECTORS,
+    BlockTexts,
+    BlockVectors,
+    EncodeBlocks,
+    encode_over_workers,
+)
+from core.io.home import home_folder
+from core.io.rows import RowFile, Schema, select_by_keys
+from core.models.encoders.saved_vectors import SavedVectors, SavingEncoder, vector_file
+from core.models.scorers import encode_with_progress
+from core.runtime.cluster import Workers
+
+SCALED_ROWS = 8192  # vectors scaled in one batch
+# texts looked up or encoded in one batch, the most work lost when the process is killed
+ENCODE_BATCH_TEXTS = 500
+FORMER_VECTORS_FILE = "vectors.sqlite"  # file in which earlier versions saved the vectors of builds
+FORMER_SCHEMA = Schema(
+    "the vectors",
+    ("create table vectors (key blob primary key, vector blob not null) without rowid",),
+    again=True,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitRows:
+    """Half-precision vectors that are read as float32 unit vectors.
+
+    They take a third of the memory, which matters for very many vectors.
+    """
+
+    vectors: np.ndarray  # float16 [n, d]
+    norms: np.ndarray  # float32 [n]
+
+    @classmethod
+    def of(cls, vectors: np.ndarray) -> UnitRows:
+        """Wrap vectors and compute their norms."""
+        blocks = (
+            vectors[first : first + SCALED_ROWS].astype(np.float32)
+            for first in range(0, len(vectors), SCALED_ROWS)
+        )
+        norms = [np.maximum(np.linalg.norm(block, axis=1), 1e-12) for block in blocks]
+        return cls(vectors, np.concatenate([np.empty(0, np.float32), *norms]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and numbers in each."""
+        return self.vectors.shape
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return self.vectors[rows].astype(np.float32) / self.norms[rows, None]
+
+
+def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
+    """Return unit vectors of texts, float32 [n, d], saved ones or encoded now.
+
+    `encoder` is the name or role of the encoder. Raises as `encode_half_vectors`.
+    """
+    rows = UnitRows.of(encode_half_vectors(texts, encoder, ctx))
+    vectors = np.empty(rows.shape, np.float32)
+    for first in range(0, len(rows), SCALED_ROWS):
+        vectors[first : first + SCALED_ROWS] = rows[first : first + SCALED_ROWS]
+    return vectors
+
+
+class BuildVectors:
+    """Saved vectors of one encoder: float16, found and saved by text.
+
+    Vectors that an earlier version saved in a separate file for builds are found too.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable
+    """
+
+    def __init__(self, name: str, ctx: BuildContext):
+        self._signature = ctx.models.signature(name)
+        encoder = ctx.models.encoder(name)
+        own = encoder.on_disk() if isinstance(encoder, SavingEncoder) else None
+        self._saves_itself = own is not None
+        self._saved = own or SavedVectors(vector_file(), self._signature)
+
+    def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return the saved vectors of these texts."""
+        saved = {text: vector for text, (vector, _) in self._saved.find(texts).items()}
+        former_vectors = self._former([text for text in texts if text not in saved])
+        self.save(former_vectors, 0.0)
+        return saved | former_vectors
+
+    def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
+        """Save vectors that took `seconds` to encode, unless the encoder saves them itself."""
+        if not self._saves_itself:
+            self._saved.save(vectors, seconds)
+
+    def _former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        rows = RowFile(home_folder() / FORMER_VECTORS_FILE, FORMER_SCHEMA)
+        if not texts or not rows.file.exists():
+            return {}
+        keys = {_former_key(self._signature, text): text for text in texts}
+        with rows.reading() as base:
+            return {
+                keys[key]: np.frombuffer(data, np.float16)
+                for key, data in select_by_keys(base, "vectors", ("key", "vector"), keys)
+            }
+
+
+def encode_half_vectors(
+    texts: Sequence[str],
+    encoder: str,
+    ctx: BuildContext,
+    advanced: Callable[[int], None] = lambda encoded: None,
+) -> np.ndarray:
+    """Return vectors of texts in half precision, float16 [n, d], saved ones or encoded now.
+
+    Parameters
+    ----------
+    encoder : the name or role of the encoder.
+    advanced : is called with the number of vectors that are ready so far.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable, and what `ctx.watch` raises.
+    """
+    if not texts:
+        return np.empty((0, 0), np.float16)
+    saved, vectors = BuildVectors(encoder, ctx), np.empty((0, 0), np.float16)
+    for first in range(0, len(texts), ENCODE_BATCH_TEXTS):
+        batch = texts[first : first + ENCODE_BATCH_TEXTS]
+        distinct = list(dict.fromkeys(batch))
+        known_vectors = saved.find(distinct)
+        missing = [text for text in distinct if text not in known_vectors]
+        if missing:
+            ctx.watch.check()
+            ctx.report.fresh += len(missing)
+            before, start = first + len(known_vectors), time.monotonic()
+            so_far = lambda done, before=before: advanced(before + done)
+            made = encode_with_progress(ctx.models.encoder(encoder), missing, ctx.watch, so_far)
+            fresh = dict(zip(missing, np.asarray(made, np.float16)))
+            saved.save(fresh, time.monotonic() - start)
+            known_vectors |= fresh
+        if not first:
+            vectors = np.empty((len(texts), len(known_vectors[batch[0]])), np.float16)
+        vectors[first : first + len(batch)] = [known_vectors[text] for text in batch]
+    return vectors
+
+
+def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> EncodeBlocks:
+    """Return an encoding function that works like `encode_half_vectors` over worker processes.
+
+    Texts without a saved vector are encoded by the workers. The vectors are the same wherever they
+    are encoded. Raises as `encode_half_vectors`, and HopscopeError where a worker dies repeatedly.
+    """
+    saved = BuildVectors(encoder, ctx)
+
+    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+        waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
+
+        def missing() -> Iterator[BlockTexts]:
+            for number, block_texts in blocks:
+                distinct = list(dict.fromkeys(block_texts))
+                known_vectors = saved.find(distinct)
+                lacking = [text for text in distinct if text not in known_vectors]
+                ctx.report.fresh += len(lacking)
+                waiting[number] = block_texts, known_vectors, lacking
+                yield number, lacking
+
+        start = time.monotonic()
+        for number, vectors in encode_over_workers(workers, encoder, ctx.watch)(
+            missing(), advanced
+        ):
+            block_texts, known_vectors, lacking = waiting.pop(number)
+            fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
+            saved.save(fresh, time.monotonic() - start)
+            known_vectors |= fresh
+            yield (
+                number,
+                np.stack([known_vectors[text] for text in block_texts])
+                if block_texts
+                else NO_VECTORS,
+            )
+            start = time.monotonic()
+
+    return encode
+
+
+def _former_key(signature: str, text: str) -> bytes:
+    return hashlib.sha256(f"{signature}\n{text}".encode("utf-8", "surrogatepass")).digest()

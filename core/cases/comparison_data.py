@@ -1,0 +1,235 @@
+"""Comparisons as plain data, and back without the engine, models or the whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.comparison.build_title import build_title
+from core.comparison.lane import ENDED_STATUSES, MethodComparison, MethodLane
+from core.corpus import Corpus
+from core.diagnosis.funnel import saved_alive
+from core.errors import BadInput, BadParameter, shorten
+from core.graph.edits import Edit
+from core.instances.catalogue import Instance
+from core.io.plain_data import from_plain, to_plain
+from core.operators import OPERATORS
+from core.operators.text import parse_line
+from core.runtime.jobs import JOB_CANCELLED
+from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
+from core.sources import GraphSource, SourceQuestion, source_in
+from core.types import State
+
+COMPARISON_VERSION = 1
+# Fields of a lane's instance that are saved.
+SAVED_INSTANCE_FIELDS = ("id", "title", "short", "method", "paper", "group", "notes")
+MAX_SAVED_LANES = 8  # most lanes of a comparison
+GraphStates = list[tuple[Any, list[State]]]  # each graph with the states of its lanes
+
+
+@dataclass(frozen=True)
+class _SavedAsk:
+    """Saved fields of a question, without its states.
+
+    `corpus` is the name of the corpus that was asked; empty for a question to a graph.
+    """
+
+    seed: int = 0
+    reader: bool = True
+    model: bool = True
+    corpus: str = ""
+    edits: tuple[str, ...] = ()  # in the form of `Edit.written`
+
+
+@dataclass(frozen=True)
+class _StatesPlace:
+    """Number of a lane's states, and index of their graph."""
+
+    states: int
+    graph: int = field(default=0, metadata={"saved": "standing"})
+
+
+def freeze(comparison: MethodComparison) -> dict[str, Any]:
+    """Return a comparison as JSON can hold it.
+
+    It includes the part of the graph that the comparison names. Lanes that have not ended count as
+    cancelled.
+    """
+    ask = comparison.ask
+    lanes = [_ended_lane(lane) for lane in comparison.now.lanes]
+    graphs = _graphs(ask, lanes)
+    begun = State(ask.question, ask.seeds)
+    states = [begun, *_states(lanes, graphs, 0)]
+    saved = {
+        "comparison": COMPARISON_VERSION,
+        **to_plain(_saved_ask(ask)),
+        "lanes": [_lane_dict(lane, graphs) for lane in lanes],
+        "run": freeze_all(states, graphs[0]),
+        "graph": excerpt(graphs[0], states),
+    }
+    others = [(graph, _states(lanes, graphs, place)) for place, graph in enumerate(graphs) if place]
+    if others:
+        saved["apart"] = [
+            {"run": freeze_all(part, graph), "graph": excerpt(graph, part)}
+            for graph, part in others
+        ]
+    return saved
+
+
+def thaw(
+    saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = None
+) -> MethodComparison:
+    """Return the ended comparison that `freeze` saved.
+
+    Parameters
+    ----------
+    saved : the data of `freeze`.
+    whole : the graph to attach, used if the comparison was made on it; else an `ExcerptGraph` is
+        made.
+    corpus : the corpus that was asked, if it is available.
+
+    Raises
+    ------
+    BadInput
+        If the data is of another version or damaged.
+    """
+    if not isinstance(saved, Mapping) or "comparison" not in saved:
+        raise BadInput("This is not a saved comparison.")
+    if saved["comparison"] != COMPARISON_VERSION:
+        raise BadInput(
+            "This comparison was saved by another version of Hopscope (format "
+            f"{shorten(repr(saved['comparison']), 20)}; this one reads {COMPARISON_VERSION})."
+        )
+    try:
+        of_whole = whole is not None and saved["run"]["graph"] == whole.digest
+        graph = whole if of_whole else ExcerptGraph.thaw(saved["graph"])
+        begun_state, *states = thaw_all(saved["run"], graph)
+        parts: GraphStates = [(None, states)]
+        for part in saved.get("apart", ()):
+            own = ExcerptGraph.thaw(part["graph"])
+            parts.append((own, list(thaw_all(part["run"], own))))
+        ask = _thaw_ask(from_plain(_SavedAsk, saved), begun_state, graph, corpus)
+        return MethodComparison(ask, _lanes(saved["lanes"], ask, parts))
+    except BadParameter as error:
+        raise BadInput(
+            f"This comparison was made with an instance that this Hopscope cannot read: {error}"
+        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(
+            f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))})."
+        ) from None
+
+
+def _ended_lane(lane: MethodLane) -> MethodLane:
+    """Return a lane prepared for saving.
+
+    It gets the facts that need its graph and its corpus. A lane that has not ended becomes
+    cancelled.
+    """
+    return replace(
+        lane,
+        status=lane.status if lane.status in ENDED_STATUSES else JOB_CANCELLED,
+        build_title=build_title(lane),
+        saved_alive=saved_alive(lane),
+    )
+
+
+def _saved_ask(ask: SourceQuestion) -> _SavedAsk:
+    edits = tuple(edit.written() for edit in ask.source.edits)
+    return _SavedAsk(ask.seed, ask.reader, ask.model, ask.source.corpus_name, edits)
+
+
+def _thaw_ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> SourceQuestion:
+    """Return the question as it was asked; `first` is its state before any operator."""
+    named = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
+    edits = tuple(map(Edit.read, saved.edits))
+    source = replace(named, graph=graph, corpus=corpus, edits=edits)
+    return SourceQuestion(
+        source, first.question, first.seeds, saved.seed, saved.reader, saved.model
+    )
+
+
+def _graphs(ask: SourceQuestion, lanes: Sequence[MethodLane]) -> list[Any]:
+    """Return the distinct graphs of the lanes, with the question's graph first."""
+    graphs: dict[str, Any] = {ask.source.graph.digest: ask.source.graph}
+    for lane in lanes:
+        graphs.setdefault(lane.graph.digest, lane.graph)
+    return list(graphs.values())
+
+
+def _graph_number(lane: MethodLane, graphs: Sequence[Any]) -> int:
+    """Return the index of a lane's graph among those of the comparison."""
+    return [graph.digest for graph in graphs].index(lane.graph.digest)
+
+
+def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], place: int) -> list[State]:
+    """Return the states of the lanes on one graph, by lane."""
+    on_it = (lane for lane in lanes if _graph_number(lane, graphs) == place)
+    return [state for lane in on_it for state in lane.states]
+
+
+def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
+    named = {name: getattr(lane.instance, name) for name in SAVED_INSTANCE_FIELDS} | {
+        "line": repr(lane.line)
+    }
+    number = _graph_number(lane, graphs)
+    return {**named, "standing": number, **to_plain(lane), "states": len(lane.states)}
+
+
+def _lanes(
+    rows: Sequence[Mapping[str, Any]], ask: SourceQuestion, parts: GraphStates
+) -> list[MethodLane]:
+    """Return the lanes of saved rows.
+
+    `parts` are their graphs, each with the states of its lanes; None for the question's own graph.
+    """
+    if not 1 <= len(rows) <= MAX_SAVED_LANES:
+        raise ValueError(f"{len(rows)} lanes")
+    lanes, states_done = [], [0] * len(parts)
+    for row in rows:
+        states_place = from_plain(_StatesPlace, row)
+        if not 0 <= states_place.graph < len(parts):
+            raise ValueError(f"there is no graph {states_place.graph}")
+        graph, states = parts[states_place.graph]
+        part = tuple(
+            states[
+                states_done[states_place.graph] : states_done[states_place.graph]
+                + states_place.states
+            ]
+        )
+        if states_place.states < 0 or len(part) != states_place.states:
+            raise ValueError("states are missing")
+        states_done[states_place.graph] += states_place.states
+        for state in part:
+            _check(state)
+        lanes.append(_thaw_fields(row, ask, states=part, own_graph=graph))
+    if any(at != len(states) for at, (_, states) in zip(states_done, parts)):
+        raise ValueError("more states than lanes have")
+    return lanes
+
+
+def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **given: Any) -> MethodLane:
+    """Return a lane from its saved fields and the `given` ones."""
+    named = {name: row[name] for name in SAVED_INSTANCE_FIELDS if name in row}
+    instance = from_plain(Instance, named, line=parse_line(row["line"]))
+    lane = from_plain(MethodLane, row, ask=ask, instance=instance, tried=True, **given)
+    if lane.status not in ENDED_STATUSES:
+        raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
+    if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:
+        raise ValueError("what was alive in the corpus and in the graph is missing")
+    if lane.repair:
+        parse_line(lane.repair.spec)
+    return lane if lane.status != JOB_CANCELLED else replace(lane, text="Cancelled")
+
+
+def _check(state: State) -> None:
+    """Check the fields of a state that every screen reads."""
+    if not state.trace:
+        raise ValueError("a state without its steps")
+    for step in state.trace:
+        if step.operator not in OPERATORS:
+            raise BadParameter(f"it has no operator “{shorten(step.operator, 40)}”.")
+    for message in state.prompt.messages if state.prompt else ():
+        if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            raise ValueError("a message without role or content")

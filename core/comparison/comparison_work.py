@@ -1,0 +1,362 @@
+"""A running comparison: its lanes retrieve and answer in queues, and report their progress."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from core.comparison import lane_traces
+from core.comparison.lane import ENDED_STATUSES, MethodComparison
+from core.comparison.lane_pauses import LanePauses
+from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache, ShowPreview, answer_role
+from core.comparison.previews import Preview, Previews
+from core.comparison.queues import FairQueue, QueueWait
+from core.environment import Environment
+from core.errors import HopscopeError, RunCancelled
+from core.instances.catalogue import Instance
+from core.operators.base import Line
+from core.runtime.jobs import (
+    JOB_CANCELLED,
+    JOB_DONE,
+    JOB_FAILED,
+    JOB_RUNNING,
+    JOB_WAITING,
+    Job,
+    error_sentence,
+    nothing,
+)
+from core.runtime.meter import ProgressReport
+from core.types import State
+from core.watch import Watch
+
+ANSWERING_STATUS = "answering"
+REPORT_SECONDS = 0.3  # seconds between two reports of a lane's progress
+DEFAULT_OPERATOR_SECONDS = 0.5  # seconds assumed for each operator of a method that was never run
+MAX_SERVER_ANSWERS = 8  # answers that a server's model gives at the same time
+
+
+def load_libraries() -> None:
+    """Load the libraries that retrieval needs, if they are not loaded yet."""
+    import core.graph.algorithms.local_adjacency
+    import core.graph.algorithms.traversal  # noqa: F401
+
+
+def answers_in_parallel(models, role: str) -> bool:
+    """Return whether the model of a role gives several answers at a time, as a server does.
+
+    The result is False where the model is not available.
+    """
+    try:
+        return getattr(models.chat(role), "side_by_side", False)
+    except HopscopeError:
+        return False
+
+
+class LaneQueues:
+    """The queues of all lanes.
+
+    One is for retrieval, one for retrieval with a language model, and one for the answers of each
+    model. A question without a model never waits for one with a model, and an answer waits only for
+    answers of the same model.
+    """
+
+    def __init__(self) -> None:
+        self.retrieving = FairQueue("retrieval", max(2, min(8, os.cpu_count() or 2)))
+        self.asking = FairQueue("asking", 2)
+        self.repairing = FairQueue("repairing", 1)
+        # Seconds of each method's last run, so that quick methods go first.
+        self.pace: dict[str, float] = {}
+        self._answering: dict[str, FairQueue] = {}
+        self._lock = threading.Lock()
+
+    def expected(self, line: Line) -> float:
+        """Return the expected duration of a method in seconds."""
+        return self.pace.get(repr(line), DEFAULT_OPERATOR_SECONDS * len(line))
+
+    def answering(self, models, role: str) -> FairQueue:
+        """Return the queue of the model with that role or name."""
+        try:
+            name = models.signature(role)
+        except HopscopeError:  # the lane reports it when it asks the model
+            name = ""
+        many = answers_in_parallel(models, role)
+        with self._lock:
+            if name not in self._answering:
+                self._answering[name] = FairQueue(
+                    "answering", MAX_SERVER_ANSWERS if many else 1, alone=not many
+                )
+            return self._answering[name]
+
+    def busy(self) -> bool:
+        """Return whether any lane waits or runs."""
+        return self.others(None)
+
+    def others(self, job: Job | None) -> bool:
+        """Return whether lanes of another job wait or run."""
+        return any(queue.ahead(job) for queue in self._of_lanes())
+
+    def begun(self) -> int:
+        """Return how many retrievals and answers of lanes have begun so far."""
+        return sum(queue.begun for queue in self._of_lanes())
+
+    def _of_lanes(self) -> tuple[FairQueue, ...]:
+        with self._lock:
+            return (self.retrieving, self.asking, *self._answering.values())
+
+    def wait(self, job: Job) -> QueueWait | None:
+        """Return how long a job waits for its first lane to retrieve.
+
+        The result is None where a lane retrieves already or none has to.
+        """
+        waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
+        return next((wait for wait in waits if wait is not None), None)
+
+    def drop(self, job: Job) -> None:
+        """Remove the work of a job that has not begun."""
+        with self._lock:
+            queues = (self.retrieving, self.asking, self.repairing, *self._answering.values())
+        for queue in queues:
+            queue.drop(job)
+
+
+class ComparisonWork:
+    """The work of one comparison's job: each lane's retrieval, then its answer."""
+
+    def __init__(
+        self,
+        comparison: MethodComparison,
+        environment: Environment,
+        prefixes: PrefixCache,
+        queues: LaneQueues,
+        asks_chat: Callable[[Instance], bool],
+        after: Callable[[Job, float], None] | None = None,
+        watched: Callable[[Job], bool] = lambda job: False,
+    ):
+        """Take the comparison, and what its lanes share with others.
+
+        Parameters
+        ----------
+        comparison : the comparison whose lanes are run.
+        environment : the models and stores.
+        prefixes : the cache of states that runs share.
+        queues : the queues of all lanes.
+        asks_chat : returns whether an instance needs a language model to retrieve.
+        after : is called with the job and the time when the last lane ended. It runs once all lanes
+            have ended, unless the job was cancelled. It has a queue of its own, so that it delays
+            no lane.
+        watched : returns whether a viewer displays the job, and so needs previews.
+        """
+        self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
+        self._models = environment.models
+        self._runs = [LaneRun.of(lane, environment, prefixes) for lane in comparison.lanes]
+        self._after, self._watched = after, watched
+        # Lanes at work. A lane is listed twice while its answer begins and its retrieval ends.
+        self._at_work: list[int] = []
+        self._lock = threading.RLock()
+
+    def start(self, job: Job) -> None:
+        """Put the lanes into their queues; the job ends with the last lane."""
+        self._job, job.on_cancel = job, self._cancelled
+        # The closures below capture these values, since capturing `self` would make a cycle.
+        queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
+        is_retrieving = lambda lane: (
+            not lane.retrieved
+            and lane.status not in ENDED_STATUSES
+            and not asks_chat(lane.instance)
+        )
+        self._pauses = LanePauses(
+            lambda: [i for i, lane in enumerate(lanes) if is_retrieving(lane)],
+            lambda: queues.others(job),
+        )
+        waiting_lanes = [
+            place for place, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
+        ]
+        for place in sorted(waiting_lanes, key=lambda place: queues.expected(lanes[place].line)):
+            asking = asks_chat(lanes[place].instance)
+            queue = queues.asking if asking else queues.retrieving
+            self._put(queue, place, JOB_RUNNING, self._retrieve)
+        if not waiting_lanes:
+            self._end_with_the_last()
+
+    def _put(self, queue: FairQueue, place: int, status: str, work: Callable[[int], None]) -> None:
+        since = time.perf_counter()
+
+        def piece() -> None:
+            with self._lock:
+                lane = self.comparison.lanes[place]
+                if lane.status in ENDED_STATUSES:
+                    return
+                self._at_work.append(place)
+                waited = {**lane.waited, status: time.perf_counter() - since}
+                self.comparison.change(place, status=status, text="", waited=waited)
+            if self._job.status == JOB_WAITING:
+                self._job.begin()
+            try:
+                work(place)
+            except Exception as error:  # raised outside of the operators
+                self._fail(place, error)
+            finally:
+                with self._lock:
+                    self._at_work.remove(place)
+                self._end_with_the_last()
+
+        queue.put(self._job, piece)
+
+    def _retrieve(self, place: int) -> None:
+        start = time.perf_counter()
+        load_libraries()
+        loading = time.perf_counter() - start
+        self.comparison.change(place, prepared={"Loading the program": loading})
+        if not self._part(place, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))):
+            return
+        lane = self.comparison.change(place, retrieved=True, preview=None)
+        self._queues.pace[repr(lane.line)] = sum(
+            step.seconds + step.saved for step in lane.state.trace
+        )
+        role = answer_role(lane.line)
+        if role is None or not self.comparison.ask.model or self._runs[place].answered():
+            self.comparison.change(place, status=ANSWERING_STATUS)
+            self._answer(place)
+            return
+        self.comparison.change(place, text="Retrieved; waiting for the language model")
+        self._job.touch()
+        self._put(
+            self._queues.answering(self._models, role),
+            place,
+            ANSWERING_STATUS,
+            lambda place: self._ask(place, role),
+        )
+
+    def _answer(self, place: int) -> None:
+        if self._part(place, LaneRun.answer, self._job):
+            lane = self.comparison.lanes[place]
+            final_answer = lane.state.answer  # without the model's thoughts and repetitions
+            answer = lane.answer if final_answer is None else final_answer
+            self.comparison.change(place, answer=answer, text="", status=JOB_DONE)
+            self._job.touch()
+
+    def _ask(self, place: int, role: str) -> None:
+        if not answers_in_parallel(self._models, role):  # the model runs on the same cores
+            self._pauses.begin_reading()
+        try:
+            self._answer(place)
+        finally:
+            self._pauses.end_reading()
+
+    def _part(
+        self, place: int, part: Callable[[LaneRun, LaneListener], None], watch: Watch
+    ) -> bool:
+        """Run one part of a lane and return whether it succeeded.
+
+        A failure is written on the lane and is not raised.
+        """
+        run = self._runs[place]
+        try:
+            watch.check()
+            part(run, self._progress(place, watch))
+            return True
+        except RunCancelled:
+            self.comparison.change(place, status=JOB_CANCELLED, text="Cancelled")
+        except Exception as error:
+            self._fail(place, error)
+        finally:
+            self.comparison.change(place, progress=None, **run.fields)
+        self._job.touch()
+        return False
+
+    def _progress(self, place: int, watch: Watch) -> LaneListener:
+        """Return the receivers that turn a lane's news into changes of the lane."""
+        job, comparison, run = self._job, self.comparison, self._runs[place]
+        name = comparison.lanes[place].instance.name
+
+        def advanced(text: str, fraction: float | None = None) -> None:
+            progress = None if fraction is None else ProgressReport(text, fraction)
+            comparison.change(place, text=text, progress=progress)
+            job.report(f"{name}: {text}", fraction)
+
+        def wrote(piece: str) -> None:
+            answer = comparison.lanes[place].answer + piece
+            comparison.change(place, answer=answer, progress=None)
+            self._pauses.end_reading()
+            job.touch()
+
+        reported_at = 0.0
+
+        def far(how: ProgressReport) -> None:
+            nonlocal reported_at
+            lane = comparison.change(place, text=how.text, progress=how)
+            if lane.status == ANSWERING_STATUS:
+                self._pauses.expect(how.left)
+            if time.monotonic() - reported_at >= REPORT_SECONDS:
+                reported_at = time.monotonic()
+                job.report(f"{name}: {how.text}", how.fraction)
+
+        def reached(state: State) -> None:
+            comparison.change(place, progress=None, **run.fields)
+            job.touch()
+
+        preview = None if comparison.lanes[place].retrieved else self._preview(place, watch)
+        return LaneListener(Watch(watch.check, advanced), reached, wrote, far, preview)
+
+    def _preview(self, place: int, watch: Watch) -> ShowPreview:
+        """Return the function that shows a preview on a lane."""
+        job, run, queues, watched = self._job, self._runs[place], self._queues, self._watched
+
+        def show(preview: Preview) -> None:
+            self.comparison.change(place, preview=preview, **run.fields)
+            job.touch()
+
+        lane_thread = threading.get_ident()
+        previews = Previews(show, lambda: watched(job), others=lambda: queues.others(job))
+
+        def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
+            # Only the lane's own thread pauses, as another one may feed a model elsewhere.
+            if previews(text, states) and threading.get_ident() == lane_thread:
+                self._pauses.let_others_show(place, watch)
+
+        return preview
+
+    def _fail(self, place: int, error: Exception) -> None:
+        """End a lane with the sentence of an error."""
+        self.comparison.change(place, status=JOB_FAILED, text="", error=error_sentence(error))
+        self._job.touch()
+
+    def _cancelled(self) -> None:
+        """End the waiting lanes of a cancelled job; lanes at work end at their next check."""
+        self._queues.drop(self._job)
+        self.comparison.repairing = False
+        with self._lock:
+            for place, lane in enumerate(self.comparison.lanes):
+                if lane.status not in ENDED_STATUSES and place not in self._at_work:
+                    self.comparison.change(place, status=JOB_CANCELLED, text="Cancelled")
+        self._end_with_the_last()
+
+    def _end_with_the_last(self) -> None:
+        with self._lock:
+            job, after, lanes = self._job, self._after, self.comparison.lanes
+            if job.ended or not all(lane.status in ENDED_STATUSES for lane in lanes):
+                return
+            job.result = self.comparison
+            if after is None or job.cancelled:
+                job.on_cancel = nothing
+            else:
+                self.comparison.repairing = True
+                ended = time.monotonic()
+                self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
+            lane_traces.send_spans(
+                [
+                    lane_traces.TracedLane(lane.instance.name, run, lane.error or "")
+                    for lane, run in zip(lanes, self._runs)
+                    if not lane.taken
+                ]
+            )
+            job.end(JOB_CANCELLED if job.cancelled else JOB_DONE)
+
+    def _afterwards(self, after: Callable[[Job, float], None], ended: float) -> None:
+        try:
+            after(self._job, ended)
+        finally:
+            # Break the reference cycle with the job, which keeps all results in memory.
+            self._job.on_cancel = nothing

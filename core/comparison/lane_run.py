@@ -1,0 +1,308 @@
+"""One lane's run: a line of operators on a question, which reuses states of other runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cachetools import LRUCache
+
+from core.comparison.consent import is_free_reader
+from core.comparison.lane import MethodLane
+from core.environment import Environment
+from core.graph.protocol import KnowledgeGraph
+from core.operators.base import Context, Line, Operator, Recorder
+from core.operators.branch import Branch
+from core.operators.read import GraphReader
+from core.operators.texts.answer.excerpt import NearestSentence
+from core.operators.texts.built_graph import BuiltGraph
+from core.runtime.memory import memory_bytes
+from core.runtime.meter import ProgressReport
+from core.sources import AnswerSource, SourceQuestion
+from core.types import State
+from core.watch import NO_WATCH, Watch
+
+ShowPreview = Callable[[str, Callable[[], tuple[State, ...]]], None]
+MAX_STATE_BYTES = 128 << 20  # bytes of states that are kept for reuse
+
+
+def build_of(line: Line) -> str | None:
+    """Return the build whose graph a method runs on; None for a method that names none.
+
+    Methods on graphs of triples name none.
+    """
+    first = line.operators[0] if len(line) else None
+    return first.build if isinstance(first, BuiltGraph) else None
+
+
+def uses_mended_graph(line: Line) -> bool:
+    """Return whether a method runs on a build's graph with the merges saved for its corpus."""
+    first = line.operators[0] if len(line) else None
+    return isinstance(first, BuiltGraph) and first.mended
+
+
+def open_lane_graph(
+    line: Line,
+    source: AnswerSource,
+    environment: Environment,
+    watch: Watch = NO_WATCH,
+    make: bool = False,
+) -> KnowledgeGraph | None:
+    """Open the graph that a method names; None for a method that names none.
+
+    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.built` does.
+    """
+    first = line.operators[0] if len(line) else None
+    if not isinstance(first, BuiltGraph):
+        return None
+    return source.built(environment, first.build, watch, first.mended, make)
+
+
+class PrefixCache:
+    """A cache of states by the operators that led to them. It is safe between threads.
+
+    It holds at most `size` states, of at most `most` bytes together. The least recently used are
+    removed.
+    """
+
+    def __init__(self, size: int = 64, most: int = MAX_STATE_BYTES):
+        self._lock = threading.Lock()
+        self._states: LRUCache[tuple, State] = LRUCache(
+            most, lambda state: min(most, max(most // size, memory_bytes(state)))
+        )
+
+    def get(self, key: tuple) -> State | None:
+        with self._lock:
+            return self._states.get(key)
+
+    def put(self, key: tuple, state: State) -> None:
+        with self._lock:
+            self._states[key] = state
+
+
+class NoPrefixCache(PrefixCache):
+    """A cache that keeps nothing, for a question that only one lane asks."""
+
+    def put(self, key: tuple, state: State) -> None:
+        return
+
+
+class LayeredPrefixCache(PrefixCache):
+    """A cache on top of another one, which is read but not changed; for trial runs."""
+
+    def __init__(self, below: PrefixCache):
+        super().__init__()
+        self._below = below
+
+    def get(self, key: tuple) -> State | None:
+        state = super().get(key)
+        return self._below.get(key) if state is None else state
+
+
+@dataclass
+class LaneListener:
+    """Receivers of a running lane's news: states, pieces of text, progress, and previews.
+
+    `preview` gets the progress in words, and a function that returns the states to show now.
+    """
+
+    watch: Watch = NO_WATCH
+    reached: Callable[[State], None] = lambda state: None
+    text: Callable[[str], None] = lambda piece: None
+    far: Callable[[ProgressReport], None] = lambda far: None
+    preview: ShowPreview | None = None
+
+
+def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
+    """Return the operators before the answer, with the reader that is added to them.
+
+    The graph reader is added where paths are sought. The nearest sentence is added where chunks or
+    nodes are sought and no language model is asked. Nothing is added if the question wants no
+    reader or the line has one.
+    """
+    operators = [operator for operator in line if operator.stage != "generate"]
+    if not ask.reader or any(operator.stage == "read" for operator in operators):
+        return operators
+    written = {name for operator in operators for name in operator.writes}
+    if "paths" in written:
+        parts = [part for operator in operators for part in operator.parts()]
+        operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
+    elif not ask.model and {"chunks", "nodes"} & written:
+        operators.append(NearestSentence())
+    return operators
+
+
+def answer_role(line: Line) -> str | None:
+    """Return the role of the model that answers at the end of a line; None where none does."""
+    return next((operator.role for operator in line if operator.stage == "generate"), None)
+
+
+@dataclass
+class LaneRun:
+    """The run of a line on a question: the states after each operator so far.
+
+    A failing operator may add the state that it had reached.
+    """
+
+    ask: SourceQuestion
+    line: Line
+    environment: Environment
+    prefixes: PrefixCache = field(default_factory=PrefixCache)
+    states: list[State] = field(default_factory=list)
+    reused: list[int] = field(default_factory=list)  # indices of the states that others computed
+    seen: set = field(default_factory=set)  # requests that were made to models
+    stamp: str = ""  # dependencies of the operators so far, as they report them
+    own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
+    # Begin and end of each operator, in nanoseconds since the epoch.
+    times: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, lane: MethodLane, environment: Environment, prefixes: PrefixCache | None = None
+    ) -> LaneRun:
+        """Return a run that continues from the states of a lane."""
+        shared = PrefixCache() if prefixes is None else prefixes
+        states = list(lane.states)
+        return cls(
+            lane.ask, lane.line, environment, shared, states=states, own_graph=lane.own_graph
+        )
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a lane that this run fills."""
+        return {
+            "states": tuple(self.states),
+            "own_graph": self.own_graph,
+            "reused": tuple(self.reused),
+        }
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The graph that the line runs on; the question's graph until another one is opened."""
+        return self.own_graph or self.ask.source.graph
+
+    def stand(self, progress: LaneListener) -> None:
+        """Open the graph that the line names, building it first if that is soon done.
+
+        Raises BadInput for a line on documents without a corpus, StoreError where the graph is not
+        built.
+        """
+        if self.own_graph is None:
+            self.own_graph = open_lane_graph(
+                self.line, self.ask.source, self.environment, progress.watch, make=True
+            )
+
+    def retrieve(self, progress: LaneListener) -> None:
+        """Run all operators before the answer, with a reader where one is wanted."""
+        self._run(retrieval_operators(self.ask, self.line), progress)
+
+    def answer(self, progress: LaneListener) -> None:
+        """Run the operators that answer; without a model they only write the prompt."""
+        self._run(self._answering(), progress)
+
+    @property
+    def state(self) -> State:
+        """The newest state, or the question alone."""
+        return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
+
+    def answered(self) -> bool:
+        """Return whether the answer is in the cache."""
+        operator = next((operator for operator in self.line if operator.stage == "generate"), None)
+        if operator is None:
+            return False
+        return (
+            self.prefixes.get(
+                self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))
+            )
+            is not None
+        )
+
+    def _run(self, operators: list, progress: LaneListener) -> None:
+        self.stand(progress)
+        context = Context(
+            self.graph,
+            self.environment,
+            self.ask.seed,
+            progress.watch,
+            progress.text,
+            self.ask.model,
+            progress.far,
+            self.seen,
+            self.states.append,
+            whole=self.ask.whole,
+        )
+        waiting = list(operators)
+        while waiting:
+            operator = waiting.pop(0)
+            # The operators of the chosen arm run like all others, so each has a state of its own.
+            if isinstance(operator, Branch):
+                waiting = [*operator.arm(self.state), *waiting]
+                continue
+            self.stamp += operator.stamp(self.graph, self.environment)
+            if operator.without_model and not self.ask.model:
+                self.stamp += "without a language model"
+            key, begun = self._key(operator, self.stamp), time.time_ns()
+            state = self.prefixes.get(key) if operator.remembered else None
+            if state is None:
+                state = operator(
+                    self.state, replace(context, preview=self._preview(operator, waiting, progress))
+                )
+                if operator.remembered:
+                    if not (state.trace and state.trace[-1].unusable) and not state.partly:
+                        self.prefixes.put(key, state)
+                else:
+                    self.stamp += operator.outcome(state)
+            else:
+                self.reused.append(len(self.states))
+            self.states.append(state)
+            self.times.append((begun, time.time_ns()))
+            progress.reached(state)
+
+    def _preview(
+        self, operator, rest: list, progress: LaneListener
+    ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
+        """Return the function that previews an operator at work; None where there are no viewers.
+
+        `rest` are the operators after it.
+        """
+        show, states = progress.preview, tuple(self.states)
+        if show is None:
+            return None
+        before, after = self.state, [*rest, *self._answering()]
+
+        def preview(text: str, so_far: Callable[[Recorder], State]) -> None:
+            show(text, lambda: (*states, *self._onwards(operator.previewed(before, so_far), after)))
+
+        return preview
+
+    def _onwards(self, state: State, rest: list) -> Iterator[State]:
+        """Yield a previewed state, and the states after it that need no model."""
+        yield state
+        quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)
+        for operator in rest:
+            if not (
+                is_free_reader(operator) or operator.stage == "generate" and not self.ask.model
+            ):
+                return
+            state = operator(state, quiet)
+            yield state
+
+    def _answering(self) -> list:
+        """Return the operators that answer."""
+        return [operator for operator in self.line if operator.stage == "generate"]
+
+    def _key(self, operator, stamp: str) -> tuple:
+        """Return the cache key of the state after `operator`, if it runs next."""
+        done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
+        asks = operator.stage == "generate" and self.ask.model
+        return (
+            self.graph.digest,
+            *self.ask.key(self.environment.models.signature())[1:],
+            done,
+            stamp,
+            repr(operator),
+            asks,
+        )

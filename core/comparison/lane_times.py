@@ -1,0 +1,107 @@
+"""The time of a lane by kind.
+
+The kinds are preparation, waiting, retrieval, ranking, the language model, and cached work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.comparison.comparison_work import ANSWERING_STATUS
+from core.comparison.lane import MethodLane
+from core.operators import OPERATORS
+from core.runtime.jobs import JOB_RUNNING
+from core.types import Step
+
+TimeKind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
+MIN_SPAN_SECONDS = 0.001  # seconds; shorter spans are left out
+UNCOUNTED_KINDS: tuple[TimeKind, ...] = (
+    "preparation",
+    "waiting",
+)  # kinds that are no cost of the method
+
+
+@dataclass(frozen=True)
+class TimeSpan:
+    """A period of time of one kind.
+
+    A span of the kind "cache" is what cached work had cost when it was done.
+    """
+
+    kind: TimeKind
+    label: str
+    seconds: float
+
+
+def time_spans(lane: MethodLane) -> tuple[TimeSpan, ...]:
+    """Return the spans of a lane's time, in order.
+
+    The spans that are neither preparation nor waiting add up to `method_seconds`.
+    """
+    return tuple(span for span in _all(lane) if span.seconds >= MIN_SPAN_SECONDS)
+
+
+def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
+    """Return the seconds of a lane that are no cost of the method, by label, in order."""
+    seconds: dict[str, float] = {}
+    for span in time_spans(lane):
+        if span.kind in UNCOUNTED_KINDS:
+            seconds[span.label] = seconds.get(span.label, 0.0) + span.seconds
+    return seconds
+
+
+def seconds_by_kind(lane: MethodLane, kinds: Sequence[TimeKind]) -> dict[str, float]:
+    """Return the seconds of a lane for each of some kinds, without kinds that took none."""
+    seconds: dict[str, float] = {}
+    for span in time_spans(lane):
+        if span.kind in kinds:
+            seconds[span.kind] = seconds.get(span.kind, 0.0) + span.seconds
+    return seconds
+
+
+def method_seconds(trace: Iterable[Step]) -> float:
+    """Return the seconds that the method itself costs.
+
+    Preparation and waiting are excluded. The original cost of cached work is included.
+    """
+    return sum(step.seconds + step.saved for step in trace)
+
+
+def _all(lane: MethodLane) -> Iterator[TimeSpan]:
+    yield TimeSpan("waiting", "Waiting for its turn", lane.waited.get(JOB_RUNNING, 0.0))
+    yield from (TimeSpan("preparation", label, seconds) for label, seconds in lane.prepared.items())
+    answered = False
+    for place, step in enumerate(lane.state.trace):
+        if step.stage == "generate" and not answered:
+            answered = True
+            yield TimeSpan(
+                "waiting", "Waiting for the language model", lane.waited.get(ANSWERING_STATUS, 0.0)
+            )
+        yield from _reused(step) if place in lane.reused else _done(step)
+
+
+def _reused(step: Step) -> Iterator[TimeSpan]:
+    """Yield the span of a step that another lane or question had computed."""
+    yield TimeSpan("cache", f"{_title(step)}, done before", step.seconds + step.saved)
+
+
+def _done(step: Step) -> Iterator[TimeSpan]:
+    title = _title(step)
+    for label, seconds in step.prepared:
+        yield TimeSpan("preparation", label, seconds)
+    yield TimeSpan("waiting", "Waiting for its turn", step.waiting)
+    own_seconds = step.seconds - step.ranking - step.model
+    # Reading the candidates' texts is part of ranking them.
+    if step.stage in ("refine", "filter"):
+        yield TimeSpan("ranking", title, step.ranking + own_seconds)
+    else:
+        yield TimeSpan("retrieval", title, own_seconds)
+        yield TimeSpan("ranking", title, step.ranking)
+    yield TimeSpan("model", title, step.model)
+    yield TimeSpan("cache", f"{title}, remembered", step.saved)
+
+
+def _title(step: Step) -> str:
+    return OPERATORS[step.operator].title.capitalize()

@@ -1,0 +1,282 @@
+"""OpenTelemetry spans of what lanes did, with the attribute names of OpenInference.
+
+They are sent if OpenTelemetry's usual variables say so. A comparison is a chain of its lanes, and a
+lane is a chain of its operators. The operators are retrievers, rerankers, language models or
+chains, by their stage. Spans are made after everything has ended, with the times at which it
+happened, so that no lane waits for a collector.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from core import __version__
+from core.graph.texts import hit_names, hit_texts
+from core.io.json_text import json_text
+from core.types import Ranking, State, Step
+
+if TYPE_CHECKING:
+    from core.comparison.lane_run import LaneRun
+
+MAX_SPAN_ITEMS, MAX_SPAN_CHARACTERS = (
+    20,
+    4_000,
+)  # items of a ranking in a span, and characters of a text
+# Environment variable. Its value `json` writes a line of JSON for each lane on the error stream.
+LOG_VARIABLE = "HOPSCOPE_LOG"
+EXPORT_VARIABLES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_TRACES_EXPORTER",
+)
+# Kinds of spans by stage. Other stages are CHAIN.
+SPAN_KINDS = {
+    "extract": "RETRIEVER",
+    "retrieve": "RETRIEVER",
+    "refine": "RERANKER",
+    "generate": "LLM",
+}
+# Fields of a state that hold rankings.
+RANKING_FIELDS = ("paths", "chunks", "nodes", "relations", "communities")
+INSTALL_COMMAND = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
+
+
+@dataclass(frozen=True)
+class TracedLane:
+    """A lane to trace: its method, its run, and its error.
+
+    The error is empty where the lane did not fail.
+    """
+
+    method: str
+    run: LaneRun
+    error: str = ""
+
+
+def are_spans_wanted() -> bool:
+    """Return whether spans are to be made.
+
+    They are if a variable of OpenTelemetry names a destination, or this process has a tracer
+    provider.
+    """
+    if (
+        os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+        or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    ):
+        return False
+    return any(os.environ.get(name) for name in EXPORT_VARIABLES) or _provided() is not None
+
+
+def send_spans(lanes: Sequence[TracedLane]) -> None:
+    """Send the spans and write the log lines of lanes on one question, where they are wanted.
+
+    A failure is printed on the error stream.
+    """
+    if os.environ.get(LOG_VARIABLE, "").strip().lower() == "json":
+        for lane in lanes:
+            print(json_text(_logged(lane)), file=sys.stderr, flush=True)
+    if not (lanes and are_spans_wanted()):
+        return
+    try:
+        tracer = _tracer()
+        if tracer is not None:
+            _send(tracer, lanes)
+    except Exception as error:
+        print(f"hopscope: a trace could not be made: {error}", file=sys.stderr)
+
+
+def _logged(lane: TracedLane) -> dict[str, Any]:
+    run, steps = lane.run, lane.run.state.trace
+    seconds, tokens = (
+        sum(step.seconds for step in steps),
+        sum(step.usage.tokens_in + step.usage.tokens_out for step in steps),
+    )
+    event_fields = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "event": "lane",
+        "level": "error" if lane.error else "info",
+    }
+    question_fields = {
+        "source": run.ask.source.name,
+        "question": run.ask.question.text,
+        "method": lane.method,
+    }
+    return (
+        event_fields
+        | question_fields
+        | {
+            "seconds": round(seconds, 3),
+            "tokens": tokens,
+            "calls": sum(step.usage.calls for step in steps),
+            "error": lane.error,
+        }
+    )
+
+
+def _send(tracer: Any, lanes: Sequence[TracedLane]) -> None:
+    from opentelemetry.trace import Status, StatusCode, set_span_in_context
+
+    ask, now = lanes[0].run.ask, time.time_ns()
+    # A lane that failed at once has no times.
+    times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}
+    span_fields = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
+    root_span = tracer.start_span(
+        "compare", start_time=min(of[0][0] for of in times.values()), attributes=span_fields
+    )
+    for at, lane in enumerate(lanes):
+        run, (begun, ended) = lane.run, (times[at][0][0], times[at][-1][1])
+        span_fields = _chain(ask.question.text, _answer(run)) | {"hopscope.line": repr(run.line)}
+        span = tracer.start_span(
+            lane.method, set_span_in_context(root_span), start_time=begun, attributes=span_fields
+        )
+        for (before, after), (first, last) in zip(
+            pairwise([State(ask.question, ask.seeds), *run.states]), run.times
+        ):
+            step_fields = {
+                key: value
+                for key, value in span_attributes(
+                    run.graph, ask.question.text, before, after
+                ).items()
+                if value is not None
+            }
+            name = after.trace[-1].operator
+            tracer.start_span(
+                name, set_span_in_context(span), start_time=first, attributes=step_fields
+            ).end(last)
+        if lane.error:
+            span.set_status(Status(StatusCode.ERROR, lane.error))
+        span.end(ended)
+    root_span.end(max(of[-1][1] for of in times.values()))
+
+
+def span_attributes(graph: Any, question: str, before: State, after: State) -> dict[str, Any]:
+    """Return the attributes of an operator's span.
+
+    They are its kind and parameters, the rankings that it changed with their scores, and the model,
+    messages and tokens.
+    """
+    step = after.trace[-1]
+    kind = SPAN_KINDS.get(step.stage, "CHAIN")
+    fields: dict[str, Any] = {
+        "openinference.span.kind": kind,
+        "input.value": question,
+        "metadata": json_text(
+            {
+                "parameters": dict(step.parameters),
+                "sizes": dict(step.sizes),
+                "notes": list(step.notes),
+            },
+            default=str,
+            ensure_ascii=True,
+        ),
+    }
+    prefix = {"RERANKER": "reranker.output_documents"}.get(kind, "retrieval.documents")
+    if kind == "RERANKER":
+        keep, model = step.parameters.get("keep"), step.parameters.get("model")
+        fields |= {"reranker.query": question, "reranker.top_k": keep, "reranker.model_name": model}
+    if kind == "LLM":
+        fields |= dict(_messages(step, after))
+    else:
+        fields |= dict(_documents(graph, prefix, before, after))
+    usage = step.usage
+    if usage.calls:
+        total = usage.tokens_in + usage.tokens_out
+        names = ("llm.token_count.prompt", "llm.token_count.completion", "llm.token_count.total")
+        fields |= dict(zip(names, (usage.tokens_in, usage.tokens_out, total)))
+    return fields
+
+
+def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
+    """Yield the prompt and the answer of a language model."""
+    yield "llm.model_name", step.parameters.get("model") or step.parameters.get("role") or "answer"
+    if state.prompt is not None:
+        for at, message in enumerate(state.prompt.messages):
+            yield f"llm.input_messages.{at}.message.role", message["role"]
+            yield f"llm.input_messages.{at}.message.content", message["content"]
+    if state.answer is not None:
+        yield "output.value", state.answer
+        yield "llm.output_messages.0.message.role", "assistant"
+        yield "llm.output_messages.0.message.content", state.answer
+
+
+def _documents(graph: Any, prefix: str, before: State, after: State) -> Iterator[tuple[str, Any]]:
+    """Yield the first items of each ranking that the operator changed."""
+    at = 0
+    for name in RANKING_FIELDS:
+        ranking: Ranking | None = getattr(after, name)
+        if ranking is None or ranking is getattr(before, name):
+            continue
+        part = ranking.items[:MAX_SPAN_ITEMS]
+        names = [""] * len(part) if ranking.kind == "path" else hit_names(graph, ranking.kind, part)
+        texts = (
+            graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
+        )
+        for place, (called, text) in enumerate(zip(names, texts)):
+            document = f"{prefix}.{at}.document"
+            yield f"{document}.id", called or f"{ranking.kind} {place + 1}"
+            yield f"{document}.content", (text or called)[:MAX_SPAN_CHARACTERS]
+            yield f"{document}.score", ranking.score(place)
+            at += 1
+
+
+def _chain(question: str, answer: str) -> dict[str, Any]:
+    fields = {"openinference.span.kind": "CHAIN", "input.value": question}
+    return fields | ({"output.value": answer} if answer else {})
+
+
+def _answer(run: LaneRun) -> str:
+    state = run.state
+    return state.answer or (
+        "" if state.reader is None else ", ".join(run.graph.names(state.reader)[:MAX_SPAN_ITEMS])
+    )
+
+
+def _provided() -> Any:
+    """Return the tracer provider that this process has set; None where there is none.
+
+    It loads no library.
+    """
+    if "opentelemetry.sdk.trace" not in sys.modules:
+        return None
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import get_tracer_provider
+
+    provider = get_tracer_provider()
+    return provider if isinstance(provider, TracerProvider) else None
+
+
+def _tracer() -> Any:
+    provider = _provided() or _own_provider()
+    return None if provider is None else provider.get_tracer("hopscope", __version__)
+
+
+@lru_cache(maxsize=1)
+def _own_provider() -> Any:
+    """Create a provider from the usual variables.
+
+    The result is None where the libraries are not installed. This is printed once.
+    """
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter
+    except ImportError:
+        print(
+            f"hopscope: traces need OpenTelemetry's libraries: {INSTALL_COMMAND}", file=sys.stderr
+        )
+        return None
+    service_fields = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "hopscope"}
+    provider = TracerProvider(resource=Resource.create(service_fields))
+    console = os.environ.get("OTEL_TRACES_EXPORTER") == "console"
+    provider.add_span_processor(
+        BatchSpanProcessor(ConsoleSpanExporter(out=sys.stderr) if console else OTLPSpanExporter())
+    )
+    return provider

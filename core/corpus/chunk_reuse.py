@@ -1,0 +1,175 @@
+"""Reuse of chunks: of a changed corpus, only new documents are cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from core.corpus.corpus import Corpus
+from core.corpus.document import Document
+from core.errors import StoreError
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.io import digests
+
+CHUNKED_DOCUMENTS_FILE = "documents.npz"  # in a graph's folder: the documents of its chunks
+# returns the chunks of documents, each cut by itself, in their order
+Cutter = Callable[[Iterable[Document]], Table]
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentChunks:
+    """The chunks of some documents.
+
+    Parameters
+    ----------
+    keys : the first half of the documents' digests, uint64 [documents, 2].
+    counts : number of chunks of each document, int64 [documents].
+    chunks : the chunks; those of a document follow each other.
+    """
+
+    keys: np.ndarray
+    counts: np.ndarray
+    chunks: Table
+
+    def rows(self, keys: np.ndarray) -> np.ndarray:
+        """Return the row of the document of each key, or -1; int64."""
+        if not len(self.keys):
+            return np.full(len(keys), -1, np.int64)
+        order = np.argsort(self.keys[:, 0], kind="stable")
+        at = order[np.minimum(np.searchsorted(self.keys[order, 0], keys[:, 0]), len(order) - 1)]
+        return np.where((self.keys[at] == keys).all(axis=1), at, -1)
+
+
+def reuse_chunks(
+    corpus: Corpus, cut: Cutter, before: DocumentChunks | None
+) -> tuple[DocumentChunks, int]:
+    """Return the chunks of a corpus, and the number of documents that were cut.
+
+    Only documents whose chunks are not in `before` are given to `cut`. `before` must come from the
+    same cutter.
+
+    >>> from core.corpus.chunks import documents_as_chunks
+    >>> from core.corpus.chunk_reuse import reuse_chunks
+    >>> from core.corpus import open_corpus
+    >>> book = open_corpus("christmas-carol")
+    >>> whole, fresh = reuse_chunks(book, documents_as_chunks, None)
+    >>> again, none = reuse_chunks(book, documents_as_chunks, whole)
+    >>> (fresh == len(book), none, again.chunks.digest == whole.chunks.digest)
+    (True, 0, True)
+    """
+    import pyarrow as pa
+
+    keys = document_keys(corpus)
+    known = before.rows(keys) if before is not None else np.full(len(keys), -1, np.int64)
+    new = np.flatnonzero(known < 0)
+    ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
+    fresh = cut(corpus.at(row) for row in new.tolist())
+    counts = np.zeros(len(keys), np.int64)
+    counts[new] = _counted(fresh, ids)
+    if before is None or len(new) == len(keys):
+        return DocumentChunks(keys, counts, fresh), len(new)
+    old = known >= 0
+    counts[old] = before.counts[known[old]]
+    # row of each document's first chunk in the old chunks followed by the new ones
+    first = np.zeros(len(keys), np.int64)
+    first[old] = (np.cumsum(before.counts) - before.counts)[known[old]]
+    first[new] = len(before.chunks) + np.cumsum(counts[new]) - counts[new]
+    rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    both = pa.concat_tables([before.chunks.arrow.select(list(fresh.names)), fresh.arrow])
+    return DocumentChunks(keys, counts, Table(both.take(rows).combine_chunks())), len(new)
+
+
+def document_keys(corpus: Corpus) -> np.ndarray:
+    """Return the first half of each document's digest, uint64 [documents, 2]."""
+    halves = bytes.fromhex("".join(digest[:32] for digest in corpus.table.texts("digest")))
+    return np.frombuffer(halves, "<u8").reshape(-1, 2)
+
+
+@dataclass
+class ChunkReuse:
+    """The chunks that a build can reuse, and those that it cut.
+
+    Parameters
+    ----------
+    folders : folders of graphs; the first one that fits is used. Without any, all documents are cut
+        and nothing is remembered.
+    cutter : the name of the cutter that was used.
+    cuts : the chunks after `chunks` was called.
+    """
+
+    folders: tuple[Path, ...] = ()
+    cutter: str = ""
+    cuts: DocumentChunks | None = field(default=None, repr=False)
+
+    def chunks(self, corpus: Corpus, cutter: str, cut: Cutter) -> tuple[Table, int]:
+        """Return the chunks of a corpus, and the number of documents that were cut.
+
+        `cutter` is the name of the cutter `cut`.
+        """
+        if not self.folders:
+            return cut(corpus), len(corpus)
+        before = next(
+            (
+                found
+                for folder in self.folders
+                if (found := read_saved_chunks(folder, cutter)) is not None
+            ),
+            None,
+        )
+        self.cutter, (self.cuts, fresh) = cutter, reuse_chunks(corpus, cut, before)
+        return self.cuts.chunks, fresh
+
+    def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
+        """Return a function that writes which documents a graph's chunks belong to.
+
+        Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the graph has other
+        chunks.
+        """
+        chunks, cuts = graph.columns.chunks, self.cuts
+        if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):
+            return None
+        facts = json.dumps({"graph": graph.digest, "cutter": self.cutter})
+        return lambda stream: np.savez(
+            stream, keys=cuts.keys, counts=cuts.counts, facts=np.array(facts)
+        )
+
+
+def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
+    """Return the chunks, made by this cutter, of the graph in a folder.
+
+    Returns None if the graph has other chunks, or they cannot be read.
+    """
+    try:
+        digests.check_sealed(folder / CHUNKED_DOCUMENTS_FILE)
+        with np.load(folder / CHUNKED_DOCUMENTS_FILE) as known:
+            facts, keys, counts = json.loads(str(known["facts"])), known["keys"], known["counts"]
+        if facts["cutter"] != cutter:
+            return None
+        graph = Graph.open(folder)
+        chunks = graph.columns.chunks
+    except (OSError, ValueError, EOFError, KeyError, TypeError, StoreError):
+        return None
+    fits = (
+        chunks is not None
+        and graph.digest == facts["graph"]
+        and len(chunks) == counts.sum()
+        and len(keys) == len(counts)
+    )
+    return DocumentChunks(keys, counts, chunks) if fits and chunks is not None else None
+
+
+def _counted(chunks: Table, ids: list[str]) -> np.ndarray:
+    """Return the number of chunks of each document, in the order of `ids`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    number = pc.index_in(
+        chunks.arrow.column("document"), value_set=pa.array(ids, pa.large_string())
+    ).to_numpy()
+    return np.bincount(number, minlength=len(ids))

@@ -1,0 +1,370 @@
+"""Import documents and questions into a person's own corpus, from files or a published set.
+
+The command line and the pages both use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
+from core.corpus.corpus import Asked, Corpus, write_corpus
+from core.corpus.document import Document, DocumentOrigin
+from core.corpus.file_content import FILES_FORM, read_content
+from core.corpus.quotations import comparable_text, passage_name, single_line, split_passage_name
+from core.corpus.readers import ReadingResult
+from core.corpus.readers.options import Columns, count_with_noun
+from core.errors import BadInput, shorten
+from core.questions import GOLD_KEYS, read_question_file
+from core.types import Question
+from core.watch import NO_WATCH, Watch
+
+MAX_NAMED_DOCUMENTS = 3  # documents named in a sentence
+
+
+@dataclass(frozen=True)
+class CorpusImport:
+    """The result of importing documents into a corpus.
+
+    Parameters
+    ----------
+    added, changed, known : numbers of documents that are new, changed, or were there already.
+    notes : a sentence for each thing that was left out or is odd.
+    more : text shown instead of these numbers, if more than documents were imported.
+    """
+
+    corpus: Corpus
+    added: int
+    changed: int
+    known: int
+    notes: tuple[str, ...] = ()
+    # ids of documents that the files no longer have, but the corpus still has
+    missing: tuple[str, ...] = ()
+    more: str = ""
+
+    def on_missing(self) -> str:
+        """Return the sentence on documents that the files no longer have; empty without any."""
+        number = len(self.missing)
+        shown_ids = ", ".join(shorten(id, 40) for id in self.missing[:MAX_NAMED_DOCUMENTS]) + (
+            ", …" if number > MAX_NAMED_DOCUMENTS else ""
+        )
+        return (
+            f"{count_with_noun(number, 'document')} of an earlier state of these files "
+            f"{'is' if number == 1 else 'are'} no longer in them: {shown_ids}."
+        ) * bool(number)
+
+
+def import_documents(
+    name: str,
+    files: Sequence[str | Path],
+    title: str = "",
+    columns: Columns | None = None,
+    format: str = FILES_FORM,
+    questions: str | Path = "",
+    watch: Watch = NO_WATCH,
+    encoding: str = "",
+    replace_files: bool = False,
+) -> CorpusImport:
+    """Add the documents of files to the corpus of a name, or create it.
+
+    A document replaces the one with its id. All is saved or nothing.
+
+    Parameters
+    ----------
+    name : the corpus.
+    files : files, folders or zips.
+    columns : the columns of tables; None guesses them.
+    format : `files`, as `read_files` reads them, or one of `core.corpus.published_corpora.FORM_READERS` for one
+        published file or folder. With `files`, published forms that `form_of` recognises are read
+        in their form.
+        The questions of a published set become sets of the corpus. A BEIR folder, or a zip of one,
+        also brings the links in its `links.tsv`.
+    questions : a file of questions in any format, saved as the set of the corpus's name.
+    encoding : the encoding of texts that are not UTF-8.
+    replace_files : remove documents that the same files, folders or zips had earlier and no longer
+        have. Otherwise these are returned as `missing`.
+
+    Raises
+    ------
+    BadInput
+        If the name is not allowed, the corpus ships with Hopscope, or the files hold no document.
+    StoreError
+        If the corpus is damaged or cannot be written.
+    """
+    before = own_corpus(name)
+    content = read_content(name, files, columns, format, questions, watch, encoding)
+    documents, sets, notes, missing = (
+        content.documents,
+        content.sets,
+        content.notes,
+        _missing(before, content.plain),
+    )
+    watch.report("Writing the corpus", 1.0)
+    by_id = _GoldDocumentFinder([*(before or ()), *documents])
+    question_sets: dict[str, Asked] = {
+        set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()
+    }
+    notes += filter(None, (found.note() for found in sets.values()))
+    if before is None:
+        corpus = write_corpus(
+            new_folder(name),
+            documents,
+            title,
+            sets=question_sets,
+            watch=watch,
+            links=content.links,
+            origins=content.plain.origins,
+        )
+    else:
+        removed = missing if replace_files else ()
+        corpus = before.put(
+            documents, watch, title, question_sets, content.links, content.plain.origins, removed
+        )
+    unique = {document.id: document for document in documents}
+    replaced = [before.document(id) for id in unique if before and id in before]
+    same = sum(document == unique[document.id] for document in replaced)
+    if missing and replace_files:
+        notes.append(
+            f"{count_with_noun(len(missing), 'document')} that these files no longer have "
+            f"{'was' if len(missing) == 1 else 'were'} removed."
+        )
+    all_notes = (*notes, *_note_missing_gold(corpus, question_sets))
+    return CorpusImport(
+        corpus,
+        len(unique) - len(replaced),
+        len(replaced) - same,
+        same,
+        all_notes,
+        () if replace_files else tuple(missing),
+    )
+
+
+def _missing(before: Corpus | None, found: ReadingResult) -> list[str]:
+    """Return the ids of documents that are no longer in their files.
+
+    Their file was read again and lacks them, or their folder was and lacks the file.
+    """
+    if before is None:
+        return []
+    ids, folders = (
+        {document.id for document in found.documents},
+        {origin.folder for origin in found.origins.values()} - {""},
+    )
+    again = lambda source: (
+        source in found.origins
+        or (
+            source not in found.failed
+            and before.origins.get(source, DocumentOrigin()).folder in folders
+        )
+    )
+    of = {source: again(source) for source in set(before.table.texts("source"))}
+    return [
+        id
+        for id, source in zip(before.ids, before.table.texts("source"))
+        if of[source] and id not in ids
+    ]
+
+
+@dataclass(frozen=True)
+class QuestionImport:
+    """The result of importing questions: the corpus, the set and its numbers.
+
+    Parameters
+    ----------
+    set : the name of the set.
+    number, answered, gold : numbers of questions, of those with answers, and of those with gold
+        documents.
+    notes : a sentence for each thing that does not fit or was not read.
+    """
+
+    corpus: Corpus
+    set: str
+    number: int
+    answered: int
+    gold: int
+    notes: tuple[str, ...] = ()
+
+
+def import_question_set(
+    name: str,
+    file: str | Path,
+    title: str = "",
+    set: str = "",
+    format: str = "auto",
+    columns: str = "",
+    encoding: str = "",
+) -> QuestionImport:
+    """Save the questions of a file as a set of a person's own corpus.
+
+    A set of the same name is replaced.
+
+    Parameters
+    ----------
+    set : the name of the set; empty takes that of the corpus.
+    format, columns, encoding : as in `core.questions.read_question_file`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such corpus, or the file holds no question.
+    StoreError
+        If the corpus is damaged or cannot be written.
+    """
+    before = own_corpus(name)
+    if before is None:
+        raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
+    question_file = read_question_file(
+        file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
+    )
+    question_file.check_known()
+    questions = _GoldDocumentFinder(before).put(question_file.questions)
+    set = _set_of(before, set or name)
+    question_sets: dict[str, Asked] = {
+        set: (title or (before.title if set == name else set), questions)
+    }
+    corpus = before.put((), sets=question_sets)
+    answered, gold = (
+        sum(bool(values) for values in column)
+        for column in zip(*((one.answers, one.gold) for one in questions))
+    )
+    notes = []
+    if not answered and not gold:
+        notes = ["None of them has a known answer or a gold document, so nothing can be scored."]
+    return QuestionImport(
+        corpus,
+        set,
+        len(questions),
+        answered,
+        gold,
+        (*notes, *filter(None, [question_file.note()]), *_note_missing_gold(corpus, question_sets)),
+    )
+
+
+def _title(set: str, name: str, title: str) -> str:
+    """Return a question set's title: that of its corpus, and the name of its part."""
+    return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
+
+
+def _set_of(corpus: Corpus, name: str) -> str:
+    """Return the name of a question set of a corpus.
+
+    Raises BadInput if the name is not allowed, or another corpus has a set of that name.
+    """
+    if not SAFE_NAME.fullmatch(name):
+        raise BadInput(
+            f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits "
+            "and dashes, 40 at most."
+        )
+    owner = next(
+        (
+            other
+            for other, known in corpora().items()
+            if other != corpus.name and name in known.sets
+        ),
+        "",
+    )
+    if owner:
+        raise BadInput(
+            f"The corpus “{owner}” has a question set “{name}” already; choose another name."
+        )
+    return name
+
+
+class _GoldDocumentFinder:
+    """Finds the document ids of gold passages that are named in other ways.
+
+    A passage may be named by a document's id or title, or by the id of a row without its file if
+    one file alone has it. The passage's text, or a part of it, may follow on the next line. The
+    text alone names the first document that holds it.
+    """
+
+    def __init__(self, documents: Iterable[Document]):
+        self._documents = documents
+        self._ids: set[str] = set()
+        self._titles: dict[str, str] = {}
+        self._alike: dict[str, str] = {}  # ids and titles without case and typography
+        self._passages: dict[tuple[str, str], str] = {}
+        rows: dict[str, set[str]] = {}
+        for document in documents:
+            self._ids.add(document.id)
+            if document.source and document.id.startswith(f"{document.source}:"):
+                rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
+            self._titles.setdefault(document.title, document.id)
+            for name in filter(None, (document.id, document.title)):
+                self._alike.setdefault(comparable_text(name), document.id)
+            self._passages.setdefault((document.title, _digest(document.text)), document.id)
+        self._titles = {
+            row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1
+        } | self._titles
+
+    def put(self, questions: Iterable[Question]) -> list[Question]:
+        """Return the questions with their gold passages named by document ids.
+
+        A name that is not found stays unchanged.
+        """
+        return [
+            replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold))))
+            for question in questions
+        ]
+
+    def _id(self, name: str) -> str:
+        if name in self._ids:
+            return name
+        title, text = split_passage_name(name)
+        if not text:
+            return self._document(name)
+        document = title if title in self._ids else self._document(title)
+        document = document or self._holding(text)
+        return self._passages.get((title, _digest(text))) or passage_name(document, text)
+
+    def _document(self, title: str) -> str:
+        """Return the id of the document of a title; the title if there is none."""
+        return self._titles.get(title) or self._alike.get(comparable_text(title), title)
+
+    def _holding(self, text: str) -> str:
+        """Return the first document that holds a text; empty if none does.
+
+        Blanks between words are ignored.
+        """
+        starts, ids, texts = self._texts
+        at = texts.find(single_line(text))
+        return ids[bisect_right(starts, at) - 1] if at >= 0 else ""
+
+    @cached_property
+    def _texts(self) -> tuple[list[int], list[str], str]:
+        """The offset of each document's text, the documents' ids, and their texts joined."""
+        starts, ids, texts, size = list[int](), list[str](), list[str](), 0
+        for document in self._documents:
+            starts.append(size)
+            ids.append(document.id)
+            texts.append(" ".join(document.text.split()))
+            size += len(texts[-1]) + 1
+        return starts, ids, "\n".join(texts)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+
+
+def _note_missing_gold(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
+    """Return a sentence on gold documents that the corpus does not have."""
+    gold = [
+        id
+        for _, questions in asked.values()
+        for question in questions
+        for id in question.gold
+        if not corpus.has_passage(id)
+    ]
+    if not gold:
+        return []
+    return [
+        (
+            "The questions name gold documents that the corpus does not have: "
+            f"“{shorten(gold[0])}”, {len(gold):,} in all."
+        )
+    ]

@@ -1,0 +1,212 @@
+"""Storage of a corpus on disk.
+
+Its tables are written to a temporary folder, synced, and moved into place in one step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from core.corpus.document import Document, DocumentOrigin, utf8_text
+from core.corpus.links import link_digest as digest_of_links
+from core.errors import BadInput, StoreError, damage_error
+from core.graph.columns import Table
+from core.io import digests, locks
+from core.io.folders import TEMPORARY, clean_folder, install_files
+from core.io.plain_data import from_plain, to_plain
+from core.types import Question
+from core.watch import NO_WATCH, Watch
+
+STORAGE_VERSION = 1
+META_FILE, DOCUMENTS_FILE, QUESTIONS_FILE, LINKS_FILE, ORIGINS_FILE = (
+    "corpus.json",
+    "documents.arrow",
+    "questions.json",
+    "links.arrow",
+    "origins.json",
+)
+DOCUMENT_COLUMNS = ("id", "title", "source", "text", "places", "digest")
+
+
+def document_table(documents: Iterable[Document]) -> Table:
+    """Return the table of documents, ordered by id.
+
+    Raises BadInput if two different documents share an id, or one has none.
+    """
+    known: dict[str, Document] = {}
+    for document in map(_sound, documents):
+        if not document.id.strip():
+            raise BadInput(f"A document from {document.source or 'these files'} has no id.")
+        other = known.setdefault(document.id, document)
+        if other != document:
+            raise BadInput(
+                f"Two documents have the id “{document.id}” and differ; give one of them "
+                "another id."
+            )
+    rows = [known[id] for id in sorted(known)]
+    return table_of_rows(
+        [
+            (r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest)
+            for r in rows
+        ]
+    )
+
+
+def table_of_rows(rows: list[tuple[str, ...]]) -> Table:
+    """Return the table of rows of `DOCUMENT_COLUMNS`."""
+    import pyarrow as pa
+
+    columns = zip(*rows) if rows else ([],) * len(DOCUMENT_COLUMNS)
+    return Table(
+        pa.table(
+            {
+                name: pa.array(values, pa.large_string())
+                for name, values in zip(DOCUMENT_COLUMNS, columns)
+            }
+        )
+    )
+
+
+def change_table(
+    table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()
+) -> Table:
+    """Return the table with documents added or replaced by id, and others removed."""
+    import pyarrow as pa
+
+    fresh = document_table(put)
+    replaced = removed | set(fresh.texts("id"))
+    retained = [row for row, id in enumerate(table.texts("id")) if id not in replaced]
+    both = pa.concat_tables([table.arrow.take(np.array(retained, np.int64)), fresh.arrow])
+    return Table(both.sort_by("id").combine_chunks())
+
+
+def corpus_digest(table: Table, linked: Table | None = None) -> str:
+    """Return the SHA-256 digest of a corpus's documents and links in hex.
+
+    It is made from the digests of documents in the order of ids, so the order of adding has no
+    effect.
+    """
+    more = [digest_of_links(linked)] if linked is not None and len(linked) else []
+    return sha256(
+        "\n".join([f"corpus {STORAGE_VERSION}", *table.texts("digest"), *more]).encode()
+    ).hexdigest()
+
+
+@contextmanager
+def lock_corpus(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Hold the lock file next to a corpus's folder while the block runs.
+
+    The file stays. `watch` is called while another process holds the lock. Raises StoreError.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locks.hold_lock_file(folder.parent / f"{folder.name}.lock", watch):
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"The corpus cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
+
+
+def store_corpus(
+    folder: FilePath,
+    meta: Mapping[str, Any],
+    table: Table,
+    questions: Mapping[str, Iterable[Question]],
+    linked: Table | None = None,
+    origins: Mapping[str, DocumentOrigin] | None = None,
+) -> None:
+    """Write a corpus into `folder`. The caller holds its lock.
+
+    The previous content stays readable until the new one is complete. Raises OSError.
+
+    Parameters
+    ----------
+    meta : the description, without what is computed from the content.
+    linked : the table of links; None if there are none.
+    origins : the origins of files, by source.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    clean_folder(folder, META_FILE)
+    unfinished = folder / TEMPORARY
+    unfinished.mkdir()
+    try:
+        table.save(unfinished / DOCUMENTS_FILE)
+        if linked is not None and len(linked):
+            linked.save(unfinished / LINKS_FILE)
+        if origins:
+            known = {
+                source: {"folder": origin.folder, "notes": origin.notes}
+                for source, origin in origins.items()
+            }
+            (unfinished / ORIGINS_FILE).write_text(json.dumps(known, ensure_ascii=False), "utf-8")
+        rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
+        (unfinished / QUESTIONS_FILE).write_text(json.dumps(rows), "utf-8")
+        install_files(
+            folder,
+            unfinished,
+            META_FILE,
+            {
+                **meta,
+                "version": STORAGE_VERSION,
+                "digest": corpus_digest(table, linked),
+                "n_documents": len(table),
+            },
+        )
+    finally:
+        clean_folder(folder, META_FILE)
+
+
+def read_corpus_meta(folder: FilePath) -> dict[str, Any]:
+    """Return the content of `corpus.json`.
+
+    Raises StoreError if it is missing, damaged or of another version.
+    """
+    try:
+        meta = digests.check_own_digest(json.loads((folder / META_FILE).read_text("utf-8")))
+        version = meta["version"]
+    except FileNotFoundError:
+        raise StoreError(f"There is no corpus in {folder}.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        instead = "remove it and add its documents again"
+        raise damage_error(f"The corpus in {folder} is", error, instead) from None
+    if version != STORAGE_VERSION:
+        raise StoreError(
+            f"The corpus in {folder} is of version {version}, this is version {STORAGE_VERSION}; add "
+            "its documents again."
+        )
+    return meta
+
+
+def parse_questions(data: bytes) -> dict[str, tuple[Question, ...]]:
+    """Return the question sets of a file, by name."""
+    return {
+        name: tuple(from_plain(Question, one) for one in asked)
+        for name, asked in json.loads(data).items()
+    }
+
+
+def parse_origins(data: bytes) -> dict[str, DocumentOrigin]:
+    """Return the origins of a file, by source."""
+    return {
+        source: DocumentOrigin(one["folder"], tuple(one["notes"]))
+        for source, one in json.loads(data).items()
+    }
+
+
+def _sound(document: Document) -> Document:
+    places = tuple((at, utf8_text(label)) for at, label in document.places)
+    return Document(
+        utf8_text(document.id),
+        utf8_text(document.text),
+        utf8_text(document.title),
+        utf8_text(document.source),
+        places,
+    )

@@ -1,0 +1,119 @@
+"""Merges of a corpus's entities that have several names.
+
+They are saved with the corpus and applied again to each graph that is built from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.corpus.corpus import OWNED_KIND, Corpus
+from core.corpus.corpus_storage import lock_corpus
+from core.errors import BadInput, damage_error
+from core.graph.edits import Edit
+from core.io import digests
+from core.io.durable_files import write_whole
+from core.sharing import check_may_change
+
+MERGES_FILE = "mends.json"
+MAX_MERGES = 5_000  # merges per corpus
+
+
+@dataclass(frozen=True)
+class EntityMerges:
+    """The merges of a corpus in their order, and the refused pairs of names.
+
+    Refused pairs are known to differ, so they are not suggested again.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """A short hash of the merges; empty if there are none."""
+        if not self.edits:
+            return ""
+        return hashlib.sha256(
+            json.dumps([edit.written() for edit in self.edits]).encode()
+        ).hexdigest()[:16]
+
+    def accepted(self, edits: Iterable[Edit]) -> EntityMerges:
+        """Return these with more merges, whose names are no longer refused.
+
+        Raises BadInput if there are too many.
+        """
+        new_edits = list(edits)
+        all_edits = tuple(dict.fromkeys([*self.edits, *new_edits]))
+        if len(all_edits) > MAX_MERGES:
+            raise BadInput(f"At most {MAX_MERGES:,} merges of one corpus, please.")
+        return replace(self, edits=all_edits).allowing([edit.names for edit in new_edits])
+
+    def without(self, edits: Iterable[Edit]) -> EntityMerges:
+        """Return these without some of the merges."""
+        forgotten = set(edits)
+        return replace(self, edits=tuple(edit for edit in self.edits if edit not in forgotten))
+
+    def refusing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
+        """Return these with more refused pairs of names, and without the merges of these names."""
+        new_pairs = [ordered_pair(name, other) for name, other in names]
+        edits = tuple(
+            edit
+            for edit in self.edits
+            if edit.names not in {*new_pairs, *((other, name) for name, other in new_pairs)}
+        )
+        return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *new_pairs])))
+
+    def allowing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
+        """Return these without some of the refused pairs."""
+        allowed = {ordered_pair(name, other) for name, other in names}
+        return replace(self, refused=tuple(one for one in self.refused if one not in allowed))
+
+
+def ordered_pair(name: str, other: str) -> tuple[str, str]:
+    """Return two names in a fixed order."""
+    return (name, other) if name < other else (other, name)
+
+
+def read_merges(corpus: Corpus) -> EntityMerges:
+    """Return the merges that are saved for a corpus. Raises StoreError for a damaged file."""
+    file = corpus.folder / MERGES_FILE
+    try:
+        saved = digests.check_own_digest(json.loads(file.read_text("utf-8")))
+        return EntityMerges(
+            tuple(map(Edit.read, saved["edits"])),
+            tuple((one, other) for one, other in saved["refused"]),
+        )
+    except FileNotFoundError:
+        return EntityMerges()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
+        instead = "remove that file to go on without them"
+        raise damage_error(f"The merges in {file} are", error, instead) from None
+
+
+def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]) -> EntityMerges:
+    """Change the saved merges of a corpus and return them.
+
+    Raises BadInput, StoreError, and NotAllowed if the corpus belongs to another person.
+    """
+    if corpus.own:
+        check_may_change(OWNED_KIND, corpus.name)
+    with lock_corpus(corpus.folder):
+        changed = change(read_merges(corpus))
+        text = json.dumps(
+            digests.with_digest(
+                {
+                    "edits": [edit.written() for edit in changed.edits],
+                    "refused": [list(names) for names in changed.refused],
+                }
+            ),
+            ensure_ascii=False,
+            indent=1,
+        )
+        write_whole(
+            corpus.folder / MERGES_FILE, lambda temporary: temporary.write_text(text, "utf-8")
+        )
+    return changed

@@ -1,0 +1,318 @@
+"""Turn an index of another tool into documents and a graph.
+
+The graph keeps the tool's own chunks, communities and reports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from core.corpus.chunks import chunk_id
+from core.corpus.document import Document
+from core.corpus.indexes.index import IndexChunk, IndexCommunity, IndexContent, IndexDocument
+from core.corpus.indexes.text_matches import match_texts
+from core.corpus.indexes.vectors import ItemVectors, item_vectors
+from core.corpus.tokens import token_spans
+from core.errors import BadInput
+from core.graph.building.text_graph import assemble, with_tables
+from core.graph.columns import Table
+from core.graph.store import Graph
+
+MAX_COMMUNITY_LEVELS = 1000  # levels of nested communities
+UNNAMED_RELATION_LABEL = (
+    "related to"  # name of a relation that has none, as in graphs that are built here
+)
+
+
+@dataclass
+class AssembledIndex:
+    """An index as documents and a graph.
+
+    Parameters
+    ----------
+    graph : its tables have the form of graphs that are built here.
+    left_out : number of things that were left out, by a phrase that names them.
+    notes : sentences on what was guessed.
+    vectors : the index's vectors of the graph's `nodes`, `relations`, `chunks` and `communities`.
+    """
+
+    documents: list[Document]
+    graph: Graph
+    left_out: Counter[str]
+    notes: list[str]
+    vectors: dict[str, ItemVectors] = field(default_factory=dict)
+
+
+@dataclass
+class _ItemMentions:
+    """The data of one node or edge, gathered from all its mentions in an index."""
+
+    type: str = ""
+    descriptions: dict[str, None] = field(default_factory=dict)
+    keywords: dict[str, None] = field(default_factory=dict)
+    chunks: set[int] = field(default_factory=set)
+    weight: float = 0.0
+
+    def add(self, description: str, chunks: Iterable[int]) -> None:
+        """Add the data of one mention."""
+        self.descriptions.update({description: None} if description else {})
+        self.chunks.update(chunks)
+
+    @property
+    def description(self) -> str:
+        return " ".join(self.descriptions)
+
+
+def assemble_index(
+    index: IndexContent, tool: str, name: str, known: Sequence[Document] | None = None
+) -> AssembledIndex:
+    """Return the documents and the graph of an index.
+
+    Entities of one name are one node. References to chunks or entities that the index lacks are
+    left out and counted, as are entities without a name.
+
+    Parameters
+    ----------
+    tool : a short word for the tool, which marks the ids of its chunks.
+    name : the graph's name.
+    known : the documents of a corpus. If given, the index's texts are matched to them
+        (`core.corpus.indexes.text_matches`).
+
+    Raises
+    ------
+    BadInput
+        If no chunk has a text, or a text is none of the known documents.
+    """
+    left_out, notes = Counter(index.left_out), list(index.notes)
+    documents, chunks, rows = _texts(index, tool, notes, known)
+    nodes = _nodes(index, rows, left_out)
+    edges = _edges(index, nodes, rows, left_out)
+    graph = assemble(
+        name,
+        list(nodes),
+        list(edges),
+        {
+            "type": [one.type for one in nodes.values()],
+            "description": [one.description for one in nodes.values()],
+            "chunks": [sorted(one.chunks) for one in nodes.values()],
+        },
+        {
+            "description": [one.description for one in edges.values()],
+            "keywords": [", ".join(one.keywords) for one in edges.values()],
+            "weight": [one.weight for one in edges.values()],
+            "chunks": [sorted(one.chunks) for one in edges.values()],
+        },
+        chunks,
+    )
+    communities, numbers = _communities(index.communities, graph, left_out)
+    graph = with_tables(graph, communities=communities) if communities else graph
+    items: dict[str, Any] = {
+        "nodes": _by_name(graph),
+        "relations": _by_ends(graph),
+        "chunks": rows,
+        "communities": numbers,
+    }
+    sizes = {
+        "nodes": graph.n_nodes,
+        "relations": graph.n_edges,
+        "chunks": len(chunks),
+        "communities": len(communities or ()),
+    }
+    vectors = {one.of: item_vectors(one, items[one.of], sizes[one.of]) for one in index.vectors}
+    return AssembledIndex(
+        documents,
+        graph,
+        +left_out,
+        notes,
+        {of: one for of, one in vectors.items() if one is not None},
+    )
+
+
+def _by_name(graph: Graph) -> dict[str, int]:
+    """Return each node by its name."""
+    return {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
+
+
+def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
+    """Return each edge by the names of its two nodes; empty if two edges join the same nodes."""
+    names = graph.names(range(graph.n_nodes))
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    edges = {
+        frozenset((names[head], names[tail])): edge
+        for edge, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist()))
+    }
+    return edges if len(edges) == graph.n_edges else {}
+
+
+def _texts(
+    index: IndexContent, tool: str, notes: list[str], known: Sequence[Document] | None
+) -> tuple[list[Document], Table, dict[str, int]]:
+    """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
+
+    Chunks are in the order of the documents.
+    """
+    chunks = [
+        replace(one, document=one.document or one.key)
+        for one in _unique(index.chunks)
+        if one.text.strip()
+    ]
+    if not chunks:
+        raise BadInput(
+            "The index has no chunk with a text, so there is nothing that answers could rest on."
+        )
+    document_chunks: dict[str, list[IndexChunk]] = {}
+    for one in chunks:
+        document_chunks.setdefault(one.document, []).append(one)
+    documents = _documents(index.documents, document_chunks, notes if known is None else [])
+    if known is not None:
+        documents, document_chunks = match_texts(documents, document_chunks, known)
+    columns: dict[str, list] = {
+        column: [] for column in ("id", "document", "title", "place", "text", "tokens")
+    }
+    rows: dict[str, int] = {}
+    for key in sorted(document_chunks, key=lambda key: documents[key].id):
+        document = documents[key]
+        for number, chunk in enumerate(document_chunks[key]):
+            rows[chunk.key] = len(rows)
+            is_whole_document = len(document_chunks[key]) == 1 and chunk.text == document.text
+            values = (
+                chunk_id(document.id, 0, 1)
+                if is_whole_document
+                else f"{document.id}#{tool}-{number}",
+                document.id,
+                document.heading,
+                "",
+            )
+            for column, value in zip(columns, (*values, chunk.text, len(token_spans(chunk.text)))):
+                columns[column].append(value)
+    return list(documents.values()), Table.of(**columns), rows
+
+
+def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
+    """Return each chunk once by its key."""
+    return list({one.key: one for one in chunks}.values())
+
+
+def _documents(
+    given: Sequence[IndexDocument], chunks: dict[str, list[IndexChunk]], notes: list[str]
+) -> dict[str, Document]:
+    """Return the documents by the tool's key, with their titles or files as ids if these are
+    unique.
+
+    A missing text is put together from its chunks.
+    """
+    index_documents = {one.key: one for one in given} | {
+        key: IndexDocument(key) for key in chunks if key not in {one.key for one in given}
+    }
+    titles = Counter(_document_name(one) for one in index_documents.values())
+    documents_by_key: dict[str, Document] = {}
+    joined = 0
+    for key, index_document in index_documents.items():
+        title, text = _document_name(index_document), index_document.text
+        if not text.strip():
+            text = "\n\n".join(chunk.text for chunk in chunks.get(key, ()))
+            joined += len(chunks.get(key, ())) > 1
+        if text.strip():
+            id = title if title and titles[title] == 1 else key
+            documents_by_key[key] = Document(id, text, title, index_document.file)
+    if joined:
+        notes.append(
+            f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was "
+            "put together of the chunks, so what they "
+            "have in common is there twice."
+        )
+    return documents_by_key
+
+
+def _document_name(one: IndexDocument) -> str:
+    """Return a document's name: its title, else the name of its file."""
+    return " ".join((one.title or one.file).split())
+
+
+def _nodes(
+    index: IndexContent, rows: dict[str, int], left: Counter[str]
+) -> dict[str, _ItemMentions]:
+    nodes: dict[str, _ItemMentions] = {}
+    for entity in index.entities:
+        name = " ".join(entity.name.split())
+        if not name:
+            left["Left out, entities without a name"] += 1
+            continue
+        left["Put together, entities of one name"] += name in nodes
+        node = nodes.setdefault(name, _ItemMentions())
+        node.type = node.type or " ".join(entity.type.split())
+        node.add(" ".join(entity.description.split()), _known_rows(entity.chunks, rows, left))
+    return nodes
+
+
+def _edges(
+    index: IndexContent, nodes: dict[str, _ItemMentions], rows: dict[str, int], left: Counter[str]
+) -> dict[tuple[str, str, str], _ItemMentions]:
+    edges: dict[tuple[str, str, str], _ItemMentions] = {}
+    for relation in index.relations:
+        head, tail = " ".join(relation.head.split()), " ".join(relation.tail.split())
+        if head not in nodes or tail not in nodes:
+            left["Left out, relations of an entity that the index lacks"] += 1
+            continue
+        key = (head, " ".join(relation.name.split()) or UNNAMED_RELATION_LABEL, tail)
+        left["Put together, relations between the same two entities"] += key in edges
+        edge = edges.setdefault(key, _ItemMentions())
+        edge.weight += relation.weight
+        edge.keywords.update(
+            dict.fromkeys(
+                filter(None, (" ".join(word.split()) for word in relation.keywords.split(",")))
+            )
+        )
+        edge.add(" ".join(relation.description.split()), _known_rows(relation.chunks, rows, left))
+    return edges
+
+
+def _known_rows(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> list[int]:
+    """Return the rows of some chunks, and count those that the index lacks."""
+    chunks = list(chunks)
+    left["Left out, mentions of chunks that the index lacks"] += sum(
+        chunk not in rows for chunk in chunks
+    )
+    return [rows[chunk] for chunk in chunks if chunk in rows]
+
+
+def _communities(
+    communities: Sequence[IndexCommunity], graph: Graph, left: Counter[str]
+) -> tuple[Table | None, dict[str, int]]:
+    """Return the table of communities, coarsest first, and the row of each by its key.
+
+    The table is None if no community has a member.
+    """
+    number = _by_name(graph)
+    inside: dict[str, list[int]] = {}
+    for one in communities:
+        names = [" ".join(name.split()) for name in one.members]
+        left["Left out, members of communities that are no entities of the index"] += sum(
+            name not in number for name in names
+        )
+        inside[one.key] = sorted({number[name] for name in names if name in number})
+    retained = sorted(
+        (one for one in {one.key: one for one in communities}.values() if inside[one.key]),
+        key=lambda one: one.level,
+    )
+    left["Left out, communities without a member"] += len(inside) - len(retained)
+    row = {one.key: at for at, one in enumerate(retained)}
+    if not retained:
+        return None, row
+    levels = [one.level if 0 <= one.level <= MAX_COMMUNITY_LEVELS else 0 for one in retained]
+    wrong = sum(level != one.level for level, one in zip(levels, retained))
+    left["Left out, levels of communities that are none"] += wrong
+    table = Table.of(
+        level=levels,
+        parent=[row.get(one.parent, -1) for one in retained],
+        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
+        members=[inside[one.key] for one in retained],
+        report=[one.report for one in retained],
+        rating=[min(10.0, max(0.0, one.rating)) for one in retained],
+    )
+    return table, row

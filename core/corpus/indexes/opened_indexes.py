@@ -1,0 +1,338 @@
+"""Open an index of another tool as a corpus, or as a graph of an existing corpus.
+
+The index is read in a separate process. Its graph is stored in the corpus's folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from core.corpus.catalogue import new_folder, open_corpus, own_corpus, shipped_corpora
+from core.corpus.corpus import OWNED_KIND, Corpus, write_corpus
+from core.corpus.document import Document
+from core.corpus.indexes.files import files_at_path
+from core.corpus.indexes.index import IndexContent
+from core.corpus.indexes.index_assembly import AssembledIndex, assemble_index
+from core.corpus.indexes.tools import TOOLS, recognise_tool
+from core.corpus.indexes.vectors import ItemVectors
+from core.errors import BadInput, HopscopeError, RunCancelled, StoreError
+from core.graph.building.text_graph import store_graph
+from core.graph.store import Graph
+from core.io import digests
+from core.io.durable_files import write_whole
+from core.io.durations import duration_text
+from core.io.files import size_text
+from core.runtime.subprocess_worker import (
+    LIMIT_MEMORY,
+    LIMIT_TIME,
+    Worker,
+    WorkerEndedError,
+    allowed_memory,
+    allowed_seconds,
+)
+from core.sharing import check_may_change, shared
+from core.watch import NO_WATCH, Watch
+
+# in a corpus's folder: the graphs of opened indexes, one for each tool
+OPENED_FOLDER = "opened"
+# in a graph's folder: vectors by kind of item, and the texts that were encoded
+VECTORS_FOLDER, TEXTS_SUFFIX = ("vectors", "-texts")
+SUMMARY_FILE = "opened.json"  # in a graph's folder: what was taken, and from which documents
+# address space in bytes, and processor time, of the reading process
+MAX_INDEX_MEMORY_BYTES, MAX_INDEX_SECONDS = 1 << 32, 600.0
+# processor time for a small index, and the rate by which size adds to it
+MIN_INDEX_SECONDS, INDEX_BYTES_PER_SECOND = 30.0, 500_000
+
+
+@dataclass(frozen=True)
+class IndexSummary:
+    """A summary of what is taken from an index.
+
+    Parameters
+    ----------
+    tool : the key of the tool in `TOOLS`.
+    form : the form of the tool's files, such as a version.
+    counts : numbers of things taken, by name.
+    left_out : numbers of things left out, by a phrase that names them.
+    notes : sentences on what was guessed or skipped.
+    corpus : the digest of the corpus when the index was opened; empty before.
+    documents : digests of the texts of its documents, by id.
+    """
+
+    tool: str
+    form: str
+    counts: dict[str, int]
+    left_out: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    corpus: str = ""
+    documents: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The tool and the form of its files."""
+        return f"{TOOLS[self.tool].title}{f', {self.form}' if self.form else ''}"
+
+    def words(self) -> str:
+        """Return what is taken, in one line.
+
+        >>> from core.corpus.indexes.opened_indexes import IndexSummary
+        >>> IndexSummary("graphrag", "version 3", {"documents": 1, "chunks": 5, "reports": 0}).words()
+        'Microsoft GraphRAG, version 3: 1 document, 5 chunks'
+        """
+        return f"{self.title}: {self.counted}"
+
+    @property
+    def counted(self) -> str:
+        """The numbers of things taken, in words."""
+        return ", ".join(counted_words(count, what) for what, count in self.counts.items() if count)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each thing that was left out, guessed or skipped."""
+        return [*(f"{what}: {count:,}." for what, count in self.left_out.items()), *self.notes]
+
+
+def counted_words(count: int, what: str) -> str:
+    """Return a number with its noun, which is given in the plural."""
+    return (
+        f"{count:,} "
+        f"{(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
+    )
+
+
+def preview_index(path: str | Path, watch: Watch = NO_WATCH) -> IndexSummary:
+    """Return what would be taken from the index at a path. Nothing is written.
+
+    Raises BadInput.
+    """
+    return _read(Path(path), "index", watch)[1]
+
+
+def open_index(
+    path: str | Path, name: str, title: str = "", watch: Watch = NO_WATCH
+) -> tuple[Corpus, IndexSummary]:
+    """Open the index in a folder, zip or file as the corpus of a name.
+
+    Its documents become the corpus's, and its graph is stored for the build `opened-TOOL`. An
+    existing corpus with the same texts only gets the graph.
+
+    Returns
+    -------
+    The corpus, and what was taken from the index.
+
+    Raises
+    ------
+    BadInput
+        If the files are no index, the corpus has other texts, or it has a graph of that tool
+        already.
+    NotAllowed
+        If the corpus belongs to another person.
+    StoreError
+        If it is damaged or cannot be written.
+    """
+    existing_corpus = known_corpus(name)
+    if existing_corpus is not None:
+        return _add_index_graph(existing_corpus, Path(path), watch)
+    folder = new_folder(name)
+    opened, summary = _read(Path(path), name, watch)
+    watch.report("Writing the corpus", 1.0)
+    corpus = write_corpus(
+        folder,
+        opened.documents,
+        title,
+        source=f"opened from an index of {summary.title}",
+        watch=watch,
+    )
+    summary = replace(summary, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
+    _keep(corpus, opened, summary)
+    return corpus, summary
+
+
+def known_corpus(name: str) -> Corpus | None:
+    """Return the corpus to which an index's graph can be added; None if there is none.
+
+    Raises BadInput for a name that is not allowed, NotAllowed if it belongs to another person, and
+    StoreError.
+    """
+    if name in shipped_corpora() and not shared():
+        return open_corpus(name)
+    corpus = own_corpus(name)
+    if corpus is not None:
+        check_may_change(OWNED_KIND, name)
+    return corpus
+
+
+def _add_index_graph(
+    corpus: Corpus, path: Path, watch: Watch = NO_WATCH
+) -> tuple[Corpus, IndexSummary]:
+    """Add the graph of an index to the corpus of its texts, and return what was taken."""
+    opened, summary = _read(path, corpus.name, watch, list(corpus))
+    if opened_summary(corpus, summary.tool) is not None:
+        raise BadInput(
+            f"“{corpus.title}” has the graph of an index of {TOOLS[summary.tool].title} already. "
+            "Open this one under another name, or remove "
+            "those texts first."
+        )
+    summary = replace(
+        summary,
+        corpus=corpus.digest,
+        documents=text_digests(corpus, [one.id for one in opened.documents]),
+    )
+    _keep(corpus, opened, summary)
+    return corpus, summary
+
+
+def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
+    """Return the digests of documents' texts by id; empty for missing documents."""
+    text = lambda id: corpus.document(id).text if id in corpus else None
+    return {
+        id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids
+    }
+
+
+def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
+    """Return what was taken from a tool's index for a corpus; None if none was opened."""
+    try:
+        saved = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
+        counts, other_fields = (
+            saved["counts"],
+            {"notes": tuple(saved["notes"]), "documents": saved.get("documents", {})},
+        )
+        return IndexSummary(
+            saved["tool"],
+            saved["form"],
+            counts,
+            saved["left_out"],
+            corpus=saved["corpus"],
+            **other_fields,
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def opened_tools(corpus: Corpus) -> list[str]:
+    """Return the tools whose index graphs a corpus has, last opened first."""
+    files = {tool: corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE for tool in TOOLS}
+    there = [tool for tool, file in files.items() if file.is_file()]
+    return sorted(there, key=lambda tool: -files[tool].stat().st_mtime_ns)
+
+
+def opened_graph(corpus: Corpus, tool: str) -> Graph:
+    """Open the graph of a tool's index in a corpus.
+
+    Raises StoreError if there is none or it is damaged.
+    """
+    return Graph.open(corpus.folder / OPENED_FOLDER / tool)
+
+
+def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
+    """Return the vectors that a tool's index holds for its graph's items.
+
+    `of` is `nodes`, `relations`, `chunks` or `communities`. Returns None if it holds none, or they
+    are damaged.
+    """
+    files = [
+        corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER / f"{of}{end}.npy"
+        for end in ("", TEXTS_SUFFIX)
+    ]
+    try:
+        for file in files:
+            digests.check_sealed(file)
+        matrix, texts = np.load(files[0], mmap_mode="r"), json.loads(np.load(files[1]).tobytes())
+        return ItemVectors(tuple(texts), matrix)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def _keep(corpus: Corpus, opened: AssembledIndex, taken: IndexSummary) -> None:
+    """Store the graph, the vectors and the summary in the corpus's folder. Raises StoreError."""
+    folder = corpus.folder / OPENED_FOLDER / taken.tool
+    store_graph(opened.graph, folder)
+    saved_fields = {
+        field: getattr(taken, field)
+        for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")
+    }
+    try:
+        (folder / VECTORS_FOLDER).mkdir(exist_ok=True)
+        for of, found in opened.vectors.items():
+            texts = np.frombuffer(json.dumps(found.texts).encode(), np.uint8)
+            for end, array in (("", found.matrix), (TEXTS_SUFFIX, texts)):
+                write_whole(folder / VECTORS_FOLDER / f"{of}{end}.npy", partial(_sealed, array))
+        write_whole(
+            folder / SUMMARY_FILE,
+            lambda temporary: temporary.write_text(
+                json.dumps(saved_fields, ensure_ascii=False), "utf-8"
+            ),
+        )
+    except OSError as error:
+        raise StoreError(
+            f"The index cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
+
+
+def _sealed(array: np.ndarray, file: Path) -> None:
+    """Write an array with its digest. Raises OSError."""
+    with open(file, "wb") as stream:
+        np.save(stream, array)
+    digests.seal(file)
+
+
+def _read(
+    path: Path, name: str, watch: Watch = NO_WATCH, known: Sequence[Document] | None = None
+) -> tuple[AssembledIndex, IndexSummary]:
+    """Read an index in another process, and return it with a summary.
+
+    The process is separate because the files may be malicious or damaged. With `known`, the index's
+    texts are matched to these documents.
+    """
+    watch.report("Reading the index")
+    size = sum(file.size for file in files_at_path(path)[0].values())
+    seconds = allowed_seconds(
+        min(MAX_INDEX_SECONDS, MIN_INDEX_SECONDS + size / INDEX_BYTES_PER_SECOND)
+    )
+    with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
+        try:
+            tool, index, notes = worker.do(
+                _in_worker, path.absolute(), watch=watch, seconds=seconds
+            )
+        except RunCancelled:
+            raise
+        except WorkerEndedError as error:
+            why = {
+                LIMIT_MEMORY: f"takes more than {size_text(allowed_memory(MAX_INDEX_MEMORY_BYTES))} of memory",
+                LIMIT_TIME: f"takes longer than {duration_text(seconds)}",
+            }.get(error.limit, "breaks down")
+            raise BadInput(
+                f"Reading the index in {path} {why}; it may be damaged, or larger than can "
+                "be read here."
+            ) from None
+        except HopscopeError as error:
+            raise BadInput(str(error)) from None
+    opened = assemble_index(index, tool, name, known)
+    graph = opened.graph
+    communities = graph.columns.communities
+    counts = {
+        "documents": len(opened.documents),
+        "chunks": len(graph.columns.chunks or ()),
+        "entities": graph.n_nodes,
+        "relations": graph.n_edges,
+        "communities": len(communities or ()),
+        "reports": sum(map(bool, communities.texts("report"))) if communities is not None else 0,
+    }
+    counts["vectors"] = sum(found.count for found in opened.vectors.values())
+    return opened, IndexSummary(
+        tool, index.form, counts, dict(opened.left_out), (*opened.notes, *notes)
+    )
+
+
+def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, list[str]]:
+    """Find the tool of an index and read it; runs in the other process."""
+    files, notes = files_at_path(path)
+    tool, within = recognise_tool(files, path.name)
+    return tool, TOOLS[tool].read(within), notes

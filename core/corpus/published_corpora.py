@@ -1,0 +1,313 @@
+"""Corpora in published forms, with their questions, and how their files are recognised.
+
+| sets | form | schema from |
+|---|---|---|
+| HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies of them | `read_question_rows` | `core.questions.gold` |
+| ALCE, QuALITY, UltraDomain, CRAG | `read_question_rows` | `core.questions.gold` |
+| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `passages` | rows with a title and a text |
+| GraphRAG-Bench | `graphrag-bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
+| BEIR, MTEB | `read_beir` | `core.corpus.beir` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path as FilePath
+
+from core.corpus.beir import Sets, is_beir, read_beir
+from core.corpus.document import Document
+from core.corpus.readers.file_sources import MemoryFile
+from core.corpus.readers.reader_process import SeparateReader
+from core.corpus.readers.table import guess_roles
+from core.corpus.readers.text import decode_file
+from core.corpus.titled_documents import MAX_PUBLISHED_BYTES, RowErrors, TitledDocuments
+from core.errors import BadInput, shorten
+from core.io.files import open_unpacked
+from core.questions import GOLD_KEYS, QuestionFile, read_question_file
+from core.questions.collector import QuestionCollector
+from core.questions.gold import PASSAGE_KEYS, Passage, passages
+from core.questions.question_files import MAX_QUESTION_ROW_BYTES, questions_of_row
+from core.questions.rows import ROW_QUESTION_KEYS
+from core.questions.values import UnfitRow
+from core.runtime.row_files import ARROW_SUFFIXES, COLUMNAR_SUFFIXES, file_rows, holds_rows
+from core.watch import NO_WATCH, Watch
+
+Read = tuple[list[Document], dict[str, QuestionFile]]
+PUBLISHED_SUFFIXES = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR_SUFFIXES)
+RECOGNITION_ROWS = 3  # rows by which a file is recognised
+ROWS_FORM, GRAPHRAG_BENCH_FORM, BEIR_FORM, PASSAGES_FORM = (
+    "rows",
+    "graphrag-bench",
+    "beir",
+    "passages",
+)
+BOOK_FORM = "book"
+
+
+def read_published(
+    format: str,
+    path: FilePath,
+    sets: Sets,
+    watch: Watch = NO_WATCH,
+    titled: TitledDocuments | None = None,
+) -> Read:
+    """Read the documents of a published corpus and the questions of its sets, by name.
+
+    Parameters
+    ----------
+    format : one of `FORM_READERS`.
+    path : the published file or folder.
+    sets : for each set its own file of questions, or None if the corpus's file holds them.
+    watch : receives the share that was read.
+    titled : documents of earlier files, which are not returned again.
+
+    Raises
+    ------
+    BadInput
+        Naming file and line, for what cannot be read.
+    """
+    titled = titled or TitledDocuments()
+    before, titled.source = len(titled.found), path.name
+    documents, asked = FORM_READERS[format](path, sets, watch, titled)
+    return (documents[before:] if documents is titled.found else documents), asked
+
+
+def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
+    """Return the format of a published file or folder; empty if it has none.
+
+    It is recognised by names and by the keys of the first rows. A file that cannot be read, or that
+    has the column of texts named in `columns`, has none.
+
+    >>> from pathlib import Path
+    >>> from core.corpus.published_corpora import published_form
+    >>> published_form(Path("notes.md"))
+    ''
+    """
+    if path.is_dir():
+        return BEIR_FORM if is_beir(path) else ""
+    if path.suffix.lower() not in PUBLISHED_SUFFIXES or not path.is_file():
+        return ""
+    try:
+        if not holds_rows(path):
+            return ""
+        first_rows = [
+            row
+            for _, row in islice(
+                file_rows(path, most=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES),
+                RECOGNITION_ROWS,
+            )
+        ]
+    except BadInput:
+        return ""  # the reader of the file reports the fault
+    if columns and any(columns.get("text") in row for row in first_rows):
+        return ""
+    return form_of_rows(path.suffix.lower(), first_rows)
+
+
+def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
+    """Return the format of a file by its first rows; empty if it has none."""
+    if any({"corpus_name", "context"} <= row.keys() for row in first):
+        return GRAPHRAG_BENCH_FORM
+    asks = any(key in row for row in first for key in (*ROW_QUESTION_KEYS[:-1], "questions"))
+    if asks and passages_of_rows(first):
+        return ROWS_FORM
+    return (
+        PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
+    )  # other files may be tables of documents
+
+
+def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
+    """Return the passages that rows hold. Rows with passages of unknown form have none."""
+    all_passages: list[Passage] = []
+    for row in rows:
+        with suppress(UnfitRow):
+            all_passages += passages(row)
+    return all_passages
+
+
+def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+    """Read questions in rows that hold their passages, as `core.questions.gold.passages` finds
+    them.
+
+    These are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
+    them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and QuALITY (`article`,
+    for several `questions`).
+
+    A passage becomes a document with its title as id, else its own id. Different texts of one title
+    are numbered. The gold documents of a question are its supporting passages if they are marked. A
+    question about one whole text has that text as gold, if the corpus has several. Pages are read
+    as HTML; those without a text are left out and counted. A set without a file of its own has the
+    questions of these rows.
+
+    Raises BadInput if no row holds a passage.
+    """
+    collected = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
+    collected.seen |= {*PASSAGE_KEYS, "questions"}
+    with ExitStack() as stack:
+        page_text = _PageTexts(stack)
+        for where, row in file_rows(
+            path, watch, MAX_PUBLISHED_BYTES, ("graph",), MAX_QUESTION_ROW_BYTES
+        ):
+            whole_document: tuple[str, ...] = ()
+            with RowErrors(path, where):
+                for one in passages(row):
+                    if text := page_text(one) if one.page else one.text:
+                        id = _added(titled, one, text)
+                        whole_document = (id,) if one.whole else ()
+            for place, question in questions_of_row(
+                row, path.name, where, collected, gold=GOLD_KEYS
+            ):
+                collected.add(
+                    place,
+                    replace(
+                        question,
+                        text=_as_written(row, question.text),
+                        gold=whole_document or question.gold,
+                    ),
+                )
+    if not titled.found:
+        found = ", ".join(list(collected.there)[:12])
+        raise BadInput(
+            f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "
+            f"rows have {shorten(found, 200)}."
+        )
+    if whole_document and len(titled.found) == 1:
+        questions = [replace(one, gold=()) for one in collected.questions]
+    else:
+        questions = collected.questions
+    left_out = (*collected.left_out(), *page_text.left_out(path.name))
+    own = QuestionFile(tuple(questions), path.name, collected.ignored(), left_out)
+    return titled.found, {
+        name: _questions(file, name) if file else own for name, file in sets.items()
+    }
+
+
+def _as_written(row: Mapping, text: str) -> str:
+    """Return a question's text with its blanks as published.
+
+    Earlier results of the question are saved under this text.
+    """
+    written = row.get("question")
+    return written if isinstance(written, str) and " ".join(written.split()) == text else text
+
+
+def _added(titled: TitledDocuments, one: Passage, text: str) -> str:
+    """Add a passage as a document and return its id.
+
+    The id is the passage's title, or its own id for a whole text; else the other of both, else the
+    file's name.
+    """
+    named = (one.id, one.title) if one.whole else (one.title, one.id)
+    return titled.add(
+        next(filter(None, named), titled.source.split(".")[0]), text, one.title or None
+    )
+
+
+class _PageTexts:
+    """Reads the texts of HTML pages in another process, and counts pages without a text."""
+
+    def __init__(self, stack: ExitStack):
+        self._stack, self._empty = stack, 0
+        self._reader: SeparateReader | None = None
+
+    def __call__(self, page: Passage) -> str:
+        self._reader = self._reader or self._stack.enter_context(SeparateReader())
+        name = shorten(page.title or page.id, 40) + ".html"
+        try:
+            (document,), _ = self._reader.read(
+                name, MemoryFile(name, page.text.encode("utf-8", "replace"))
+            )
+        except BadInput:
+            self._empty += 1
+            return ""
+        return document.text
+
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """Return a sentence on the pages that were left out."""
+        if self._empty:
+            return (
+                (
+                    f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without "
+                    "a text."
+                ),
+            )
+        return ()
+
+
+def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+    """Read rows with a title and a text, each a document with its title as id.
+
+    HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
+    Columns are found by their usual names. Questions come from a file of their own, else from the
+    same rows: `question`, `answer` or `answers` if known, and the gold documents.
+    """
+    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES):
+        with RowErrors(path, where):
+            roles = guess_roles([key for key, value in row.items() if value is not None])
+            text = row[roles.get("text", "text")]
+            titled.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
+    return titled.found, {name: _questions(file or path, name) for name, file in sets.items()}
+
+
+def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+    """Read GraphRAG-Bench (Xiang et al., 2025).
+
+    Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
+    the name of their document, which is their gold document if the corpus has several.
+    """
+    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
+        with RowErrors(path, where):
+            titled.add(row["corpus_name"], row["context"])
+    sourced = ["source"] if len(titled.found) > 1 else []
+    return titled.found, {
+        name: _questions(file or path, name, *sourced) for name, file in sets.items()
+    }
+
+
+def read_book(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+    """Read one plain text as a document with its file's name as id.
+
+    Questions are rows with `question` and `answer` or `answers`.
+    """
+    with open_unpacked(path, watch, MAX_PUBLISHED_BYTES) as source:
+        text = decode_file(path.name, source.read())
+    name = path.name.split(".")[0]
+    return [Document(name, text, source=path.name)], {
+        name: _questions(file or path, name) for name, file in sets.items()
+    }
+
+
+FORM_READERS: Mapping[str, Callable[..., Read]] = {
+    ROWS_FORM: read_question_rows,
+    **dict.fromkeys(
+        ("hotpotqa", "2wikimultihopqa", "musique", "alce", "crag", "quality", "ultradomain"),
+        read_question_rows,
+    ),
+    PASSAGES_FORM: read_passage_rows,
+    GRAPHRAG_BENCH_FORM: read_graphrag_bench,
+    BEIR_FORM: read_beir,
+    BOOK_FORM: read_book,
+}
+FORM_TITLES = {
+    ROWS_FORM: "questions with their passages; both are read",
+    PASSAGES_FORM: "passages with their titles",
+    GRAPHRAG_BENCH_FORM: "texts in the form of GraphRAG-Bench",
+    BEIR_FORM: "documents, queries and judgements in the form of BEIR",
+    BOOK_FORM: "one plain text, a document by its file's name",
+}
+"""The content of a file of each form, in words."""
+# formats whose rows hold the questions
+QUESTION_FORMS = frozenset(
+    name for name, form in FORM_READERS.items() if form is read_question_rows
+)
+
+
+def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
+    """Read the questions of a file in any format.
+
+    Their gold documents are found under the usual keys, and under those in `more`.
+    """
+    return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *more))

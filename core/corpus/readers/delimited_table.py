@@ -1,0 +1,129 @@
+"""Tables of lines (CSV, TSV): detect their separator and header."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from core.corpus.readers.file_sources import MAX_FILE_BYTES
+from core.errors import BadInput
+from core.io.files import (
+    EXCEL_SEPARATOR,
+    MAX_LINE_BYTES,
+    FileSource,
+    name_without_packing,
+    not_utf8,
+    open_unpacked,
+)
+from core.watch import NO_WATCH, Watch
+
+DELIMITERS = ",;\t|"
+SEPARATOR_LINES = 20  # lines by which the separator is detected
+NUMBER_CELL = re.compile(r"\A\s*[-+]?[\d.,:/-]{1,30}\s*\Z")
+SENTENCE_ENDS = (".", "!", "。", "！", "…", ".”", '."', "।")
+MIN_DATA_WORDS = 3
+HEADER_YES, HEADER_NO = "yes", "no"
+
+
+class DelimitedTable:
+    """A table of lines in UTF-8, read as a stream.
+
+    `names` are the names of its columns, or their numbers from 1 if it has no header.
+
+    Parameters
+    ----------
+    header : `yes` or `no`; if empty, the first row decides. It is no header if it holds sentences,
+        and otherwise only numbers.
+    """
+
+    def __init__(self, source: FileSource, watch: Watch = NO_WATCH, header: str = ""):
+        csv.field_size_limit(MAX_LINE_BYTES)
+        self.name, self.longer, self.line = name_without_packing(source.name), 0, 0
+        lines = _lines(source, watch)
+        beginning = list(islice(lines, SEPARATOR_LINES))
+        separator_line = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
+        beginning = beginning[1:] if separator_line else beginning
+        tabbed = self.name.lower().endswith(".tsv")
+        self._rows = csv.reader(
+            chain(beginning, lines),
+            delimiter=separator_line[1]
+            if separator_line
+            else "\t"
+            if tabbed
+            else _delimiter(beginning),
+            skipinitialspace=True,
+        )
+        first_row = next(self._rows, [])
+        self.has_header = header == HEADER_YES or (header != HEADER_NO and not _is_data(first_row))
+        self.names: Sequence[str] = (
+            first_row
+            if self.has_header
+            else [str(number) for number in range(1, len(first_row) + 1)]
+        )
+        self._first = [] if self.has_header else [first_row]
+
+    def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the rows that are not blank, each with its number from 1.
+
+        `longer` counts rows with more cells than columns. Raises BadInput that names the line.
+        """
+        try:
+            for number, row in enumerate(filter(None, chain(self._first, self._rows)), 1):
+                self.longer += any(cell.strip() for cell in row[len(self.names) :])
+                yield str(number), dict(zip(self.names, row))
+        except csv.Error as error:
+            raise BadInput(
+                f"{self.name}, line {self._rows.line_num}: this table cannot be read ({error})."
+            ) from None
+
+
+def _is_data(row: Sequence[str]) -> bool:
+    """Return whether a first row is no header: sentences, and otherwise only numbers."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    sentences = [
+        cell
+        for cell in cells
+        if cell.endswith(SENTENCE_ENDS)
+        and (len(cell.split()) >= MIN_DATA_WORDS or not cell.isascii())
+    ]
+    return bool(sentences) and all(cell in sentences or NUMBER_CELL.match(cell) for cell in cells)
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """Return the separator of a table's cells.
+
+    It is the one that gives all first lines the same number of cells, else the one that is most
+    frequent in the first line.
+    """
+
+    def fits(delimiter: str) -> tuple[bool, int]:
+        try:
+            counts = [
+                len(row)
+                for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+                if row
+            ]
+        except csv.Error:
+            return False, 0
+        # The last row may continue after these lines.
+        whole = counts[:-1] if len(counts) > 1 and len(lines) == SEPARATOR_LINES else counts
+        return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
+
+    return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]
+
+
+def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:
+    """Yield the lines of a table with their ends, from the first that is not blank."""
+    begun = False
+    with open_unpacked(source, watch, MAX_FILE_BYTES) as stream:
+        for data in stream.lines():
+            try:
+                text = data.decode("utf-8" if stream.line > 1 else "utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise not_utf8(stream.name, stream.line, error.start) from None
+            line = text.replace("\r\n", "\n")
+            begun = begun or line != "\n"
+            if begun:
+                yield line

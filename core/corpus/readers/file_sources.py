@@ -1,0 +1,174 @@
+"""Sources of files: the disk, a zip or memory, within size limits."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from core.errors import BadInput, shorten
+from core.io.files import DiskFile, FileSource, name_without_packing, open_unpacked, size_text
+from core.io.temporary_folders import temporary_folder
+
+# bytes of one file, bytes of a whole zip unpacked, and files in a zip
+MAX_FILE_BYTES, MAX_ZIP_BYTES, MAX_ZIP_FILES = (1 << 29, 1 << 31, 200_000)
+MEMBER_ERRORS = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+)
+
+
+@dataclass(frozen=True)
+class MemoryFile:
+    """A file whose bytes are in memory."""
+
+    name: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def open(self) -> BinaryIO:
+        return io.BytesIO(self.data)
+
+
+@dataclass(frozen=True)
+class FolderFile:
+    """A file under its name within the imported folder."""
+
+    name: str
+    file: FileSource
+
+    @property
+    def size(self) -> int:
+        return self.file.size
+
+    def open(self) -> BinaryIO:
+        return self.file.open()
+
+
+@dataclass(frozen=True)
+class ZipMember:
+    """A file in a zip, which is never unpacked to disk.
+
+    Reading it raises BadInput if it cannot be unpacked.
+    """
+
+    name: str
+    zip: str
+    archive: zipfile.ZipFile
+    part: zipfile.ZipInfo
+
+    @property
+    def size(self) -> int:
+        return max(1, self.part.file_size)
+
+    def open(self) -> BinaryIO:
+        return cast(BinaryIO, io.BufferedReader(_MemberBytes(self)))
+
+
+class _MemberBytes(io.RawIOBase):
+    """The bytes of a file in a zip, no more than the zip's directory states."""
+
+    def __init__(self, member: ZipMember):
+        self._member = member
+        try:
+            self._raw = cast(zipfile.ZipExtFile, member.archive.open(member.part))
+        except MEMBER_ERRORS as error:
+            raise self._bad(error) from None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        try:
+            return self._raw.readinto(buffer) or 0
+        except MEMBER_ERRORS as error:
+            raise self._bad(error) from None
+
+    def _bad(self, error: Exception) -> BadInput:
+        return BadInput(
+            f"{self._member.name} in {self._member.zip} cannot be unpacked ({shorten(error)})."
+        )
+
+
+def disk_file(path: Path) -> DiskFile:
+    """Return the file of a path. Raises BadInput if there is none."""
+    if not path.exists():
+        raise BadInput(f"There is no file {path}.")
+    if not path.is_file():
+        raise BadInput(f"{path} is no file.")
+    return DiskFile(path)
+
+
+@contextmanager
+def path_on_disk(source: FileSource) -> Iterator[Path]:
+    """Yield the path of a file, for readers that take only paths.
+
+    A file that lies elsewhere or is packed is unpacked while the block runs. Raises BadInput if it
+    is too large.
+    """
+    if isinstance(source, DiskFile) and name_without_packing(source.name) == source.name:
+        yield source.path
+        return
+    folder = temporary_folder()
+    try:
+        path = folder / PurePosixPath(name_without_packing(source.name)).name
+        path.write_bytes(read_bytes(source))
+        yield path
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_bytes(source: FileSource, most: int = MAX_FILE_BYTES) -> bytes:
+    """Return all bytes of a file, unpacked.
+
+    Raises BadInput if there are too many, or they are damaged or cannot be read.
+    """
+    with open_unpacked(source, most=most) as stream:
+        return stream.read()
+
+
+def zip_members(file: Path) -> tuple[dict[str, FileSource], list[str]]:
+    """Return the files of a zip by name, and a sentence for each one that is left out.
+
+    Raises BadInput if the zip is damaged or too large once unpacked.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+    except OSError as error:
+        raise BadInput(f"{file.name} cannot be read: {error.strerror or error}.") from None
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise BadInput(f"{file.name} is damaged or no zip ({error}).") from None
+    parts = {
+        part.filename.replace("\\", "/"): part for part in archive.infolist() if not part.is_dir()
+    }
+    if len(parts) > MAX_ZIP_FILES or sum(part.file_size for part in parts.values()) > MAX_ZIP_BYTES:
+        raise BadInput(
+            f"{file.name} would unpack to more than {size_text(MAX_ZIP_BYTES)} or "
+            f"{MAX_ZIP_FILES:,} files, so it is not read."
+        )
+    outside = [
+        name
+        for name in sorted(parts)
+        if name.startswith("/") or ":" in name.split("/")[0] or ".." in name.split("/")
+    ]
+    notes = [
+        f"{file.name}: {shorten(name)} would lie outside of the zip and is left out."
+        for name in outside
+    ]
+    return {
+        name: ZipMember(name, file.name, archive, parts[name])
+        for name in sorted(set(parts) - set(outside))
+    }, notes

@@ -1,0 +1,143 @@
+"""Nested fields of JSON rows, by dotted names: `data.text`, `messages.content`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+MAX_FIELD_LEVELS = 6  # levels of nested fields that have names of their own
+MAX_NAMED_ITEMS = 100  # items of a list whose fields are named
+
+
+def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterator[str]:
+    """Yield the names of the fields of a row that hold values.
+
+    Fields within objects and lists of objects have dotted names.
+
+    >>> from core.corpus.readers.nested_fields import field_names
+    >>> list(field_names({"id": 1, "data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}]}))
+    ['id', 'data.text', 'said.by']
+    """
+    for key, value in row.items():
+        inner = [
+            one
+            for one in (value[:MAX_NAMED_ITEMS] if isinstance(value, list) else [value])
+            if isinstance(one, dict) and one
+        ]
+        if inner and deep < MAX_FIELD_LEVELS and not is_inverted_index(value):
+            yield from dict.fromkeys(
+                name for one in inner for name in field_names(one, f"{before}{key}.", deep + 1)
+            )
+        else:
+            yield f"{before}{key}"
+
+
+def values_at(value: Any, name: str) -> list[Any]:
+    """Return the values of a row at a dotted name, one for each object of a list.
+
+    A key that contains dots itself is found too.
+
+    >>> from core.corpus.readers.nested_fields import values_at
+    >>> row = {"data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}], "a.b": 1}
+    >>> values_at(row, "data.text"), values_at(row, "said.by")
+    (['a'], ['Ann', 'Bo'])
+    >>> values_at(row, "a.b"), values_at(row, "data.none")
+    ([1], [])
+    """
+    if isinstance(value, list):
+        return [found for one in value for found in values_at(one, name)]
+    if not isinstance(value, dict):
+        return []
+    if name in value:
+        return [value[name]]
+    dots = (at for at, sign in enumerate(name) if sign == "." and name[:at] in value)
+    return next(
+        (found for at in dots if (found := values_at(value[name[:at]], name[at + 1 :]))), []
+    )
+
+
+def is_inverted_index(value: Any) -> bool:
+    """Return whether a value gives a text as words with positions, like OpenAlex's abstracts.
+
+    >>> from core.corpus.readers.nested_fields import is_inverted_index
+    >>> is_inverted_index({"Salt": [0, 2], "moves": [1]}), is_inverted_index({"a": [], "b": 1})
+    (True, False)
+    """
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(
+            isinstance(places, list) and places and all(type(place) is int for place in places)
+            for places in value.values()
+        )
+    )
+
+
+def words_in_order(index: Mapping[str, list[int]]) -> str:
+    """Return the text of an inverted index.
+
+    >>> from core.corpus.readers.nested_fields import words_in_order
+    >>> words_in_order({"salt": [1, 3], "and": [2], "Sea": [0]})
+    'Sea salt and salt'
+    """
+    placed = [(place, word) for word, places in index.items() for place in places]
+    return " ".join(word for _, word in sorted(placed))
+
+
+def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
+    """Return a row as one sentence of its fields with their names.
+
+    Parameters
+    ----------
+    row : the fields; nested ones get dotted names.
+    without : the field whose value is written without its name.
+
+    >>> from core.corpus.readers.nested_fields import row_as_sentence
+    >>> row_as_sentence({"route": "Varberg-Grenaa", "fare": {"adult": 42}, "note": ""})
+    'route: Varberg-Grenaa; fare.adult: 42'
+    """
+    parts = []
+    for name in dict.fromkeys(field_names(row)):
+        values = [text for value in values_at(row, name) for text in _texts(value)]
+        if values:
+            shown = ", ".join(values)
+            parts.append(shown if name in ("", without) else f"{name}: {shown}")
+    return "; ".join(parts)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value, each on one line; those of a list one by one."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif is_inverted_index(value):
+        yield words_in_order(value)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from (f"{name} {text}" for text in _texts(item))
+    elif value is not None and (text := " ".join(str(value).split())):
+        yield text
+
+
+def only_list(
+    row: Mapping[str, Any], before: str = "", deep: int = 1
+) -> tuple[str, list[dict[str, Any]]]:
+    """Return the name and items of the only list of objects in a row, at any depth.
+
+    Both are empty if the row holds none or several.
+
+    >>> from core.corpus.readers.nested_fields import only_list
+    >>> only_list({"data": {"items": [{"text": "a"}]}, "total": 1})
+    ('data.items', [{'text': 'a'}])
+    """
+    lists: list[tuple[str, list[dict[str, Any]]]] = []
+    for key, value in row.items():
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            lists.append((f"{before}{key}", value))
+        elif (
+            isinstance(value, dict)
+            and deep < MAX_FIELD_LEVELS
+            and (inner := only_list(value, f"{before}{key}.", deep + 1))[1]
+        ):
+            lists.append(inner)
+    return lists[0] if len(lists) == 1 else ("", [])

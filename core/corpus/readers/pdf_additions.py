@@ -1,0 +1,183 @@
+"""Additions to a PDF's pages: values of form fields, notes and attached files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.corpus.document import utf8_text
+from core.corpus.readers.pdf_pieces import TextPiece
+
+NOTE_TYPES = frozenset(
+    (
+        "/Text /FreeText /Highlight /Underline /StrikeOut /Squiggly /Stamp /Caret /Ink /Line "
+        "/Square /Circle /Polygon /PolyLine"
+    ).split()
+)
+HIDDEN_FLAG = 2  # flag of a hidden annotation
+PUSH_BUTTON_FLAG, RADIO_FLAG, PASSWORD_FLAG = 1 << 16, 1 << 15, 1 << 13  # flags of fields
+MAX_PARENTS = 32
+MAX_LABEL_LETTERS = 80
+MAX_FILES = 10_000
+LABEL_ABOVE_POINTS = 18.0  # points above a field in which its label may stand
+LABEL_RIGHT_POINTS = 40.0  # points right of a checkbox in which its label may begin
+LABEL_LINE_POINTS = 4.0  # points by which a label's line may lie beyond its field
+
+
+@dataclass
+class PageAdditions:
+    """Lines for the additions to a page."""
+
+    fields: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def page_additions(page: Any, pieces: Sequence[TextPiece]) -> PageAdditions:
+    """Return the additions to a page, with fields named by their printed labels.
+
+    Parameters
+    ----------
+    page : of pypdf.
+    pieces : of the page, among which the labels are searched.
+    """
+    additions = PageAdditions()
+    known_fields: set[int] = set()
+    for annotation in _annotations(page):
+        kind = annotation.get("/Subtype")
+        if kind == "/Widget":
+            holder = _holder(annotation)
+            value = _value(annotation, holder)
+            if value and id(holder) not in known_fields:
+                known_fields.add(id(holder))
+                additions.fields.append(f"{_label(annotation, holder, pieces)}: {value}")
+        elif kind == "/FileAttachment":
+            additions.files.append(_file_name(annotation.get("/FS")))
+        elif kind in NOTE_TYPES and not _integer(annotation, "/F") & HIDDEN_FLAG:
+            if text := _text(annotation.get("/Contents")):
+                additions.notes.append(
+                    text if text.casefold().startswith("note") else f"Note: {text}"
+                )
+    return additions
+
+
+def attached_files(reader: Any) -> list[str]:
+    """Return the names of the files that are attached to a whole PDF."""
+    names = []
+    for number, one in enumerate(reader.attachment_list):
+        if number == MAX_FILES:
+            break
+        names.append(utf8_text(str(one.name)))
+    return names
+
+
+def _annotations(page: Any) -> Iterator[Any]:
+    held = page.get("/Annots")
+    held = held.get_object() if held is not None else None
+    for one in held if isinstance(held, list) else ():
+        annotation = one.get_object()
+        if isinstance(annotation, dict):
+            yield annotation
+
+
+def _holder(widget: Any) -> Any:
+    """Return the field that a widget shows: itself or an ancestor."""
+    for _ in range(MAX_PARENTS):
+        parent = widget.get("/Parent")
+        if "/T" in widget or parent is None:
+            break
+        widget = parent.get_object()
+    return widget
+
+
+def _inherited(held: Any, key: str) -> Any:
+    for _ in range(MAX_PARENTS):
+        if key in held:
+            return held[key]
+        parent = held.get("/Parent")
+        if parent is None:
+            return None
+        held = parent.get_object()
+    return None
+
+
+def _value(widget: Any, holder: Any) -> str:
+    """Return the filled-in value; empty if there is none, or it is no text."""
+    kind, value = _inherited(widget, "/FT"), _inherited(widget, "/V")
+    flags = _inherited(widget, "/Ff")
+    flags = int(flags) if isinstance(flags, int) else 0
+    if kind == "/Btn":
+        state = widget.get("/AS", value)
+        if flags & PUSH_BUTTON_FLAG or state in (None, "/Off"):
+            return ""
+        return _text(state).lstrip("/") if flags & RADIO_FLAG else "yes"
+    if kind not in ("/Tx", "/Ch") or flags & PASSWORD_FLAG:
+        return ""
+    values = value if isinstance(value, list) else [value]
+    shown = _shown_choices(_inherited(widget, "/Opt")) if kind == "/Ch" else {}
+    texts = [_text(one) for one in values]
+    return ", ".join(shown.get(text, text) for text in texts if text)
+
+
+def _shown_choices(options: Any) -> dict[str, str]:
+    """Return the displayed text of each value in a list of choices."""
+    held = options.get_object() if options is not None else ()
+    pairs = [one for one in held if isinstance(one, list) and len(one) == 2]
+    return {_text(value): _text(shown) for value, shown in pairs}
+
+
+def _label(widget: Any, holder: Any, pieces: Sequence[TextPiece]) -> str:
+    """Return the label of a field: stated by the form, else printed near it, else its name."""
+    stated = _text(holder.get("/TU"))
+    printed = "" if stated else _printed(widget, pieces)
+    name = _text(holder.get("/T")).rpartition(".")[2].partition("[")[0]
+    return " ".join((stated or printed or name or "field").split())[:MAX_LABEL_LETTERS].rstrip(" :")
+
+
+def _printed(widget: Any, pieces: Sequence[TextPiece]) -> str:
+    """Return the text left of a field, else right of a checkbox, else above the field."""
+    try:
+        left, bottom, right, top = (float(one) for one in widget["/Rect"])
+    except (KeyError, TypeError, ValueError):
+        return ""
+    level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
+    line = [one for one in level_pieces if bottom - LABEL_LINE_POINTS <= one.y <= top]
+    before = max((one for one in line if one.x < left), key=lambda one: one.x, default=None)
+    behind = min((one for one in line if one.x >= right), key=lambda one: one.x, default=None)
+    is_box = _inherited(widget, "/FT") == "/Btn"
+    if is_box and behind is not None and behind.x - right <= LABEL_RIGHT_POINTS:
+        if before is None or not before.text.rstrip().endswith(":"):
+            return behind.text
+    if before is None:
+        pieces_above = (
+            one
+            for one in level_pieces
+            if top < one.y <= top + LABEL_ABOVE_POINTS
+            and left - LABEL_ABOVE_POINTS <= one.x < right
+        )
+        before = min(pieces_above, key=lambda one: one.y, default=None)
+    return "" if before is None else before.text
+
+
+def _file_name(file: Any) -> str:
+    held = file.get_object() if file is not None else {}
+    name = held.get("/UF") or held.get("/F") if isinstance(held, dict) else held
+    return _text(name) or "a file without a name"
+
+
+def _integer(held: Any, key: str) -> int:
+    value = held.get(key, 0)
+    return int(value) if isinstance(value, int) else 0
+
+
+def _text(value: Any) -> str:
+    """Return a text of a PDF on one line."""
+    if value is None:
+        return ""
+    value = value.get_object()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    elif hasattr(value, "get_data"):
+        value = value.get_data().decode("utf-8", "replace")
+    return " ".join(utf8_text(str(value)).split())

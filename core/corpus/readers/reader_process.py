@@ -1,0 +1,150 @@
+"""Read files by libraries in a separate process with limits on memory and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from core.corpus.document import Document
+from core.corpus.readers.epub import read_epub
+from core.corpus.readers.file_sources import MemoryFile, read_bytes
+from core.corpus.readers.html import read_html
+from core.corpus.readers.mail import read_mail
+from core.corpus.readers.notebook import read_notebook
+from core.corpus.readers.office import first_rows, read_slides, read_workbook
+from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions
+from core.corpus.readers.pdf import read_pdf
+from core.corpus.readers.word import read_word
+from core.errors import BadInput, HopscopeError, RunCancelled
+from core.io.durations import duration_text
+from core.io.files import DiskFile, FileSource, name_without_packing, size_text
+from core.runtime.subprocess_worker import (
+    LIMIT_MEMORY,
+    LIMIT_TIME,
+    Worker,
+    WorkerEndedError,
+    allowed_memory,
+    allowed_seconds,
+)
+from core.watch import NO_WATCH, Watch
+
+MAX_READING_MEMORY_BYTES = 1 << 31  # bytes that the process may take
+# processor time: two minutes, and in proportion to the size of files above 16 MB
+MIN_READER_SECONDS, READER_BYTES_PER_SECOND = (120, 140_000)
+LIBRARY_READERS: Mapping[
+    str, Callable[[str, bytes, Watch, Note, ReadingOptions], list[Document]]
+] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),
+    ".pdf": read_pdf,
+    ".docx": read_word,
+    ".xlsx": read_workbook,
+    ".pptx": read_slides,
+    ".epub": read_epub,
+    ".eml": read_mail,
+    ".ipynb": read_notebook,
+}
+
+
+def seconds_for(size: int) -> float:
+    """Return the processor time in seconds that a file of `size` bytes may take."""
+    return max(MIN_READER_SECONDS, size / READER_BYTES_PER_SECOND)
+
+
+class SeparateReader:
+    """Reads files one after another in one process.
+
+    After a file that exceeded its limits, a new process is started.
+    """
+
+    def __init__(self) -> None:
+        self._worker = Worker(MAX_READING_MEMORY_BYTES)
+
+    def __enter__(self) -> SeparateReader:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._worker.__exit__(*raised)
+
+    def read(
+        self,
+        name: str,
+        source: FileSource,
+        watch: Watch = NO_WATCH,
+        options: ReadingOptions = DEFAULT_OPTIONS,
+    ) -> tuple[list[Document], list[str]]:
+        """Read the documents of one file, with a sentence for each thing left out or guessed.
+
+        `watch` receives the share read, or None, about ten times a second; an error that it raises
+        ends the reading. Raises BadInput for a file that cannot be read within the limits.
+        """
+        seconds = allowed_seconds(seconds_for(source.size))
+        file = (
+            source
+            if isinstance(source, DiskFile)
+            else MemoryFile(source.name, _stored_bytes(source))
+        )
+        try:
+            return self._worker.do(
+                _read,
+                name,
+                file,
+                options,
+                watch=watch,
+                seconds=seconds,
+            )
+        except RunCancelled:
+            raise
+        except WorkerEndedError as error:
+            advice = "split it, or save it as plain text and bring that"
+            if error.limit == LIMIT_MEMORY:
+                raise BadInput(
+                    f"{name} takes more than {size_text(allowed_memory(MAX_READING_MEMORY_BYTES))} of "
+                    f"memory to be read; {advice}."
+                ) from None
+            if error.limit == LIMIT_TIME:
+                raise BadInput(
+                    f"{name} takes longer than {duration_text(seconds)} to be read; {advice}."
+                ) from None
+            raise BadInput(
+                f"{name} cannot be read: the program that reads it breaks down; save it "
+                "anew, or as plain text."
+            ) from None
+        except HopscopeError as error:
+            raise BadInput(str(error)) from None
+
+
+def sheet_columns(name: str, data: bytes) -> list[str]:
+    """Return the columns that the first rows of a workbook's sheets name, each once.
+
+    They are read in a separate process. A file that cannot be read has none; the fault is reported
+    when it is imported.
+    """
+    with Worker(MAX_READING_MEMORY_BYTES) as worker:
+        try:
+            rows = worker.do(
+                _first_rows, name, data, watch=NO_WATCH, seconds=seconds_for(len(data))
+            )
+        except (WorkerEndedError, HopscopeError):
+            return []
+    return list(dict.fromkeys(cell for row in rows for cell in row if cell))
+
+
+def _first_rows(name: str, data: bytes, watch: Watch = NO_WATCH) -> list[list[str]]:
+    return first_rows(name, data)
+
+
+def _stored_bytes(source: FileSource) -> bytes:
+    with source.open() as raw:
+        return raw.read()
+
+
+def _read(
+    name: str, file: FileSource, options: ReadingOptions, watch: Watch = NO_WATCH
+) -> tuple[list[Document], list[str]]:
+    """Read a file in the other process, with sentences on what was left out."""
+    read, notes = (
+        LIBRARY_READERS[PurePosixPath(name_without_packing(name).lower()).suffix],
+        list[str](),
+    )
+    documents = read(name_without_packing(name), read_bytes(file), watch, notes.append, options)
+    return documents, notes

@@ -1,0 +1,66 @@
+"""Documents from published rows, named by title or id, and errors that name the row."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.corpus.document import Document, utf8_text
+from core.errors import BadInput, shorten
+
+MAX_PUBLISHED_BYTES = 1 << 36  # bytes of text that a published file may hold; CRAG's has some 8 GB
+
+
+class TitledDocuments:
+    """Documents of one or more files, named by their titles.
+
+    Equal texts under a title are one document; different ones are numbered. `source` is the name of
+    the file that is being read.
+    """
+
+    def __init__(self) -> None:
+        self.source = ""
+        self.found: list[Document] = []
+        self._ids: dict[str, dict[str, str]] = {}
+
+    def add(self, name: Any, text: Any, title: Any = None) -> str:
+        """Add a text and return the id of its document.
+
+        The id is `name`, numbered from the second text on. The title is `name` if none is given.
+        """
+        name, text = require_text(name), require_text(text)
+        ids = self._ids.setdefault(name, {})
+        if text not in ids:
+            ids[text] = name if not ids else f"{name} ({len(ids) + 1})"
+            self.found.append(
+                Document(
+                    ids[text], text, name if title is None else require_text(title), self.source
+                )
+            )
+        return ids[text]
+
+
+class RowErrors:
+    """Context that turns errors of a row's form into BadInput that names the row."""
+
+    def __init__(self, path: FilePath, where: str):
+        self.path, self.where = path, where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, KeyError):
+            raise BadInput(f"{self.path.name}, {self.where}: the row has no {error}.") from None
+        if isinstance(error, (TypeError, ValueError, AttributeError)):
+            raise BadInput(
+                f"{self.path.name}, {self.where}: the row is not of the form that is known "
+                f"({shorten(error)})."
+            ) from None
+
+
+def require_text(value: Any) -> str:
+    """Return the value, which must be a text. Raises TypeError for any other type."""
+    if not isinstance(value, str):
+        raise TypeError(f"{shorten(repr(value), 40)} is no text")
+    return utf8_text(value)

@@ -1,0 +1,427 @@
+"""Graphs in databases that are queried live.
+
+For each question only the neighbourhood of its entities is fetched. Nothing is copied beforehand.
+The fetched part becomes a graph in memory with its own ids and degrees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+import threading
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from cachetools import LRUCache
+
+from core.databases import bolt, sparql
+from core.databases.address import SPARQL, address_of
+from core.databases.bolt_lookup import BoltLookup
+from core.databases.limits import MAX_COPY_BYTES, MAX_COPY_SECONDS, CopyLimits
+from core.databases.neighbourhood import (
+    START_RELATION,
+    DatabaseLookup,
+    DatabaseNeighbourhood,
+    Id,
+    fetch_neighbourhood,
+)
+from core.databases.sparql_lookup import SparqlLookup
+from core.errors import BadInput, StoreError, UnknownEntity, nearest, shorten
+from core.graph.building.build import arrays_and_names, build_in_memory
+from core.graph.names.seeds import check_question, seeds_of
+from core.graph.names.word_index import words_of
+from core.graph.protocol import FetchedPart
+from core.graph.readers.rdf import LITERAL_TRIPLES, check_language, check_literals
+from core.graph.store import Graph
+from core.io.durable_files import write_whole
+from core.languages.spelling import fold, written_forms
+from core.sharing import shared
+from core.types import Direction
+from core.watch import NO_WATCH, Watch
+
+LIVE_FILE = "live.toml"
+LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
+MAX_NEIGHBOURHOODS = 16  # neighbourhoods of a database; the least recently used are dropped
+MAX_SPAN_WORDS, MAX_QUESTION_SPANS = (
+    8,
+    300,
+)  # words of a name, and spans of a question that are looked up as names
+WORD_END = re.compile(r"\S{0,20}")
+BRACKETED_NAME = re.compile(r"\[([^\[\]]{1,500})\]")
+SETTING_BOUNDS = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """Settings of a database that is queried live.
+
+    Raises BadInput for values out of range.
+
+    Parameters
+    ----------
+    key : name of the environment variable with the key; the key itself is in no file.
+    language, literals : as for a copy.
+    hops : distance from the start nodes.
+    each : edges fetched out of a node, and into it.
+    edges : edges fetched for a question.
+    seconds : time after which no request begins.
+    """
+
+    address: str
+    direction: Direction = "both"
+    key: str = ""
+    language: str = ""
+    literals: str = LITERAL_TRIPLES
+    hops: int = 2
+    each: int = 500
+    edges: int = 20_000
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        address_of(self.address)
+        check_language(self.language)
+        check_literals(self.literals)
+        if self.direction not in ("out", "in", "both"):
+            raise BadInput(
+                f"A graph's direction is out, in or both, not “{shorten(self.direction)}”."
+            )
+        for name, highest in SETTING_BOUNDS.items():
+            if not 1 <= getattr(self, name) <= highest:
+                raise BadInput(
+                    f"{name} is a number from 1 to {highest:,g}, not {getattr(self, name)}."
+                )
+
+    @property
+    def text(self) -> str:
+        """The content of the file that holds these settings."""
+        import tomli_w
+
+        return (
+            "# A database that is asked live. No secret belongs here: key names an "
+            "environment variable.\n\n"
+        ) + tomli_w.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, file: Path) -> LiveSettings:
+        """Read the settings in a file. Raises StoreError if it is damaged."""
+        try:
+            values = tomllib.loads(file.read_text("utf-8"))
+            settings = {one.name: one for one in fields(cls)}
+            for name, value in values.items():
+                if name not in settings:
+                    raise BadInput(
+                        f"there is no setting “{shorten(name)}”.{nearest(name, settings)}"
+                    )
+                expected_type = str if name == "address" else type(settings[name].default)
+                if type(value) is not expected_type and not (
+                    expected_type is float and type(value) is int
+                ):
+                    raise BadInput(f"{name} cannot be {shorten(repr(value))}.")
+            return cls(**values)
+        except (OSError, ValueError, TypeError, BadInput) as error:
+            raise StoreError(f"{file} cannot be read: {error}") from None
+
+
+class StartNodes(NamedTuple):
+    """The start nodes: the name and id of each, and the number of things with that name.
+
+    `partial` is a sentence if the database looked up names or degrees only in part.
+    """
+
+    found: tuple[tuple[str, Id, int], ...]
+    partial: str
+
+
+class LiveDatabase:
+    """A database that is queried live. Threads may share it."""
+
+    def __init__(self, name: str, settings: LiveSettings):
+        self.name, self.settings, self.address = name, settings, address_of(settings.address)
+        self._known: LRUCache[tuple, Any] = LRUCache(MAX_NEIGHBOURHOODS)
+        self._lock = threading.Lock()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph before any question: without nodes, and with this object as its `live`."""
+        none = np.empty(0, np.int64)
+        arrays, blob = arrays_and_names([], (none, none, none), 0)
+        digest = hashlib.sha256(
+            json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()
+        ).hexdigest()
+        parts: dict[str, Any] = {**arrays, "names_utf8": blob, "live": self}
+        return Graph(self.name, digest, self.settings.direction, (), **parts)
+
+    @property
+    def words(self) -> str:
+        """A sentence on its address and on how much is fetched."""
+        given = self.settings
+        return (
+            f"Asked live at {self.address.title}: of each question {_hops(given.hops)} around its "
+            f"entities, at most {given.edges:,} "
+            f"triples, {given.each:,} each way at an entity."
+        )
+
+    def forget(self) -> None:
+        """Drop what was fetched, so that it is fetched again."""
+        with self._lock:
+            self._known.clear()
+
+    def try_it(self, watch: Watch = NO_WATCH) -> None:
+        """Send a minimal query. Raises BadInput if the database does not answer."""
+        self._reach(watch.quiet)
+
+    def around(self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH) -> Graph:
+        """Return the neighbourhood of entities, or of those that the question names.
+
+        The graph's `fetched` describes what was fetched and left out. Each neighbourhood is fetched
+        once, while it is remembered. Raises UnknownEntity, BadInput if the database fails, and what
+        `watch` raises.
+        """
+        asked = tuple(
+            dict.fromkeys(" ".join(entity.split()) for entity in entities)
+        ) or check_question(text)
+        starts = self._once(("starts", asked), lambda: self._starts(asked, watch))
+        return self._once(("near", starts), lambda: self._near(starts, watch))
+
+    def _once(self, key: tuple, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        made = make()
+        with self._lock:
+            return self._known.setdefault(key, made)
+
+    def _reach(self, watch: Watch = NO_WATCH) -> DatabaseLookup:
+        settings = self.settings
+        advice = f"lower the bounds in its {LIVE_FILE}, or ask of an entity with fewer neighbours"
+        limits = CopyLimits(
+            size=MAX_COPY_BYTES // 4,
+            seconds=min(MAX_COPY_SECONDS, 2 * settings.seconds),
+            watch=watch,
+            less=advice,
+        )
+        # On a shared server, the key in the file of keys is not used.
+        key = self.address.key(settings.key) if settings.key or not shared() else ""
+        if self.address.kind == SPARQL:
+            return SparqlLookup(
+                sparql.SparqlEndpoint(self.address, key, limits),
+                settings.language,
+                settings.literals,
+            )
+        return BoltLookup(bolt.BoltDatabase(self.address, key, limits))
+
+    def _starts(self, asked: str | tuple[str, ...], watch: Watch) -> StartNodes:
+        reach = self._reach(watch)
+        watch.report("Looking for the entities", 0.0)
+        found = (
+            self._mentioned(reach, asked) if isinstance(asked, str) else self._called(reach, asked)
+        )
+        return StartNodes(found, reach.partial)
+
+    def _called(
+        self, reach: DatabaseLookup, asked: tuple[str, ...]
+    ) -> tuple[tuple[str, Id, int], ...]:
+        """Return the things of these names."""
+        things_by_name = reach.named(asked)
+        missing = [name for name in asked if not things_by_name.get(name)]
+        alike = {}
+        if missing:
+            alike = {
+                fold(name): things for name, things in reach.alike(_typographies(missing)).items()
+            }
+        for name in missing:
+            if fold(name) not in alike:
+                raise UnknownEntity(
+                    name,
+                    (),
+                    (
+                        f"“{shorten(name)}” was not found by its name at "
+                        f"{self.address.title}.{_note_incomplete(reach.partial)}"
+                    ),
+                )
+        return tuple(
+            self._best(reach, name, things_by_name.get(name) or alike[fold(name)]) for name in asked
+        )
+
+    def _mentioned(self, reach: DatabaseLookup, text: str) -> tuple[tuple[str, Id, int], ...]:
+        """Return the things that a question names.
+
+        They are chosen among its spans by the rules for names in local graphs.
+        """
+        bracketed = BRACKETED_NAME.findall(text)
+        parts = bracketed or list(_name_spans(text))
+        things_by_name = reach.named(
+            list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part)))
+        )
+        things_by_name = {
+            name: things for name, things in things_by_name.items() if things
+        } or reach.alike(_typographies(parts))
+        if not things_by_name:
+            raise UnknownEntity(
+                text,
+                (),
+                (
+                    f"No entity of {self.address.title} was found in the question; name one to "
+                    f"start from.{_note_incomplete(reach.partial)}"
+                ),
+            )
+        names = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
+        return tuple(
+            self._best(reach, name, things_by_name[name])
+            for name in names.names(seeds_of(names, text))
+        )
+
+    @staticmethod
+    def _best(reach: DatabaseLookup, name: str, things: Collection[Id]) -> tuple[str, Id, int]:
+        """Return the thing with the most edges among those of a name."""
+        several = list(things)
+        counts = reach.degrees(several) if len(several) > 1 else {}
+        return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
+
+    def _near(self, looked_up: StartNodes, watch: Watch) -> Graph:
+        reach, settings, start_things = self._reach(watch), self.settings, looked_up.found
+        starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
+        neighbourhood = fetch_neighbourhood(
+            reach, starts, settings.hops, settings.each, settings.edges, settings.seconds
+        )
+        names = ", ".join(name for name, _, _ in start_things)
+        if not neighbourhood.edges:
+            raise BadInput(f"{self.address.title} has no triples about {shorten(names)}.")
+        with tempfile.TemporaryDirectory() as folder:
+            file = reach.write(Path(folder), neighbourhood.edges.values(), starts)
+            triples = list(file.read())
+        all_start_names = tuple(head for head, relation, _ in triples if relation == START_RELATION)
+        graph = build_in_memory(
+            triples[: len(triples) - len(all_start_names)],
+            self.name,
+            settings.direction,
+            file.attributes,
+        )
+        start_names = tuple(name for name in all_start_names if graph.nodes_named(name))
+        notes = [
+            *self._notes(
+                graph, neighbourhood, shorten(names), [one for one in start_things if one[2] > 1]
+            )
+        ]
+        if len(start_names) < len(all_start_names):
+            notes.append(
+                f"There are no triples about {shorten(', '.join(set(all_start_names).difference(start_names)))}."
+            )
+        notes += [_note_incomplete(looked_up.partial).strip()] if looked_up.partial else []
+        return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
+
+    def _notes(
+        self,
+        graph: Graph,
+        near: DatabaseNeighbourhood,
+        names: str,
+        several: Sequence[tuple[str, Id, int]],
+    ) -> Iterator[str]:
+        """Yield sentences on what was fetched and left out."""
+        settings = self.settings
+        yield (
+            f"{LIVE_NOTE_START}{_many(graph.n_edges, 'triple')} within {_hops(settings.hops)} of "
+            f"{names}, from {self.address.title}."
+        )
+        if near.full:
+            subject_and_verb = "entity has" if len(near.full) == 1 else "entities have"
+            yield (
+                f"{len(near.full):,} {subject_and_verb} more than {settings.each:,} triples one way; the rest "
+                "was left out."
+            )
+        if near.stopped:
+            yield (
+                f"Not asked for their triples: {near.left:,} of the last hop's entities, as "
+                f"{near.stopped}."
+            )
+        if near.blank:
+            yield (
+                f"{_many(len(near.blank), 'thing')} without a name of its own, or a literal, "
+                "from which nothing more was asked."
+            )
+        for name, thing, count in several:
+            yield (
+                f"{count:,} things are called “{shorten(name)}”; the one with most triples was "
+                f"taken: {shorten(thing)}."
+            )
+        yield "Degrees, and whatever is measured on the whole graph, are those of what was fetched."
+
+
+def open_live(folder: Path) -> Graph:
+    """Open the graph of the database that a folder describes, as `LiveDatabase.graph`.
+
+    Raises StoreError if the description is damaged.
+    """
+    return LiveDatabase(folder.name, LiveSettings.read(folder / LIVE_FILE)).graph
+
+
+def save_live(folder: Path, settings: LiveSettings) -> None:
+    """Write the description of a database into a folder.
+
+    Raises StoreError if it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(
+            folder / LIVE_FILE, lambda temporary: temporary.write_text(settings.text, "utf-8")
+        )
+    except OSError as error:
+        raise StoreError(
+            f"The graph cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _note_incomplete(said: str) -> str:
+    """Return a sentence to append on an incomplete look-up; empty if it was complete."""
+    return f" Not all names or degrees could be looked up. {said}" if said else ""
+
+
+def _hops(number: int) -> str:
+    return _many(number, "hop")
+
+
+def _name_spans(text: str) -> Iterator[str]:
+    """Yield spans of a question that may be names, longest first.
+
+    They end at words, and also at blanks for names such as Mother!
+    """
+    words = words_of(text)
+    ends = {
+        word.end: WORD_END.match(text, word.end).end()  # type: ignore[union-attr]
+        for word in words
+    }
+    spans = [
+        (first, word_stop)
+        for length in range(MAX_SPAN_WORDS, 0, -1)
+        for first in range(len(words))
+        if (word_stop := first + length) <= len(words)
+    ]
+    for first_word, word_stop in spans[-MAX_QUESTION_SPANS:]:
+        start, end = words[first_word].start, words[word_stop - 1].end
+        yield from dict.fromkeys(
+            (text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end])
+        )
+
+
+def _typographies(names: Iterable[str]) -> list[str]:
+    """Return names in the typography of keyboards and of books, which databases do not unify."""
+    return list(dict.fromkeys(form for name in names for form in written_forms(name)))
+
+
+def _spellings(part: str) -> tuple[str, ...]:
+    """Return a span of a question as it is, and with initial capitals."""
+    return (
+        part,
+        part[:1].upper() + part[1:],
+        " ".join(word[:1].upper() + word[1:] for word in part.split(" ")),
+    )

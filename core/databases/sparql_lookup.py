@@ -1,0 +1,266 @@
+"""Look up things by label, and statements about them, in a SPARQL endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.databases.neighbourhood import START_RELATION, DatabaseEdge, DatabaseLookup
+from core.databases.sparql import (
+    DEFAULT_GRAPH_PATTERN,
+    NAMED_GRAPHS_PATTERN,
+    EndpointCopy,
+    SparqlEndpoint,
+    count_in_term,
+    labels_pattern,
+)
+from core.errors import BadInput, shorten
+from core.graph.readers.rdf import LABEL_IRIS, LITERALS_LEFT_OUT, NO_LABELS
+from core.graph.readers.triple_file import TripleFile
+
+MAX_NAME_ROWS = 10_000  # rows per look-up of names
+THINGS_PER_REQUEST = 16  # things per request for statements
+LITERALS_PER_REQUEST = 400  # literals per request
+MAX_ALIKE_THINGS = 50  # things whose names differ only in case
+# languages in which a name is looked up, besides the wanted one; mul is Wikidata's
+LABEL_LANGUAGES = ("", "en", "mul")
+NAME_WITH_IRI = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
+LAST_ROW = -1  # the number of the last row of a reply
+
+
+class SparqlLookup(DatabaseLookup):
+    """A SPARQL endpoint. Ids are terms of pyoxigraph.
+
+    `language` and `literals` are as for a copy.
+    """
+
+    def __init__(self, endpoint: SparqlEndpoint, language: str = "", literals: str = "triples"):
+        self.endpoint, self.limits, self.language, self.literals = (
+            endpoint,
+            endpoint.limits,
+            language,
+            literals,
+        )
+        in_default = endpoint.has_rows(DEFAULT_GRAPH_PATTERN)
+        self._graphs = DEFAULT_GRAPH_PATTERN if in_default else NAMED_GRAPHS_PATTERN
+        if language == NO_LABELS:
+            rules = []
+        else:
+            rules = [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABEL_IRIS)})"]
+        rules += ["!isLiteral(?o)"] if literals == LITERALS_LEFT_OUT else []
+        # A statement may be in several named graphs.
+        self._select = "SELECT" if in_default else "SELECT DISTINCT"
+        self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
+        self.batch = THINGS_PER_REQUEST
+
+    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Return things with exactly these labels. An IRI is its own name."""
+        from pyoxigraph import Literal, NamedNode
+
+        things_by_name: dict[str, dict[Any, None]] = {
+            name: {NamedNode(_iri(name)): None} for name in names if _iri(name)
+        }
+        if self.language == NO_LABELS:
+            return things_by_name
+        tags = dict.fromkeys(
+            (*LABEL_LANGUAGES, *([self.language.lower()] if self.language else []))
+        )
+        labels = [
+            str(Literal(name, language=tag) if tag else Literal(name))
+            for name in names
+            if name not in things_by_name
+            for tag in tags
+        ]
+        for batch_start in range(0, len(labels), LITERALS_PER_REQUEST):
+            label_batch = " ".join(labels[batch_start : batch_start + LITERALS_PER_REQUEST])
+            self._named_into(
+                things_by_name,
+                labels_pattern(self._graphs, f"VALUES ?o {{ {label_batch} }}"),
+                lambda label: label.value,
+            )
+        return things_by_name
+
+    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Return things whose labels differ only in case.
+
+        If there are none, things are returned whose IRIs end in one of the names.
+        """
+        from pyoxigraph import Literal, NamedNode
+
+        things_by_name: dict[str, dict[Any, None]] = {}
+        lower_names = ", ".join(str(Literal(name.lower())) for name in names)
+        if self.language != NO_LABELS:
+            pattern = f"{labels_pattern(self._graphs)} FILTER(LCASE(STR(?o)) IN ({lower_names}))"
+            self._named_into(things_by_name, pattern, lambda label: label.value)
+        if not things_by_name:
+            ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
+            query = (
+                "SELECT DISTINCT ?s WHERE "
+                f"{{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} "
+                f"LIMIT {MAX_ALIKE_THINGS}"
+            )
+            for (thing,) in self._looked_up(query, ("s",), MAX_ALIKE_THINGS):
+                if isinstance(thing, NamedNode):
+                    things_by_name.setdefault(
+                        thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
+                    )[thing] = None
+        return things_by_name
+
+    def _named_into(
+        self, found: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]
+    ) -> None:
+        from pyoxigraph import Literal, NamedNode
+
+        query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {MAX_NAME_ROWS}"
+        for thing, label in self._looked_up(query, ("s", "o"), MAX_NAME_ROWS):
+            if isinstance(thing, NamedNode) and isinstance(label, Literal):
+                found.setdefault(name_of(label), {})[thing] = None
+
+    def _looked_up(
+        self, query: str, names: tuple[str, ...], most: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a look-up, and set `partial` if the server left out some."""
+        yield from self.endpoint.rows(query, names, most)
+        self.partial = self.partial or self.endpoint.partial
+
+    def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
+        """Return the number of statements with each thing as subject."""
+        some = " ".join(map(str, things))
+        query = (
+            "SELECT ?s (COUNT(*) AS ?n) WHERE "
+            f"{{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
+        )
+        rows = self._looked_up(query, ("s", "n"), len(things))
+        return {thing: self._number(number) for thing, number in rows}
+
+    def leads_on(self, thing: Any) -> bool:
+        """Return whether a thing has the same name in every request. Blank nodes do not."""
+        from pyoxigraph import BlankNode, Literal
+
+        return not isinstance(thing, BlankNode) and (
+            self.literals == "triples" or not isinstance(thing, Literal)
+        )
+
+    def edges(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
+        """Return statements with things as subjects, then as objects.
+
+        An incomplete reply is requested again in two halves.
+        """
+        rows = list(self._rows(things, each))
+        if self.endpoint.overfull:
+            full = set(things)  # which things' rows were cut is unknown
+        elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.partial:
+            if len(things) > 1:
+                return self._halves(things, each)
+            full = {things[0]}  # the server returns fewer rows than requested
+        else:
+            full = set()
+        edges, counts = [], dict.fromkeys(range(2 * len(things)), 0)
+        for number, triple in rows:
+            if number == LAST_ROW:
+                continue
+            counts[number] += 1
+            if counts[number] > each:
+                full.add(things[number // 2])
+            else:
+                edges.append(DatabaseEdge(triple, triple[0], triple[2], triple))
+        return edges, full
+
+    def _halves(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
+        middle = len(things) // 2
+        (some, full), (others, more) = (
+            self.edges(things[:middle], each),
+            self.edges(things[middle:], each),
+        )
+        return some + others, full | more
+
+    def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
+        """Yield the statements, each with the number of its part of the query.
+
+        The last row has the number `LAST_ROW`.
+        """
+        from pyoxigraph import BlankNode, Literal, NamedNode
+
+        parts = []
+        for index, thing in enumerate(things):
+            for direction, end in enumerate("so"):
+                if end == "s" and isinstance(thing, Literal):
+                    continue
+                values_clause = f"VALUES (?n ?{end}) {{ ({2 * index + direction} {thing}) }}"
+                parts.append(
+                    f"{{ {self._select} ?n ?s ?p ?o WHERE "
+                    f"{{ {values_clause} {self._at('?s ?p ?o')}{self._filter} }} "
+                    f"LIMIT {each + 1} }}"
+                )
+        query = (
+            "SELECT ?n ?s ?p ?o WHERE "
+            f"{{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {LAST_ROW} }} }} }}"
+        )
+        most = len(parts) * (each + 1) + 1
+        rows = self.endpoint.rows(query, ("n", "s", "p", "o"), most)
+        for number, subject, predicate, object in rows:
+            row_number = LAST_ROW if _is_end(number) else self._number(number, 2 * len(things))
+            triple = subject, predicate, object
+            ends = isinstance(subject, NamedNode | BlankNode) and isinstance(
+                object, NamedNode | BlankNode | Literal
+            )
+            if row_number == LAST_ROW or (ends and isinstance(predicate, NamedNode)):
+                yield row_number, triple
+
+    def _number(self, term: Any, below: int | None = None) -> int:
+        """Return the number in a term, less than `below`. Raises BadInput if it has none."""
+        number = count_in_term(term)
+        if number is None or (below is not None and number >= below):
+            shown_term = getattr(term, "value", getattr(term, "text", "nothing"))
+            raise BadInput(
+                f"{self.endpoint.address.title} answers with what was not asked for: "
+                f"{shorten(shown_term)}."
+            )
+        return number
+
+    def _at(self, pattern: str) -> str:
+        """Return a pattern in the default graph, or in any named graph if that is empty."""
+        return self._graphs.replace(DEFAULT_GRAPH_PATTERN, pattern)
+
+    def write(
+        self, folder: Path, edges: Iterable[DatabaseEdge], starts: Sequence[Any]
+    ) -> TripleFile:
+        """Write the statements, and the labels of what they name, as N-Triples."""
+        file = TripleFile(
+            folder / "near.nt",
+            "ntriples",
+            keep=False,
+            language=self.language,
+            literals=self.literals,
+        )
+        copied = EndpointCopy(self.endpoint, file.path, self._graphs)
+        with file.path.open("wb") as out:
+            copied.take(out, (edge.row for edge in edges))
+            if self.language != NO_LABELS:
+                copied.labels(out, self.language, file.tally.notes)
+            for start in starts:
+                out.write(f"{start} <urn:x:{START_RELATION}> {start} .\n".encode())
+        return file
+
+
+def _is_end(term: Any) -> bool:
+    return getattr(term, "value", "") == str(LAST_ROW)
+
+
+def _iri(name: str) -> str:
+    """Return the IRI that a name is or has behind it; empty if there is none.
+
+    Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
+    """
+    behind = NAME_WITH_IRI.fullmatch(name)
+    bare = (
+        behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name
+    )
+    is_iri = (
+        bare.startswith(("http://", "https://", "urn:"))
+        and not any(sign in bare for sign in ' <>"{}|\\^`')
+        and bare.isprintable()
+    )
+    return bare if is_iri else ""

@@ -1,0 +1,151 @@
+"""Question sets that users added, each bound to a graph by its name."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Container
+from functools import partial
+from pathlib import Path as FilePath
+
+from core.datasets.sets import QuestionSet
+from core.errors import BadInput, StoreError, damage_error
+from core.graph.readers.formats import bare_suffix
+from core.io.durable_files import move_into_place
+from core.io.files import PACKED_SUFFIXES
+from core.io.folders import remove_folder
+from core.io.home import home_folder
+from core.io.names import no_device
+from core.io.stamps import StampedCache, stamp_subfolder_files
+from core.io.temporary_folders import temporary_folder
+from core.io.toml_file import read_toml
+from core.sharing import check_may_change, forget_owner, record_owner
+
+SET_OWNED_AS = "question set"
+SET_DESCRIPTION = "set.toml"
+MAX_SET_NAME_CHARACTERS = 40
+UNFIT_SET_NAME_CHARACTERS = re.compile(r"[^a-z0-9]+")  # characters that no name may hold
+_added = StampedCache[tuple[str, QuestionSet]]()
+
+
+def sets_folder() -> FilePath:
+    """Return the folder of the user's question sets, which holds one folder for each."""
+    return home_folder() / "questions"
+
+
+def clean_name(text: str) -> str:
+    """Return a name that a folder can have: lower-case letters, digits and dashes."""
+    return no_device(
+        UNFIT_SET_NAME_CHARACTERS.sub("-", text.casefold())
+        .strip("-")[:MAX_SET_NAME_CHARACTERS]
+        .strip("-")
+    )
+
+
+def added_sets() -> dict[str, tuple[str, QuestionSet]]:
+    """Return the added sets by name, each with the name of its graph.
+
+    Damaged sets are left out. Opening one by name tells the fault.
+    """
+    sets_by_name = {}
+    for file, files in stamp_subfolder_files(sets_folder(), SET_DESCRIPTION):
+        try:
+            sets_by_name[file.parent.name] = _added.of(
+                file, files, partial(added_set, file.parent.name)
+            )
+        except (BadInput, StoreError):
+            continue  # the fault is reported when the set is opened by name
+    return sets_by_name
+
+
+def added_set(name: str) -> tuple[str, QuestionSet]:
+    """Return the name of the set's graph, and the set.
+
+    Raises StoreError where the set is absent or damaged.
+    """
+    folder = sets_folder() / name
+    try:
+        description = read_toml(folder / SET_DESCRIPTION)
+        if FilePath(description["file"]).name != description["file"]:
+            raise ValueError("its file lies elsewhere")
+        return str(description["graph"]), QuestionSet.described(name, description, folder, own=True)
+    except FileNotFoundError:
+        raise StoreError(f"There is no question set “{name}” of your own.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        instead = "remove it and add it again"
+        raise damage_error(f"The question set in {folder} is", error, instead) from None
+
+
+def save_set(
+    file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str
+) -> QuestionSet:
+    """Keep a file of questions as a set on a graph; if anything fails, nothing is kept.
+
+    Raises BadInput for a name that is invalid or taken, and what reading the file raises;
+    StoreError where the disk refuses.
+
+    Parameters
+    ----------
+    file : the file of questions, which is copied.
+    name, title : the name of the set, and its title on screens.
+    graph : the name of the graph.
+    taken : the names of all existing sets.
+    how : `format`, `graphs` and `columns`, as in `QuestionSet`.
+    """
+    import tomli_w
+
+    cleaned = clean_name(name)
+    if not cleaned:
+        raise BadInput("Give the question set a name of letters, digits or dashes.")
+    if cleaned in taken or (sets_folder() / cleaned).exists():
+        raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
+    packed = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
+    file_name = "questions" + bare_suffix(file) + packed
+    description = {
+        "title": " ".join(title.split()) or cleaned,
+        "graph": graph,
+        "file": file_name,
+        **how,
+    }
+    saved = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
+    folder = None
+    try:
+        sets_folder().mkdir(parents=True, exist_ok=True)
+        QuestionSet.described(
+            cleaned, {**description, "file": file.name}, file.parent
+        ).questions()  # check that the whole file can be read
+        folder = temporary_folder()
+        shutil.copyfile(file, folder / file_name)
+        (folder / SET_DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
+        move_into_place(folder, saved.file.parent)
+        record_owner(SET_OWNED_AS, cleaned)
+    except OSError as error:
+        raise StoreError(
+            f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}."
+        ) from None
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return saved
+
+
+def remove_set(name: str) -> None:
+    """Remove a set that a user added.
+
+    Raises StoreError where there is none or the disk refuses, NotAllowed where it belongs to
+    another user.
+    """
+    folder = sets_folder() / clean_name(name)
+    if not folder.is_dir():
+        raise StoreError(f"There is no question set “{name}” of your own.")
+    check_may_change(SET_OWNED_AS, folder.name)
+    try:
+        remove_folder(folder, lambda: forget_owner(SET_OWNED_AS, folder.name))
+    except OSError as error:
+        raise StoreError(
+            f"The question set in {folder} cannot be removed: {error.strerror or error}."
+        ) from None

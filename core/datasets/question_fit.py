@@ -1,0 +1,126 @@
+"""Checks of how questions fit their graph, before any method runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from core.datasets.sets import QuestionSet
+from core.errors import shorten
+from core.graph.names.lookup import name_lookup
+from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import name_key
+from core.types import Question
+
+OWN_GRAPHS_WORDS = (
+    "graphs of their own"  # wording for questions that are asked on their rows' graphs
+)
+
+
+@dataclass(frozen=True)
+class QuestionFit:
+    """The mismatches between some questions and their graphs.
+
+    Parameters
+    ----------
+    questions : the number of questions.
+    astray : for each question with an entity that is not in the graph, one such entity.
+    unanswerable : for each question with answers, but none in the graph, one answer.
+    unanswered : the number of questions without a known answer.
+    alone : the number of rows without a graph of their own.
+    """
+
+    questions: int
+    astray: tuple[str, ...] = ()
+    unanswerable: tuple[str, ...] = ()
+    unanswered: int = 0
+    alone: int = 0
+
+    def words(self, where: str) -> str:
+        """Return a sentence on the mismatches; empty where there are none.
+
+        `where` names the graph or graphs.
+        """
+        clauses = [
+            _counted(
+                len(self.astray), "name", "names", "an entity that is not in the graph", self.astray
+            ),
+            _counted(
+                len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable
+            ),
+            _counted(self.unanswered, "tell", "tells", "no answer"),
+            _counted(
+                self.alone,
+                "come without a graph of their",
+                "comes without a graph of its",
+                "own and cannot be asked",
+            ),
+        ]
+        what = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {where}, "
+        return what + "; ".join(filter(None, clauses)) + "." if any(clauses) else ""
+
+
+def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> QuestionFit:
+    """Check how questions fit one graph.
+
+    Names are looked up as in a run, so case does not count. Names in a live database are not looked
+    up in advance.
+    """
+    if graph.live is not None:
+        return _fit([(question, lambda name: True) for question in questions])
+    graph_names = name_lookup(graph)
+    return _fit(
+        [(question, lambda name: bool(graph_names.exact(name.strip()))) for question in questions]
+    )
+
+
+def rows_fit(questions: int, graphs: int) -> QuestionFit:
+    """Check questions that are asked on graphs of their own rows, of which `graphs` rows have one.
+
+    The other questions cannot be asked.
+
+    >>> from core.datasets.question_fit import OWN_GRAPHS_WORDS, rows_fit
+    >>> rows_fit(3, 2).words(OWN_GRAPHS_WORDS)
+    'Of 3 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked.'
+    """
+    return QuestionFit(questions, alone=questions - graphs)
+
+
+def own_graphs_fit(known: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
+    """Check how questions of a set fit the graphs of their own rows.
+
+    Raises BadInput for a graph that cannot be read.
+    """
+    questions_with_graph, alone = [], 0
+    for question in questions:
+        triples = known.own_triples(question.id)
+        if triples:
+            graph_keys = {name_key(name) for head, _, tail in triples for name in (head, tail)}
+            questions_with_graph.append(
+                (question, lambda name, here=graph_keys: name_key(name) in here)
+            )
+        else:
+            alone += 1
+    return _fit(questions_with_graph, alone)
+
+
+def _fit(placed: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> QuestionFit:
+    astray = [
+        next((name for name in question.entities if not holds(name)), "")
+        for question, holds in placed
+    ]
+    lost = [
+        question.answers[0]
+        for question, holds in placed
+        if question.answers and not any(map(holds, question.answers))
+    ]
+    unanswered = sum(not question.answers for question, _ in placed)
+    return QuestionFit(
+        len(placed) + alone, tuple(filter(None, astray)), tuple(lost), unanswered, alone
+    )
+
+
+def _counted(count: int, several: str, one: str, what: str, such: Sequence[str] = ()) -> str:
+    """Return a clause, as in: 2 name an entity, such as “Nine”. It is empty for none."""
+    example = f", such as “{shorten(such[0], 40)}”" if such else ""
+    return f"{count:,} {one if count == 1 else several} {what}{example}" if count else ""

@@ -1,0 +1,130 @@
+"""Changes of one step of a line, and trials of them within a time limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.diagnosis.wording import count_noun
+from core.errors import BadParameter, HopscopeError, RunCancelled
+from core.operators.base import Line, Operator
+from core.types import Repair
+from core.watch import NO_WATCH, Watch
+
+MAX_TRIED_CHANGES, MAX_CHANGES_SECONDS = 6, 2.0  # changes tried for one lane, and the time for them
+
+
+@dataclass(frozen=True)
+class LineChange:
+    """A replacement of one step of a line, with a few words on it."""
+
+    position: int
+    operator: Operator
+    words: str
+
+
+@dataclass(frozen=True)
+class BroughtTargets:
+    """The targets that a run brings: how many of how many, their noun, and where."""
+
+    right: int
+    of: int
+    what: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        of = count_noun(self.of, self.what) if self.what else f"{self.of:,}"
+        return " ".join(filter(None, (f"{self.right:,} of {of}", self.where)))
+
+
+def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
+    """Yield the operator with other parameter values, if it accepts them."""
+    try:
+        yield LineChange(position, replace(operator, **changed), words)
+    except BadParameter:
+        return
+
+
+def apply_change(line: Line, change: LineChange) -> Line | None:
+    """Return the line with a change; None where the change does not fit."""
+    try:
+        return line.replaced(change.position, change.operator)
+    except HopscopeError:
+        return None
+
+
+def distinct_changes(line: Line, found: Iterable[LineChange]) -> Iterator[LineChange]:
+    """Yield the changes that lead to different lines, without repeats."""
+    seen = {repr(line)}
+    for change in found:
+        text = repr(apply_change(line, change) or line)
+        if text not in seen:
+            seen.add(text)
+            yield change
+
+
+def best_change(
+    found: Iterable[LineChange],
+    least: int,
+    attempt: Callable[[LineChange, Watch], Repair | None],
+    watch: Watch = NO_WATCH,
+    seconds: float = MAX_CHANGES_SECONDS,
+) -> Repair | None:
+    """Return the best of some changes: the first that brings all, else the one that brings most.
+
+    The result is None where no change brings more than `least`. At most six changes are tried,
+    within `seconds`. Raises what `watch` raises.
+
+    Parameters
+    ----------
+    found : the changes, in the order in which they are tried.
+    least : how many targets the unchanged line brings.
+    attempt : tries a change and returns its result; it calls its watch while it works.
+    """
+    best_repair: Repair | None = None
+    end = time.monotonic() + seconds
+    for number, change in enumerate(found):
+        if number == MAX_TRIED_CHANGES or time.monotonic() >= end:
+            break
+        brought = attempt(change, watch_until(watch, end))
+        if brought is not None and brought.right > (best_repair.right if best_repair else least):
+            best_repair = brought
+        if best_repair is not None and best_repair.right == best_repair.of:
+            break
+    return best_repair
+
+
+def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
+    """Run a line, with its answer if asked; return False if it failed or took too long.
+
+    Raises Cancelled.
+    """
+    progress = LaneListener(
+        Watch(watch.check, lambda text, share: watch.check()), reached=lambda state: watch.check()
+    )
+    try:
+        run.retrieve(progress)
+        if answer:
+            run.answer(progress)
+    except HopscopeError as error:
+        if isinstance(error, RunCancelled):
+            raise
+        return False
+    return True
+
+
+class TrialTimeout(HopscopeError):
+    """An error that ends a trial when its time is over."""
+
+
+def watch_until(watch: Watch, end: float) -> Watch:
+    """Return a watch that also raises TooLong after `end` (`time.monotonic()`)."""
+
+    def checked() -> None:
+        watch.check()
+        if time.monotonic() >= end:
+            raise TrialTimeout()
+
+    return Watch(checked)

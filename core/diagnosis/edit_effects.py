@@ -1,0 +1,210 @@
+"""The effect of edits of a graph or corpus on the answer of each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from core.comparison.lane import MethodComparison, MethodLane
+from core.diagnosis.measure import lane_counts_by_model
+from core.diagnosis.path_outcome import prompt_paths
+from core.diagnosis.verdict.explainers import explainer_of
+from core.diagnosis.verdict.lane_words import lane_names
+from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.diagnosis.wording import capitalised, join_words, list_names
+from core.graph.edits import Edit, unmatched_edits
+from core.graph.texts import chunk_lists
+from core.languages.spelling import normalize
+from core.runtime.jobs import JOB_DONE
+from core.types import EditComparison, Path
+
+MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
+
+
+def compare_edited(before: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:
+    """Return, for each lane of a comparison with edits, what they changed in its answer.
+
+    An entry is None as long as the lane, or its counterpart before the edits, has no answer. Lanes
+    are paired by their lines. A lane had read an item if its answer was made from it: a path, a
+    triple, an entity or a passage.
+
+    Parameters
+    ----------
+    before : the comparison without the edits.
+    now : the comparison with the edits.
+    """
+    lanes_before = {
+        repr(lane.instance.line): (lane, one)
+        for lane, one in zip(before.lanes, explain_comparison(before).lanes)
+    }
+    differences: list[EditComparison | None] = []
+    for lane, one in zip(now.lanes, explain_comparison(now).lanes):
+        lane_before, explained = lanes_before.get(repr(lane.instance.line), (None, None))
+        if lane_before is None or not (_answered(now, lane) and _answered(before, lane_before)):
+            differences.append(None)
+            continue
+        rights = (
+            explained.right if explained is not None else None,
+            one.right if one is not None else None,
+        )
+        differences.append(_compare_lane(before, now, lane_before, lane, rights))
+    return differences
+
+
+def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | None]) -> str:
+    """Return a sentence for all lanes: which of them changed their answers, and which did not.
+
+    The text is empty where no lane answered.
+    """
+    named_lanes = [
+        (name, one)
+        for name, one in zip(lane_names(comparison), found)
+        if one is not None and not one.silent
+    ]
+    if not named_lanes:
+        return ""
+    changed = [name for name, one in named_lanes if not one.same]
+    read_lanes = [name for name, one in named_lanes if one.same and one.read]
+    unread_lanes = [name for name, one in named_lanes if one.same and not one.read]
+    removed = all(edit.removes for edit in comparison.ask.source.edits)
+    changed_words, same_words = ("stood on it", explainer_of(comparison.ask.source).other_way)
+    if not removed:
+        changed_words, same_words = ("gave another answer", "said the same")
+    parts = [f"{join_words(changed)} {changed_words}" if changed else f"No lane {changed_words}"]
+    parts += [f"{join_words(read_lanes)} {same_words}"] if read_lanes else []
+    parts += [f"{join_words(unread_lanes)} had not read it"] if unread_lanes else []
+    return capitalised("; ".join(parts) + ".")
+
+
+def _answered(comparison: MethodComparison, lane: MethodLane) -> bool:
+    """Return whether a lane has given its final answer."""
+    return (
+        lane.retrieved
+        and lane.error is None
+        and (lane.status == JOB_DONE or not comparison.ask.model)
+    )
+
+
+def _compare_lane(
+    before: MethodComparison,
+    now: MethodComparison,
+    old: MethodLane,
+    lane: MethodLane,
+    rights: tuple[int | None, int | None],
+) -> EditComparison:
+    edits = now.ask.source.edits
+    absent = unmatched_edits(_unedited_graph(lane), edits)
+    by_model = lane_counts_by_model(before, old)
+    read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
+    explainer = explainer_of(now.ask.source)
+    said_before, says_now = explainer.said(before, old), explainer.said(now, lane)
+    expected = explainer.said_after(said_before, edits)  # a renamed entity is no new answer
+    lost, new = _difference(expected, says_now), _difference(says_now, expected)
+    if not expected and not says_now:
+        return EditComparison(read, (), (), rights, "No answer, before and now.", silent=True)
+    return EditComparison(
+        read,
+        lost,
+        new,
+        rights,
+        _text(now, lane, read, lost, new, absent, len(edits)),
+        said=said_before,
+    )
+
+
+def _unedited_graph(lane: MethodLane):
+    return lane.graph if lane.graph.edited_from is None else lane.graph.edited_from.graph
+
+
+def _difference(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    other_names = {normalize(name) for name in others}
+    return tuple(name for name in dict.fromkeys(some) if normalize(name) not in other_names)
+
+
+def _read(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
+    """Return whether a lane's answer was made from the item that an edit names."""
+    graph, state = lane.graph, lane.state
+    if edit.kind == "passage":
+        rows = {row for hits in state.hits for row in _chunks(graph, hits.kind, hits.items)}
+        return bool(rows) and edit.names[0] in graph.columns.chunks.texts("document", sorted(rows))
+    paths = _answer_paths(lane, by_model)
+    edges = {edge for path in paths for edge in path.edges} | _items(lane, "triple")
+    heads, relations, tails = graph.triples(np.array(sorted(edges), np.int64))
+    if edit.kind == "edge":
+        names = [graph.relation_names[one] for one in relations.tolist()]
+        return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
+    nodes = (
+        {node for path in paths for node in path.nodes}
+        | _items(lane, "node")
+        | {*heads.tolist(), *tails.tolist()}
+    )
+    return edit.names[0] in graph.names(nodes)
+
+
+def _answer_paths(lane: MethodLane, by_model: bool) -> list[Path]:
+    """Return the paths that the answer was made from.
+
+    They are the paths in the prompt, or those that end where the graph reader answers.
+    """
+    state = lane.state
+    if state.paths is None:
+        return []
+    if by_model:
+        return list(state.paths.items[: prompt_paths(state)])
+    return [path for path in state.paths.items if path.end in (state.reader or ())]
+
+
+def _items(lane: MethodLane, kind: str) -> set[int]:
+    """Return the hits of a kind."""
+    return {item for hits in lane.state.hits if hits.kind == kind for item in hits.items}
+
+
+def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
+    """Return the rows of the chunks that hits are or come from."""
+    if kind not in ("node", "triple"):
+        return list(items) if kind == "chunk" else []
+    return [
+        row
+        for rows in chunk_lists(graph, "nodes" if kind == "node" else "edges", items)
+        for row in rows
+    ]
+
+
+def _text(
+    now: MethodComparison,
+    lane: MethodLane,
+    read: bool,
+    lost: Sequence[str],
+    new: Sequence[str],
+    absent: Sequence[Edit],
+    of: int,
+) -> str:
+    """Return a lane's sentence."""
+    if len(absent) == of:
+        return f"Its graph has no {list_names([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+    if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
+        return "Same answer."
+    if not lost and not new:
+        return f"Same answer{_other_way(now, lane) if read else ', which did not rest on it'}."
+    parts = [f"no longer says {_names(lost)}"] if lost else []
+    parts += [f"now says {_names(new)}"] if new else []
+    text = ", ".join(parts)
+    return capitalised(text if text.endswith("…") else f"{text}.")
+
+
+def _other_way(now: MethodComparison, lane: MethodLane) -> str:
+    """Describe how the answer is reached now: by the first path that leads to it, if any."""
+    paths = _answer_paths(lane, lane_counts_by_model(now, lane))
+    return f" by another way: {lane.graph.text(paths[0])}" if paths else ", though it had read it"
+
+
+def _names(names: Sequence[str]) -> str:
+    return list_names(
+        [
+            name
+            if len(name) <= MAX_QUOTED_ANSWER_CHARACTERS
+            else f"{name[: MAX_QUOTED_ANSWER_CHARACTERS - 1].rstrip(' .')}…"
+            for name in (one.removesuffix(".") for one in names)
+        ]
+    )

@@ -1,0 +1,130 @@
+"""A line before and after a change: its figures on one question, and the change of each path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_times import method_seconds
+from core.diagnosis.funnel import count_right_answers, funnel, gold_nodes
+from core.diagnosis.measure import lane_counts_by_model
+from core.diagnosis.step_outcomes import targets_of
+from core.operators.generate import estimate_prompt_tokens
+from core.types import State
+
+PROMPT_STAGES = ("prompt", "answer")  # stages of the funnel after retrieval
+PathTurn = Literal["stayed", "came", "went", "passed"]
+
+
+@dataclass(frozen=True)
+class LaneFigures:
+    """Figures of a lane.
+
+    Parameters
+    ----------
+    alive : targets (known answers or gold passages) alive after retrieval; None where no target is
+        known.
+    of : the number of targets.
+    right : how many known answers it gives; None where none is known or it gave no answer.
+    first_right : True if its first answer is a known one; None as above.
+    seconds : the cost of the method.
+    tokens : tokens that language models read and wrote. Where no model was asked, tokens of the
+        prompt; None without a prompt.
+    asked : True if a language model was asked.
+    """
+
+    alive: tuple[str, ...] | None
+    of: int
+    right: int | None
+    first_right: bool | None
+    seconds: float
+    tokens: int | None
+    asked: bool
+
+
+def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
+    """Return the figures of a lane as far as it has run."""
+    state, targets, by_model = (
+        lane.state,
+        targets_of(comparison),
+        lane_counts_by_model(comparison, lane),
+    )
+    stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
+    alive = next(
+        (stage.alive for stage in reversed(stages) if stage.name not in PROMPT_STAGES), None
+    )
+    answers = comparison.ask.question.answers
+    right_count = count_right_answers(
+        lane.graph, state, answers, reader=state.reader is not None and not by_model
+    )
+    usage = [step.usage for step in state.trace]
+    used_tokens = sum(one.tokens_in + one.tokens_out for one in usage)
+    has_calls = any(one.calls for one in usage)
+    tokens = used_tokens if has_calls else _prompt(state)
+    return LaneFigures(
+        alive,
+        len(targets),
+        right_count,
+        _first_right(lane, right_count, by_model),
+        method_seconds(state.trace),
+        tokens,
+        has_calls,
+    )
+
+
+def _first_right(lane: MethodLane, given: int | None, by_model: bool) -> bool | None:
+    """Return whether the graph reader's first node is a known answer.
+
+    For a language model, return whether its answer contains one.
+    """
+    state = lane.state
+    if given is None or by_model or state.reader is None:
+        return None if given is None else given > 0
+    known_nodes = {
+        node
+        for answer in state.question.answers
+        for node in gold_nodes(lane.graph, *state.question.names(answer))
+    }
+    return not known_nodes.isdisjoint(state.reader[:1])
+
+
+def _prompt(state: State) -> int | None:
+    prompt = state.prompt
+    if prompt is None:
+        return None
+    if prompt.tokens is None:
+        return estimate_prompt_tokens([dict(message) for message in prompt.messages])
+    return prompt.tokens
+
+
+def path_turn(before: bool | None, now: bool) -> PathTurn:
+    """Return what a change did to one path or hit.
+
+    `before` and `now` tell if it was kept. `before` is None where nothing was run before.
+
+    >>> from core.diagnosis.lane_figures import path_turn
+    >>> [path_turn(*one) for one
+    ...     in ((True, True), (False, True), (True, False), (False, False), (None, True))]
+    ['stayed', 'came', 'went', 'passed', 'stayed']
+    """
+    if before is None or before == now:
+        return "stayed" if now else "passed"
+    return "came" if now else "went"
+
+
+def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
+    """Return the state in which an edge shared by several paths is drawn.
+
+    It stayed if any of the paths did.
+
+    >>> from core.diagnosis.lane_figures import strongest_turn
+    >>> (strongest_turn(["passed", "came"]), strongest_turn(["went", "stayed", "came"]),
+    ...  strongest_turn(["went", "came"]), strongest_turn([]))
+    ('came', 'stayed', 'stayed', 'passed')
+    """
+    kinds = set(turns)
+    if "stayed" in kinds or {"came", "went"} <= kinds:  # one path replaced another
+        return "stayed"
+    return "came" if "came" in kinds else "went" if "went" in kinds else "passed"

@@ -1,0 +1,84 @@
+"""Lookups of a name's words in a corpus, or in the texts of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.diagnosis.answer_match import contains_answer
+from core.graph.columns import Table
+from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import normalize, row_pattern
+from core.sources import AnswerSource
+
+MAX_CACHED_NAMES = 1024  # names whose results are cached
+
+
+def is_in_corpus(source: AnswerSource, graph: KnowledgeGraph, name: str) -> bool:
+    """Return whether a document contains a name's words.
+
+    Removed documents do not count. The result is cached with the graph.
+    """
+    if (corpus := source.corpus) is None:
+        return False
+    removed, table = source.removed, corpus.table
+    if removed:
+        table = table.taken(
+            np.array(
+                [row for row, id in enumerate(table.texts("id")) if id not in removed], np.int64
+            )
+        )
+    seek = lambda: has_name(table, ("title", "text"), name)
+    return graph.derived.once(
+        "in the corpus", (corpus.digest, removed, name), seek, MAX_CACHED_NAMES
+    )
+
+
+def is_in_graph(graph: KnowledgeGraph, name: str) -> bool:
+    """Return whether a chunk, a node's name or a description contains a name's words.
+
+    The result is cached with the graph.
+    """
+
+    def seek() -> bool:
+        columns = graph.columns
+        tables = [
+            (columns.chunks, ("title", "text")),
+            (columns.nodes, ("description",)),
+            (columns.edges, ("description",)),
+        ]
+        if any(table is not None and has_name(table, fields, name) for table, fields in tables):
+            return True
+        return _column_holds(_node_names(graph), name)
+
+    return graph.derived.once("in the graph", name, seek, MAX_CACHED_NAMES)
+
+
+def _node_names(graph: KnowledgeGraph) -> Any:
+    """Return the names of all nodes as an Arrow column."""
+    import pyarrow as pa
+
+    names = lambda: pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
+    return graph.derived.once("every name", None, names)
+
+
+def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
+    """Return whether a row of a table contains a name's words in one of its fields.
+
+    Names match as answers do. Rows are preselected by a regular expression in compiled code.
+    """
+    columns = [table.arrow.column(field) for field in fields if table.has(field)]
+    return any(_column_holds(column, name) for column in columns)
+
+
+def _column_holds(column: Any, name: str) -> bool:
+    """Return whether a text of an Arrow column contains a name's words."""
+    import pyarrow.compute as pc
+
+    pattern = row_pattern(normalize(name))
+    if not pattern:
+        return False
+    rows = pc.filter(column, pc.match_substring_regex(column, pattern, ignore_case=True))
+    return any(contains_answer(row.as_py(), name) for row in rows)

@@ -1,0 +1,153 @@
+"""The spread of PageRank's mass from the question entities, step by step, for display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.comparison.lane import MethodLane
+from core.graph.order import top_k
+from core.graph.pagerank.exact import solve
+from core.graph.pagerank.problem import Adjacency, PageRankProblem, pose_problem
+from core.graph.storage.excerpt import ExcerptGraph
+from core.graph.texts import edge_weights
+from core.operators.extract import PersonalizedPageRank
+from core.operators.texts.pagerank import PageRankNodes, restart_weights
+from core.types import State
+
+MOMENT_STEPS = (0, 1, 2, 3, 5, 8)  # steps after which a moment is shown, besides the converged one
+MAX_STEPPED_EDGES = 2_000_000  # edges of the largest graph whose steps are computed one by one
+MAX_MOMENT_NODES = 80  # nodes of the largest mass that a moment holds
+SETTLED_MASS = 1e-6  # mass that may still move at convergence, summed over all nodes
+
+
+@dataclass(frozen=True, eq=False)
+class MassMoment:
+    """The mass after some `steps` by node, for the nodes that hold most.
+
+    `steps` is None for the converged mass. `moved` is the mass that moved between nodes in the last
+    step, at most 1.
+    """
+
+    steps: int | None
+    mass: Mapping[int, float]
+    moved: float
+
+
+def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
+    """Return the moments of the first PageRank in a lane's line.
+
+    The result is empty where the line has none, the graph has more than 2 million edges, or it is
+    the excerpt that was saved with a case, in which mass would move differently.
+    """
+    number = first_pagerank(lane)
+    if number is None:
+        return ()
+    before = (
+        lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
+    )
+    problem = _problem(lane.graph, lane.instance.line.operators[number], before)
+    return mass_moments(problem) if problem is not None else ()
+
+
+def first_pagerank(lane: MethodLane) -> int | None:
+    """Return the index of the first PageRank in a line that has run; None where there is none."""
+    places = (
+        at
+        for at, operator in enumerate(lane.instance.line)
+        if isinstance(operator, PersonalizedPageRank | PageRankNodes)
+    )
+    return next((at for at in places if at < len(lane.states)), None)
+
+
+def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
+    """Return the mass p after some steps, and at convergence.
+
+    A step is p <- damping * P^T p + (1 - damping) * s, beginning at p = s. The mass of nodes
+    without an edge to follow goes back to s. All mass stays on the graph, so it sums to one at each
+    step.
+    """
+    origin = np.zeros(problem.graph.n_nodes)
+    origin[problem.seeds] = problem.shares
+    step = _Step(problem, origin)
+    mass, moments_so_far = origin, [_moment(0, origin, 0.0)]
+    for number in range(1, max(MOMENT_STEPS) + 1):
+        mass, before = step(mass), mass
+        if number in MOMENT_STEPS:
+            moments_so_far.append(_moment(number, mass, _moved(mass, before)))
+    settled = solve(
+        problem.links, problem.seeds, problem.shares, problem.damping, SETTLED_MASS, problem.watch
+    )
+    return (*moments_so_far, _moment(None, settled / settled.sum(), 0.0))
+
+
+class _Step:
+    """One step of the mass along all edges of a problem's graph."""
+
+    def __init__(self, problem: PageRankProblem, origin: np.ndarray):
+        from scipy.sparse import csr_array
+
+        links, n = problem.links, problem.graph.n_nodes
+        alike = np.ones(len(links.tails))  # weights of an unweighted graph
+        ways = (
+            (links.in_indptr, links.in_heads, links.in_weights),
+            (links.out_indptr, links.tails, links.out_weights),
+        )
+        sides = [side for way, side in zip((1, 2), ways) if links.way & way]
+        weigh = lambda weights: weights if problem.weights is not None else alike
+        self._flows = [
+            csr_array((weigh(weights), near, indptr), (n, n)) for indptr, near, weights in sides
+        ]
+        strength = links.strength if problem.weights is not None else _steps(links)
+        self._strength, self._dangling = np.where(strength > 0, strength, 1.0), strength == 0
+        self._origin, self._damping = origin, problem.damping
+
+    def __call__(self, mass: np.ndarray) -> np.ndarray:
+        share = mass / self._strength
+        flow = sum(side @ share for side in self._flows) + mass[self._dangling].sum() * self._origin
+        return self._damping * flow + (1.0 - self._damping) * self._origin
+
+
+def _steps(links: Adjacency) -> np.ndarray:
+    """Return the number of edges that lead on from each node."""
+    sides = [
+        indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way
+    ]
+    return np.asarray(sum(np.diff(indptr).astype(float) for indptr in sides))
+
+
+def _problem(graph, operator: Any, before: State) -> PageRankProblem | None:
+    """Return the problem that an operator solves.
+
+    The result is None where it has no start node or the graph is too large to walk step by step.
+    """
+    if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_STEPPED_EDGES:
+        return None
+    if isinstance(operator, PersonalizedPageRank):
+        if before.seeds:
+            return pose_problem(
+                graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction)
+            )
+        return None
+    shares = restart_weights(operator.reset, before, graph)
+    if not shares.any():
+        return None
+    seeds, weigh = np.flatnonzero(shares), edge_weights(graph) if operator.weighted else None
+    return replace(
+        pose_problem(graph, seeds, 0, operator.damping, "both", weights=weigh),
+        seeds=seeds,
+        shares=shares[seeds] / shares.sum(),
+    )
+
+
+def _moved(mass: np.ndarray, before: np.ndarray) -> float:
+    return float(np.abs(mass - before).sum() / 2)
+
+
+def _moment(steps: int | None, mass: np.ndarray, moved: float) -> MassMoment:
+    nodes = np.flatnonzero(mass > 0)
+    best, shares = top_k(nodes, mass[nodes], MAX_MOMENT_NODES)
+    return MassMoment(steps, dict(zip(best.tolist(), shares.tolist())), moved)

@@ -1,0 +1,96 @@
+"""Trials of changes of one step that bring a lane more known answers or gold passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from core.comparison.lane import MethodLane
+from core.comparison.lane_run import LaneRun, LayeredPrefixCache
+from core.diagnosis.causes import Loss
+from core.diagnosis.changes.trials import (
+    MAX_CHANGES_SECONDS,
+    BroughtTargets,
+    LineChange,
+    apply_change,
+    best_change,
+    run_trial,
+)
+from core.diagnosis.funnel import SavedAlive
+from core.diagnosis.verdict.explainers import explainer_of
+from core.types import Repair
+from core.watch import NO_WATCH, Watch
+
+
+def find_repair(
+    run: LaneRun,
+    losses: Sequence[Loss] = (),
+    by_model: bool = False,
+    saved: SavedAlive = None,
+    watch: Watch = NO_WATCH,
+    seconds: float = MAX_CHANGES_SECONDS,
+    known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
+) -> Repair | None:
+    """Return the first change that brings all targets, else the one that brings most.
+
+    A change has to bring more than the run did. The result is None where nothing was lost or no
+    change helps. No language model is asked. At most six changes are tried, within `seconds`.
+    Raises what `watch` raises.
+
+    Parameters
+    ----------
+    run : the run of the lane.
+    losses : the losses of the lane.
+    by_model : True if the lane is counted by its language model.
+    saved : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
+    known : returns whether another lane brings the same as a repair and its trial run. Such repairs
+        are skipped.
+    """
+    before = count_brought(run, by_model, saved)
+    if before is None or before.right == before.of:
+        return None
+    attempt = lambda change, checked: _try_change(run, change, before, checked, by_model, known)
+    return best_change(
+        explainer_of(run.ask.source).changes(run, losses), before.right, attempt, watch, seconds
+    )
+
+
+def count_brought(
+    run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive = None
+) -> BroughtTargets | None:
+    """Return how many targets a run brings; None where nothing is wanted or sought."""
+    return explainer_of(run.ask.source).brought(run, by_model, saved)
+
+
+def _try_change(
+    run: LaneRun,
+    change: LineChange,
+    before: BroughtTargets,
+    watch: Watch,
+    by_model: bool,
+    known: Callable[[Repair, LaneRun], bool],
+) -> Repair | None:
+    """Return the effect of a change.
+
+    The result is None where the change cannot be run, takes too long, or is `known`.
+    """
+    changed = apply_change(run.line, change)
+    if changed is None:
+        return None
+    trial_cache = LayeredPrefixCache(
+        run.prefixes
+    )  # states of trials must not displace those of real runs
+    ask, answer = explainer_of(run.ask.source).trial(run.ask, by_model)
+    trial = LaneRun(ask, changed, run.environment, trial_cache)
+    if not run_trial(trial, watch, answer=answer):
+        return None
+    brought_targets = count_brought(trial, by_model)
+    if brought_targets is None:
+        return None
+    tried_repair = Repair(
+        repr(changed),
+        f"{change.words} → {replace(brought_targets, where=brought_targets.where or before.where)}",
+        brought_targets.right,
+        brought_targets.of,
+    )
+    return None if known(tried_repair, trial) else tried_repair

@@ -1,0 +1,176 @@
+"""Work after a comparison: the evidence of its answers, and trials of changed steps.
+
+It runs only as long as no other comparison needs the machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from core.comparison.comparison_work import LaneQueues
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import LaneRun, PrefixCache
+from core.diagnosis.influence import influence_fault, measure_influence, with_influence
+from core.diagnosis.measure import lane_counts_by_model
+from core.diagnosis.repair.repair_offers import find_equal_lane, is_answer_known
+from core.diagnosis.repair.repair_trials import find_repair
+from core.diagnosis.verdict.explainers import explainer_of
+from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.environment import Environment
+from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
+from core.instances.catalogue import Instance
+from core.runtime.jobs import JOB_DONE, Job
+from core.types import Repair
+from core.watch import Watch
+
+# Seconds that trials wait for the machine after the comparison's last lane, or since they last had
+# the machine to themselves.
+PATIENCE_SECONDS = 10.0
+IDLE_CHECK_SECONDS = 0.1  # seconds between two checks
+
+
+class RepairWork:
+    """The work after the lanes of a comparison have ended.
+
+    It finds the passages that answers rest on, the influence of items, and a repair for each lane.
+    It is given up if the job is cancelled, no session is connected (`alive`), or other comparisons
+    keep the machine busy.
+    """
+
+    def __init__(
+        self,
+        comparison: MethodComparison,
+        environment: Environment,
+        prefixes: PrefixCache,
+        queues: LaneQueues,
+        asks_chat: Callable[[Instance], bool],
+        alive: Callable[[], bool],
+    ):
+        self._comparison, self._environment, self._prefixes = comparison, environment, prefixes
+        self._queues, self._asks_chat, self._alive = queues, asks_chat, alive
+
+    def __call__(self, job: Job, ended: float) -> None:
+        """Do the work for a comparison whose last lane ended at `ended` (`time.monotonic()`).
+
+        Each result is put on its lane as soon as it is known. Work that starts too late is given up
+        at once. Work in progress ends when its session disconnects or others keep the machine busy.
+        Otherwise waiting jobs would stay in memory long after their sessions are gone.
+        """
+        self._until = ended + PATIENCE_SECONDS
+        try:
+            self._there(job)
+            self._rest(job)
+            self._influence(job)
+            question = self._comparison.ask.question
+            if question.answers or question.gold:
+                self._each(job)
+        except RunCancelled:
+            pass
+        except Exception:
+            logging.getLogger(__name__).exception("Trying changes failed")
+        finally:
+            self._comparison.repairing = False
+            job.touch()
+
+    def _rest(self, job: Job) -> None:
+        """Find the passages that the answers' sentences rest on, if an encoder is available."""
+        models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
+        explainer = explainer_of(self._comparison.ask.source)
+        for place, lane in enumerate(self._comparison.now.lanes):
+            if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
+                try:
+                    lane_rests = explainer.rests(lane, models, go_on)
+                except (ModelUnavailable, ModelFailed):
+                    return
+                if lane_rests is None:
+                    return
+                self._comparison.change(place, rests=lane_rests)
+                job.touch()
+
+    def _influence(self, job: Job) -> None:
+        """Measure the influence of items on the readers' answers, which needs no language model."""
+        go_on = Watch(lambda: self._go_on(job))
+        for place, lane in enumerate(self._comparison.now.lanes):
+            if (
+                lane.status == JOB_DONE
+                and not lane.influences
+                and not influence_fault(lane, by_model=False)
+            ):
+                self._wait(job)
+                with suppress(BadInput):
+                    reader_influence = measure_influence(
+                        lane, self._environment, by_model=False, watch=go_on
+                    )
+                    influences = with_influence(lane.influences, reader_influence)
+                    self._comparison.change(place, influences=influences)
+                    job.touch()
+
+    def _each(self, job: Job) -> None:
+        self._in_time(job)
+        comparison = self._comparison.now
+        verdict = explain_comparison(comparison)
+        for place, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
+            if (
+                one is None
+                or one.stage is None
+                or lane.tried
+                or lane.state.partly
+                or self._asks_chat(lane.instance)
+            ):
+                continue
+            self._wait(job)
+            best_repair = find_repair(
+                LaneRun.of(lane, self._environment, self._prefixes),
+                one.losses,
+                lane_counts_by_model(comparison, lane),
+                lane.saved_alive,
+                watch=Watch(lambda: self._go_on(job)),
+                known=partial(_is_known, comparison, lane),
+            )
+            self._comparison.change(place, repair=best_repair, tried=True)
+            if best_repair is not None:
+                job.touch()
+
+    def _wait(self, job: Job) -> None:
+        """Wait until no other lane waits or runs.
+
+        Raises Cancelled if that takes too long or no session is connected.
+        """
+        self._in_time(job)
+        while self._queues.others(job):
+            time.sleep(IDLE_CHECK_SECONDS)
+            self._in_time(job)
+
+    def _go_on(self, job: Job) -> None:
+        """Check that work in progress may go on, for a while even if other lanes wait.
+
+        Raises Cancelled where it may not.
+        """
+        if self._queues.others(job):
+            self._in_time(job)
+        else:
+            self._there(job)
+            self._until = time.monotonic() + PATIENCE_SECONDS
+
+    def _in_time(self, job: Job) -> None:
+        self._there(job)
+        if time.monotonic() > self._until:
+            raise RunCancelled()
+
+    def _there(self, job: Job) -> None:
+        job.check()
+        if not self._alive():
+            raise RunCancelled()
+
+
+def _is_known(
+    comparison: MethodComparison, lane: MethodLane, found: Repair, trial: LaneRun
+) -> bool:
+    """Return whether another lane brings what a repair of `lane` brings in its trial run."""
+    if find_equal_lane(comparison, lane, found) is not None:
+        return True
+    return is_answer_known(comparison, lane, trial)

@@ -1,0 +1,355 @@
+"""Work behind “do I need a graph?”, in about ten minutes.
+
+Graphs are built, questions are made and checked, and methods are asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.builds import build_for, build_status, find_build, run_build
+from core.builds.base import BuildState
+from core.builds.catalogue import GraphBuild
+from core.builds.run import build_context
+from core.builds.shipped_data import ModelsWithoutChat, RepliesNotShipped, find_shipped_build
+from core.comparison.built_graphs import CHUNK_GRAPH
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.corpus import Corpus, corpora, open_corpus
+from core.errors import BadInput
+from core.evaluation.advice.advice_state import (
+    QUESTIONS_BY_MODEL,
+    Advice,
+    load_advice,
+    made_set_name,
+    save_advice,
+)
+from core.evaluation.advice.answer import answer
+from core.evaluation.advice.plan import (
+    ADVICE_WRITER_ROLE,
+    DEFAULT_ADVICE_MINUTES,
+    GRAPHS_DONE_SHARE,
+    MAX_MADE_QUESTIONS,
+    MAX_MODEL_QUESTIONS,
+    METHODS_WITHOUT_GRAPH,
+    MIN_ADVICE_QUESTIONS,
+    MODEL_TIME_SHARE,
+    PILOT_QUESTIONS,
+    QUESTION_TIME_SHARE,
+    QUESTIONS_DONE_SHARE,
+    advice_instances,
+    default_writer,
+    graph_kinds,
+)
+from core.evaluation.questions.model_questions import (
+    NEAR_PASSAGES,
+    WRITTEN_KIND,
+    ModelQuestionWriter,
+)
+from core.evaluation.questions.name_questions import (
+    MadeQuestions,
+    questions_from_names,
+    rejection_sentences,
+)
+from core.evaluation.questions.named_sentences import SentenceTable
+from core.evaluation.reports.ranks import MIN_RANKED_QUESTIONS
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import begin_evaluation
+from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.row import load_models, make_ask, run_instances
+from core.evaluation.runs.store import Store
+from core.instances.catalogue import catalogue
+from core.models.base import Models
+from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.runtime.jobs import Job
+from core.sources import CorpusSource
+from core.types import Question
+from core.watch import Watch
+
+MADE_TITLE_SUFFIX = "questions made from its texts"
+"""Suffix of the title of a set of made questions."""
+
+
+@dataclass(eq=False)
+class GraphAdvisor:
+    """Advisor for a corpus; calling it with its job returns the finished advice.
+
+    It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
+    in the store of evaluations. Without a language model, or if `by` is “names”, questions are made
+    from names alone. Raises BadInput if the texts give no question, Cancelled, ModelUnavailable and
+    StoreError.
+    """
+
+    engine: object
+    store: Store
+    corpus: Corpus
+    by: str = ""
+    seed: int = 0
+    minutes: float = DEFAULT_ADVICE_MINUTES
+    again: bool = False
+    clock: Callable[[], float] = time.monotonic
+    _begun: float = field(default=0.0, repr=False)
+
+    def __call__(self, watch: Watch) -> Advice:
+        requested = Advice(
+            self.corpus.digest, self.by or default_writer(self.models), self.seed, self.minutes
+        )
+        earlier = load_advice(self.corpus)
+        advice = (
+            earlier
+            if earlier is not None and earlier.same(requested) and not self.again
+            else requested
+        )
+        if advice.done and self._asked(advice) and self._figures(advice):
+            return advice
+        self._begun = self.clock() - advice.seconds
+        advice = replace(advice, graphs=self._build(watch.part(0.0, GRAPHS_DONE_SHARE)))
+        if not self._asked(advice):
+            advice = self._saved(
+                self._with_questions(
+                    replace(advice, size=0, run=0, done=False),
+                    watch.part(GRAPHS_DONE_SHARE, QUESTIONS_DONE_SHARE),
+                )
+            )
+        question_watch = watch.part(QUESTIONS_DONE_SHARE, 1.0)
+        if not advice.size:
+            advice = self._saved(replace(advice, size=self._size(advice, question_watch)))
+        evaluation = begin_evaluation(
+            self.engine,
+            self.store,
+            self._plan(advice, advice.size),
+            again=self.again and not advice.run,
+        )
+        advice = self._saved(replace(advice, run=evaluation.run, done=False))
+        evaluation(question_watch)
+        final_answer = answer(
+            RunSummary(self.store.run(evaluation.run), self.store.rows(evaluation.run)), advice
+        )
+        return self._saved(replace(advice, done=True, headline=final_answer.headline))
+
+    @property
+    def models(self) -> Models:
+        """Models of the engine."""
+        return self.engine.models  # type: ignore[attr-defined]
+
+    def _saved(self, advice: Advice) -> Advice:
+        return save_advice(self.corpus, replace(advice, seconds=self.clock() - self._begun))
+
+    def _asked(self, advice: Advice) -> bool:
+        """Return whether the questions of an advice still exist."""
+        return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
+
+    def _figures(self, advice: Advice) -> bool:
+        """Return whether the rows of an advice's evaluation still exist."""
+        try:
+            return bool(self.store.run(advice.run).done)
+        except BadInput:
+            return False
+
+    def _build(self, part: Watch) -> dict[str, bool]:
+        """Build the missing graphs and return, by title, whether a language model is used in each.
+
+        A graph that was shipped with the texts needs no language model. If it does not fit, the
+        next best build is used.
+        """
+        asks_model_by_title = {}
+        for number, kind in enumerate(graph_kinds()):
+            part.check()
+            inner = part.part(number / len(graph_kinds()), (number + 1) / len(graph_kinds()))
+            try:
+                build_spec = self._built(build_for(self.corpus, kind), inner)
+            except RepliesNotShipped:
+                build_spec = self._built(build_for(self.corpus, kind, shipped=False), inner)
+            if kind != CHUNK_GRAPH:
+                asks_model_by_title[build_spec.title] = build_spec.line.asks_chat
+        return asks_model_by_title
+
+    def _built(self, one: GraphBuild, part: Watch) -> GraphBuild:
+        if not build_status(self.corpus, one).current:
+            models = (
+                ModelsWithoutChat(self.models)
+                if find_shipped_build(self.corpus, one)
+                else self.models
+            )
+            run_build(
+                self.corpus,
+                one,
+                models,
+                Watch(part.check, lambda text, share: part.report(f"{one.title}: {text}", share)),
+            )
+        return one
+
+    def _with_questions(self, advice: Advice, part: Watch) -> Advice:
+        """Return the advice after its questions are made and saved as a set of the corpus."""
+        part.report("Reading names in the texts", 0.0)
+        ctx, build_state = (
+            build_context(self.corpus, self.models, watch=part.quiet),
+            BuildState(self.corpus),
+        )
+        for operator in find_build("kg-noun-phrases").line:
+            build_state = (
+                operator.apply(build_state, ctx)
+                if operator.stage in ("chunk", "extract")
+                else build_state
+            )
+        assert (
+            build_state.chunks is not None and build_state.facts is not None
+        )  # made by the two stages
+        table = SentenceTable.of(self.corpus, build_state.chunks, build_state.facts, part)
+        notes, questions = list[str](), MadeQuestions()
+        if advice.by == QUESTIONS_BY_MODEL:
+            chat = CachedChat(
+                lambda: self.models.chat(ADVICE_WRITER_ROLE),
+                self.models.weights(ADVICE_WRITER_ROLE),
+                SavedReplies(),
+            )
+            seconds = self.minutes * 60 * MODEL_TIME_SHARE
+            questions = ModelQuestionWriter(
+                self.corpus,
+                build_state.chunks,
+                build_state.facts,
+                chat,
+                self._near,
+                MAX_MODEL_QUESTIONS,
+                seconds,
+                self.seed,
+                MIN_RANKED_QUESTIONS,
+                self.clock,
+            )(part)
+            number = len(questions.questions[WRITTEN_KIND])
+            if number < MIN_RANKED_QUESTIONS:
+                notes.append(
+                    f"{self.models.title(ADVICE_WRITER_ROLE)} wrote only {number:,} that passed the checks, too "
+                    "few by themselves; the others are made from names."
+                )
+        part.report("Making questions from names", 0.95)
+        named = questions_from_names(
+            table, MAX_MADE_QUESTIONS - len(questions.all()), self.seed, part
+        )
+        questions = MadeQuestions(
+            {**questions.questions, **named.questions}, {**questions.left, **named.left}
+        )
+        if not questions.all():
+            raise BadInput(
+                f"No question could be made from these texts. {' '.join(rejection_sentences(questions.left))}"
+            )
+        name = self._keep(questions.all())
+        left = {kind: dict(why) for kind, why in questions.left.items()}
+        return replace(advice, set=name, counts=questions.counts(), left=left, notes=tuple(notes))
+
+    def _keep(self, questions: Sequence[Question]) -> str:
+        """Save the questions as a set of the corpus and return the set's name.
+
+        The set replaces the one made before. Raises BadInput if the name is taken.
+        """
+        name = made_set_name(self.corpus.name)
+        earlier = load_advice(self.corpus)
+        own_corpus = open_corpus(self.corpus.name)
+        is_taken = (
+            name in own_corpus.sets
+            and not (earlier is not None and earlier.set == name)
+            and not own_corpus.sets[name].endswith(MADE_TITLE_SUFFIX)
+        )
+        if is_taken or any(
+            name in known.sets for other, known in corpora().items() if other != self.corpus.name
+        ):
+            raise BadInput(
+                f"There is a question set “{name}” already that was not made here; bring it again "
+                "under another name."
+            )
+        own_corpus.with_questions({name: (f"{own_corpus.title}, {MADE_TITLE_SUFFIX}", questions)})
+        return name
+
+    def _near(self, text: str) -> list[int]:
+        """Return the chunks that searches by words and by vectors rank first."""
+        source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
+        rows: list[int] = []
+        for id in METHODS_WITHOUT_GRAPH[:2]:
+            lane = LaneRun(
+                source.ask(Question(text), reader=False, model=False),
+                catalogue()[id].line,
+                self._environment,
+            )
+            lane.retrieve(LaneListener())
+            rows += lane.state.chunks.items[:NEAR_PASSAGES] if lane.state.chunks is not None else ()
+        return rows
+
+    @property
+    def _environment(self):
+        return self.engine.environment  # type: ignore[attr-defined]
+
+    def _plan(self, advice: Advice, size: int) -> Plan:
+        return make_plan(
+            advice_instances(),
+            advice.set,
+            size,
+            self.engine.graph,  # type: ignore[attr-defined]
+            seed=self.seed,
+            model=False,
+        )
+
+    def _size(self, advice: Advice, part: Watch) -> int:
+        """Return how many questions fit into the remaining time.
+
+        The estimate uses the time that the first few questions take with all methods.
+        """
+        part.report("Measuring how long a question takes", 0.0)
+        total = sum(advice.counts.values())
+        plan = self._plan(advice, min(PILOT_QUESTIONS, total))
+        ask = make_ask(self.engine, plan)
+        load_models(plan, self._environment, ask, part)
+        seconds: list[float] = []
+        for place in range(len(plan.drawn)):
+            begin = self.clock()
+            list(run_instances(plan, self._environment, ask, place, watch=part))
+            seconds.append(self.clock() - begin)
+        left = self.minutes * 60 - (self.clock() - self._begun)
+        return affordable_questions(left, seconds, total)
+
+
+def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
+    """Return how many questions fit into the remaining time.
+
+    The first question loads what the others find loaded, so the mean is over the others if there
+    are any. At least `MIN_ADVICE_QUESTIONS` questions are asked, however long they take.
+
+    Parameters
+    ----------
+    left : remaining seconds.
+    took : seconds of the first questions.
+    total : number of questions that there are.
+
+    Examples
+    --------
+    >>> from core.evaluation.advice.advisor import affordable_questions
+    >>> (
+    ...     affordable_questions(100.0, [9.0, 1.0, 1.0], 120),
+    ...     affordable_questions(1.0, [9.0, 1.0, 1.0], 120),
+    ...     affordable_questions(100.0, [0.1], 12),
+    ... )
+    (85, 24, 12)
+    """
+    later = took[1:] or took
+    each = max(sum(later) / len(later), 1e-3)
+    return min(total, max(MIN_ADVICE_QUESTIONS, int(QUESTION_TIME_SHARE * left / each)))
+
+
+def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:
+    """Start the job that makes the advice, or return the one that is already running.
+
+    The settings are those of `GraphAdvisor`. Raises BadInput if a language model is requested but not
+    available.
+    """
+    if (
+        settings.get("by") == QUESTIONS_BY_MODEL
+        and not (model := engine.models.info(ADVICE_WRITER_ROLE)).present
+    ):
+        raise BadInput(model.how_to_get)
+    key = advice_job_key(corpus.name)
+    return engine.evaluations.run(key, GraphAdvisor(engine, store, corpus, **settings), again=True)
+
+
+def advice_job_key(corpus: str) -> str:
+    """Return the key of the job that makes the advice on a corpus."""
+    return f"advice-{corpus}"

@@ -1,0 +1,138 @@
+"""Comparison of an answer's text with the known answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from core.diagnosis.answer_match import contains_answer, gives_answer
+from core.evaluation.metrics.options import is_choice_right
+from core.languages.spelling import answer_words, normalize
+from core.types import State
+
+ANSWER_BY_MODEL, ANSWER_BY_READER, ANSWER_BY_EXCERPT, ANSWER_BY_METHOD = (
+    "language model",
+    "graph reader",
+    "nearest sentence",
+    "the method itself",
+)
+WHOLE_TEXT_ANSWERS = {"yes", "no", "noanswer"}  # answers that count only if they are the whole text
+
+
+@dataclass(frozen=True)
+class ScoredAnswer:
+    """An answer's text and its agreement with the known answers.
+
+    `by` names its source, `found` is the number of known answers that it contains, and `lines` the
+    number of its non-empty lines.
+    """
+
+    text: str
+    by: str
+    found: int
+    lines: int
+    tokens: float | None = None  # share of the known answers' words that the text contains
+    # Whether the text contains all known answers as one string, in their order.
+    joined: bool | None = None
+    # Whether the chosen option is correct, if the question has options.
+    option: bool | None = None
+    own_tokens: float | None = None  # share of the text's words that occur in the known answers
+    exact: bool | None = None  # whether the text is a known answer and nothing else
+    # Share of the parts of the known answer of which the text contains a name.
+    parts: float | None = None
+    joined_tokens: float | None = None  # share of the words of all names of the known answers
+
+
+def score_answer(graph, state: State) -> ScoredAnswer | None:
+    """Compare the answer of a state with the known answers of its question.
+
+    The text is the language model's, or the answer that an external method returned with its
+    retrieval. Without either, it is the names given by the graph reader, one per line. Without
+    these, it is the nearest sentence. The result is None if there is no text at all.
+
+    >>> from core.evaluation.metrics.answer_scores import score_answer
+    >>> from core.types import Question, State
+    >>> # the lines D and B
+    >>> found = score_answer(toy, State(Question("?", answers=("B", "E")), reader=(3, 1)))
+    >>> found.by, found.found, found.lines
+    ('graph reader', 1, 2)
+    """
+    if state.answer is not None:
+        text, by = state.answer, ANSWER_BY_METHOD if state.own_answer else ANSWER_BY_MODEL
+    elif state.reader is not None:
+        text, by = "\n".join(graph.names(state.reader)), ANSWER_BY_READER
+    elif state.excerpt is not None:
+        text, by = state.excerpt.text, ANSWER_BY_EXCERPT
+    else:
+        return None
+    question, lines = state.question, sum(bool(line.strip()) for line in text.splitlines())
+    answer_names, option = (
+        [question.names(answer) for answer in dict.fromkeys(question.answers)],
+        is_choice_right(text, question),
+    )
+    has = lambda names: any(gives_answer(text, name) for name in names)
+    found_count = sum(map(has, answer_names))
+    if not answer_names:
+        return ScoredAnswer(text, by, found_count, lines, option=option)
+    gold = " ".join(_nearest(text, names) for names in answer_names)
+    token_share, own_share, exact_match = (
+        shared_words(text, gold),
+        shared_words(gold, text),
+        is_exact_match(text, [name for names in answer_names for name in names]),
+    )
+    return ScoredAnswer(
+        text,
+        by,
+        found_count,
+        lines,
+        token_share,
+        contains_answer(text, gold),
+        option,
+        own_share,
+        exact_match,
+        fmean(map(has, question.parts)),
+        shared_words(text, " ".join(name for names in answer_names for name in names)),
+    )
+
+
+def _nearest(text: str, names: Sequence[str]) -> str:
+    """Return the name of an answer that shares the most words with a text, the first of equals."""
+    return max(names, key=lambda name: (shared_words(text, name), shared_words(name, text)))
+
+
+def is_exact_match(text: str, answers: Sequence[str]) -> bool:
+    """Return whether a text is one of the known answers, both normalised (SQuAD's exact match).
+
+    >>> from core.evaluation.metrics.answer_scores import is_exact_match
+    >>> is_exact_match("The Ann.", ["Ann", "Bob"]), is_exact_match("It was Ann", ["Ann"]), is_exact_match("", [""])
+    (True, False, False)
+    """
+    normalized = normalize(text)
+    return bool(normalized) and any(normalized == normalize(answer) for answer in answers)
+
+
+def shared_words(text: str, gold: str) -> float:
+    """Return the share of the known answer's words that a text contains (SQuAD's token recall).
+
+    A word counts as often as both texts have it. The in-depth analysis uses the same measure. With
+    the arguments swapped it is SQuAD's token precision. Both texts are normalised. In a script
+    without spaces each letter is a word, as in the scorers of DRCD and CMRC. The share is 0 if one
+    text is yes, no or noanswer and the other one differs.
+
+    >>> from core.evaluation.metrics.answer_scores import shared_words
+    >>> (
+    ...     shared_words("The poor clerk Bob", "Bob Cratchit"),
+    ...     shared_words("No, he was not.", "no"),
+    ...     shared_words("no", "No!"),
+    ... )
+    (0.5, 0.0, 1.0)
+    >>> shared_words("答案是北京大学。", "北京大学")
+    1.0
+    """
+    normal_text, normal_gold = normalize(text), normalize(gold)
+    if normal_text != normal_gold and {normal_text, normal_gold} & WHOLE_TEXT_ANSWERS:
+        return 0.0
+    words = Counter(answer_words(gold))
+    return sum((words & Counter(answer_words(text))).values()) / words.total() if words else 0.0

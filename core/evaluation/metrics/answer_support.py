@@ -1,0 +1,139 @@
+"""Support of an answer's sentences by the text in the prompt.
+
+Support is measured by an encoder (cosine) or judged by a language model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.corpus.sentences import sentence_spans
+from core.diagnosis.support import find_supports
+from core.errors import BadInput, ModelFailed
+from core.models.base import Chat, Encoder
+from core.models.chat.json_reply import json_reply
+from core.prompts import fill_template, load_prompts
+from core.types import State
+from core.watch import NO_WATCH, Watch
+
+SUPPORT_SCHEMA = {
+    "type": "object",
+    "properties": {"supported": {"type": "boolean"}},
+    "required": ["supported"],
+    "additionalProperties": False,
+}
+MAX_JUDGED_SENTENCES = 20  # sentences of an answer that a language model is asked about
+# Assumed characters per token of the judge's context. Half of the context is for the prompt's text.
+CONTEXT_CHARACTERS_PER_TOKEN = 3
+
+
+@dataclass(frozen=True)
+class AnswerSupport:
+    """Support of each sentence of an answer.
+
+    `cosines` compares each sentence with the nearest sentence of the chunks in the prompt.
+    `verdicts` holds a language model's verdict on each sentence, None where its reply could not be
+    used. Either field is None if it was not requested or if there is nothing to compare.
+    """
+
+    cosines: tuple[float, ...] | None = None
+    verdicts: tuple[bool | None, ...] | None = None
+    note: str = ""
+
+
+def support_by_encoder(
+    graph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
+) -> AnswerSupport | None:
+    """Return each answer sentence's cosine with the nearest sentence of the chunks in the prompt.
+
+    Only answers of a language model are compared. Negative cosines count as 0.
+
+    >>> from core.evaluation.metrics.answer_support import support_by_encoder
+    >>> from tests.films import Bag
+    >>> line, reply = (
+    ...     "SparseChunks(keep=1) >> AnswerFromTables()",
+    ...     "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.",
+    ... )
+    >>> state = retrieve(line, graph=story, question="Who was lame?", models=says(reply))
+    >>> support_by_encoder(story, state, Bag()).cosines
+    (1.0,)
+    """
+    found = find_supports(graph, state, encoder, watch) if state.answer else ()
+    return AnswerSupport(cosines=tuple(max(0.0, one.score) for one in found)) if found else None
+
+
+def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> AnswerSupport | None:
+    """Return a language model's verdict on each of the answer's first 20 sentences.
+
+    The model is asked whether the text in the prompt states the sentence.
+
+    >>> from core.evaluation.metrics.answer_support import support_by_model
+    >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
+    >>> state = retrieve(
+    ...     line, graph=story, question="Who was lame?", models=says("Tiny Tim. The king.")
+    ... )
+    >>> from tests.films import Parrot
+    >>> support_by_model(state, Parrot('{"supported": true}')).verdicts
+    (True, True)
+    """
+    context = prompt_context(state)
+    answer_sentences = []
+    if state.answer:
+        answer_sentences = [state.answer[start:end] for start, end in sentence_spans(state.answer)][
+            :MAX_JUDGED_SENTENCES
+        ]
+    if not answer_sentences or not context:
+        return None
+    verdicts, note = [], ""
+    for sentence in answer_sentences:
+        verdict, fault = _ask_support(chat, context, sentence, watch)
+        verdicts.append(verdict)
+        note = note or fault
+    return AnswerSupport(verdicts=tuple(verdicts), note=note)
+
+
+def prompt_context(state: State) -> str:
+    """Return the text in the prompt without the question.
+
+    It is the prompt's last message without the question's text.
+    """
+    if state.prompt is None or not state.prompt.messages:
+        return ""
+    return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
+
+
+def _ask_support(
+    chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
+) -> tuple[bool | None, str]:
+    prompt = load_prompts("judge")["supported"]
+    given = {
+        "context": context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],
+        "sentence": " ".join(sentence.split()),
+    }
+    messages = (
+        {"role": "system", "content": prompt["system"]},
+        {"role": "user", "content": fill_template(prompt["user"], **given)},
+    )
+    try:
+        reply = chat.reply(messages, schema=SUPPORT_SCHEMA, max_tokens=16, watch=watch)
+    except (ModelFailed, BadInput) as error:
+        return None, f"The judge could not be asked: {error}"
+    verdict = parse_support(reply.text)
+    return (
+        verdict,
+        "" if verdict is not None else f"The judge's reply could not be used: {reply.excerpt}",
+    )
+
+
+def parse_support(reply: str) -> bool | None:
+    """Return the verdict that a reply contains.
+
+    It is None if the reply is no JSON object with a Boolean field “supported”.
+
+    >>> from core.evaluation.metrics.answer_support import parse_support
+    >>> parse_support('{"supported": false}'), parse_support("maybe")
+    (False, None)
+    """
+    parsed = json_reply(reply, ("supported",))
+    found = parsed.value["supported"] if parsed else None
+    return found if isinstance(found, bool) else None

@@ -1,0 +1,58 @@
+"""Cost of building a graph from documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ReportedBuildCost:
+    """Cost of a build: seconds, language-model calls and tokens.
+
+    A figure is None if it is unknown because an earlier build had done part of the work.
+    """
+
+    seconds: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+
+
+def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
+    """Return the cost of a build from its own report (`core.builds.build_status`).
+
+    `asks` says whether the build asks a language model. The seconds of a build from scratch are
+    unknown if an earlier build had read chunks or if replies were reused. The calls and tokens are
+    unknown if a language model had read chunks in an earlier build. Reused replies count with their
+    original cost. So does a graph that was shipped with its corpus; its seconds are those of the
+    language model.
+
+    >>> from core.evaluation.metrics.build_cost import read_build_cost
+    >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
+    >>> read_build_cost({"counts": {"extracted": 2}, "usage": used,
+    ...        "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
+    ReportedBuildCost(seconds=10.0, calls=2, tokens=1000)
+    >>> read_build_cost({"counts": {"extracted": 1, "kept": 1}, "usage": used,
+    ...        "seconds": {"DescribedNames": 4.0}}, asks=True)
+    ReportedBuildCost(seconds=None, calls=None, tokens=None)
+    """
+    if shipped := report.get("shipped"):
+        return ReportedBuildCost(
+            shipped["seconds"], shipped["calls"], shipped["tokens_in"] + shipped["tokens_out"]
+        )
+    counts, usage, earlier_usage = (
+        report.get("counts", {}),
+        report.get("usage", {}),
+        report.get("usage_kept"),
+    )
+    replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
+    seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))
+    if asks and (chunks or (replies and earlier_usage is None)):
+        return ReportedBuildCost(seconds)
+    every = [usage, earlier_usage or {}]
+    calls, tokens = (
+        sum(one.get(name, 0) for one in every for name in names)
+        for names in (("calls",), ("tokens_in", "tokens_out"))
+    )
+    return ReportedBuildCost(seconds, calls, tokens)

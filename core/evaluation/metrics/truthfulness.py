@@ -1,0 +1,147 @@
+"""Correct, wrong and withheld answers: CRAG's three-way scoring as Walk&Retrieve reports it."""
+
+from __future__ import annotations
+
+from core.evaluation.metrics.metric import Metric
+from core.evaluation.metrics.outcome import Outcome
+from core.languages.spelling import normalize
+
+# The refusal that Walk&Retrieve's prompt asks for, in lower case.
+REFUSAL = "i do not know the answer"
+WALK_RETRIEVE_SOURCE = "Walk&Retrieve, section 3, after CRAG"
+TRUTHFULNESS_CONVENTION = (
+    "An answer that is a known answer and nothing else is accurate. Else one that is empty or "
+    "holds the sentence “I do not know the answer”, in any case, is missing, and so is a question "
+    "that failed. All others are for the judges: accurate is the share of those that find the "
+    "answer right, hallucination the rest; a judge whose reply cannot be used does not find it "
+    "right. The paper asks two judges (evaluate --judge --second-judge). Where no judge is asked, "
+    "one that holds a known answer, as Hits@1 has it, counts as accurate, which is more than the "
+    "paper's accuracy. The paper's code looks for the sentence with a capital in a text of small "
+    "letters, so that nothing is ever missing there. A question without known answers is left out."
+)
+
+
+def accurate(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return 1 if the answer is correct, else 0; with judges, the share of them that accept it.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> metric("accurate")(
+    ...     Outcome(golds=1, answer=ScoredAnswer("It was Ann.", "language model", found=1, lines=1))
+    ... )
+    1.0
+    """
+    if not (outcome.answer and outcome.golds):
+        return None
+    text, verdicts = (
+        outcome.answer.text,
+        [judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None],
+    )
+    if not verdicts:
+        return float(outcome.answer.found > 0 and not _is_refusal(text))
+    if outcome.answer.exact and not _is_refusal(text):
+        return 1.0
+    return 0.0 if _is_withheld(text) else sum(verdicts) / len(verdicts)
+
+
+def missing(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return 1 if the question is not answered, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> metric("missing")(
+    ...     Outcome(
+    ...         golds=1,
+    ...         answer=ScoredAnswer("I do not know the answer.", "language model", found=0, lines=1),
+    ...     )
+    ... )
+    1.0
+    """
+    right = accurate(outcome)
+    if right is None or outcome.answer is None:
+        return None
+    return float(not right and _is_withheld(outcome.answer.text))
+
+
+def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return 1 if the answer is wrong, else 0; with judges, the share of them that reject it.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> metric("hallucination")(
+    ...     Outcome(golds=1, answer=ScoredAnswer("It was Bob.", "language model", found=0, lines=1))
+    ... )
+    1.0
+    """
+    right, withheld = accurate(outcome), missing(outcome)
+    return None if right is None or withheld is None else 1.0 - right - withheld
+
+
+def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return 1 for a correct answer, 0 for none and -1 for a wrong one.
+
+    Over a question set this is accuracy minus hallucination.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
+    >>> metric("truthfulness")(
+    ...     Outcome(golds=1, answer=ScoredAnswer("It was Bob.", "language model", found=0, lines=1))
+    ... )
+    -1.0
+    """
+    right, wrong = accurate(outcome), hallucination(outcome)
+    return None if right is None or wrong is None else right - wrong
+
+
+def _is_refusal(text: str) -> bool:
+    """Return whether an answer is the refusal and nothing else.
+
+    A short known answer may be part of the refusal's words.
+    """
+    return normalize(text) == normalize(REFUSAL)
+
+
+def _is_withheld(text: str) -> bool:
+    return not text.strip() or normalize(REFUSAL) in normalize(text)
+
+
+TRUTHFULNESS_METRICS = (
+    Metric(
+        "accurate",
+        "Accurate",
+        "1 if the answer is right, else 0; a mean over judges.",
+        TRUTHFULNESS_CONVENTION,
+        accurate,
+        source=WALK_RETRIEVE_SOURCE,
+    ),
+    Metric(
+        "missing",
+        "Missing",
+        "1 if the question is not answered, else 0.",
+        TRUTHFULNESS_CONVENTION,
+        missing,
+        better="lower",
+        source=WALK_RETRIEVE_SOURCE,
+        failed=1.0,
+    ),
+    Metric(
+        "hallucination",
+        "Hallucination",
+        "1 if the answer is wrong, else 0; a mean over judges.",
+        TRUTHFULNESS_CONVENTION,
+        hallucination,
+        better="lower",
+        source=WALK_RETRIEVE_SOURCE,
+        failed=0.0,
+    ),
+    Metric(
+        "truthfulness",
+        "Truthfulness",
+        "1 for a right answer, 0 for none, -1 for a wrong one.",
+        TRUTHFULNESS_CONVENTION,
+        truthfulness,
+        "balance",
+        source=WALK_RETRIEVE_SOURCE,
+        failed=0.0,
+    ),
+)

@@ -1,0 +1,267 @@
+"""Pairwise judgement of the answers of an evaluation, in both orders.
+
+Every reply is saved, so that judging can be resumed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from core.errors import BadInput, ModelFailed
+from core.evaluation.metrics.answer_scores import ANSWER_BY_METHOD, ANSWER_BY_MODEL
+from core.evaluation.pairwise.tally import PairwiseTally
+from core.evaluation.pairwise.verdicts import (
+    PAIR_REPLY_TOKENS,
+    PAIR_SCHEMA,
+    Match,
+    ask_judge,
+    pair_messages,
+    parse_pair_verdict,
+)
+from core.evaluation.reports.summary import RunSummary
+from core.io.durations import rough_range_text
+from core.models.base import ChatReply, Models
+from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.runtime.concurrent_work import ConcurrentWork
+from core.runtime.jobs import Job
+from core.watch import NO_WATCH, Watch
+
+JUDGE_ROLE = "judge"
+MAX_JUDGE_FAULTS = 3  # consecutive failures of the judge after which judging ends
+
+
+@dataclass(frozen=True)
+class AnswerPair:
+    """The answers of two instances to a question."""
+
+    question: str
+    text: str
+    a: str
+    b: str
+    of_a: str
+    of_b: str
+    abstract: bool = True
+
+
+def answer_pairs(
+    summary: RunSummary, sample: int | None = None, against: str = ""
+) -> tuple[AnswerPair, ...]:
+    """Return every two different answers of a language model to the same question.
+
+    Pairs come question by question, in the order in which these were asked. Two answers with the
+    same text are left out. Raises BadInput if there are none.
+
+    Parameters
+    ----------
+    sample : number of questions, the first ones; None takes all.
+    against : id of an instance that must be one of each pair; empty for all pairs.
+    """
+    answers: dict[str, dict[str, str]] = {}
+    questions = {row.question.id: row.question for row in summary.rows}
+    for row in summary.rows:
+        answer = row.outcome.answer if row.outcome is not None else None
+        if (
+            answer is not None
+            and answer.by in (ANSWER_BY_MODEL, ANSWER_BY_METHOD)
+            and answer.text.strip()
+        ):
+            answers.setdefault(row.question.id, {})[row.instance] = answer.text
+    answer_pair_list = []
+    for question in list(answers)[:sample]:
+        question_row = questions[question]
+        texts = {
+            instance: answers[question][instance]
+            for instance in summary.instances
+            if instance in answers[question]
+        }
+        for a, b in combinations(texts, 2):
+            if texts[a].strip() != texts[b].strip() and (not against or against in (a, b)):
+                answer_pair_list.append(
+                    AnswerPair(
+                        question, question_row.text, a, b, texts[a], texts[b], question_row.abstract
+                    )
+                )
+    if not answer_pair_list:
+        raise BadInput(
+            "There are no two different answers of a language model to one question here; run the "
+            "evaluation with several methods and let a language model answer."
+        )
+    return tuple(answer_pair_list)
+
+
+@dataclass
+class _JudgingProgress:
+    """Progress of a job of judging.
+
+    The remaining time is estimated from the replies that were waited for.
+    """
+
+    job: Job
+    replies: int
+    done: int = 0
+    waited: int = 0
+    start: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def tell(self) -> None:
+        """Report the progress to the job."""
+        taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
+        left = "time left not known yet"
+        if taken:
+            left = f"{rough_range_text((self.replies - self.done) * taken)} left"
+        self.job.report(
+            f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies
+        )
+
+    def received(self) -> None:
+        """Count a reply that has come."""
+        with self.lock:
+            self.done, self.waited = self.done + 1, self.waited + 1
+
+    def known(self) -> None:
+        """Count both replies of a pair that were saved before."""
+        with self.lock:
+            self.done += 2
+
+
+@dataclass
+class PairwiseJudge:
+    """Judge of pairs of answers; calling it with its job returns the tally.
+
+    The call judges what is left. `known` returns the tally of the saved replies without asking the
+    judge.
+    """
+
+    instances: Sequence[str]
+    pairs: Sequence[AnswerPair]
+    models: Models
+    role: str = JUDGE_ROLE
+    saved: SavedReplies | None = None
+    missing: int = field(default=0, init=False)  # replies that `known` did not find
+
+    def __post_init__(self) -> None:
+        self.chat = CachedChat(
+            lambda: self.models.chat(self.role),
+            self.models.weights(self.role),
+            self.saved or SavedReplies(),
+        )
+
+    @property
+    def judge(self) -> str:
+        """Title of the judging model."""
+        return self.models.title(self.role)
+
+    def known(self) -> PairwiseTally:
+        """Return the tally of the pairs that were judged before.
+
+        `missing` then counts the replies that are not saved.
+        """
+        replies = self._saved(self.pairs)
+        self.missing = replies.count(None)
+        matches = (
+            _match(pair, there, back)
+            for pair, there, back in zip(self.pairs, replies[::2], replies[1::2])
+        )
+        return self._tally([match for match in matches if match is not None])
+
+    def __call__(self, job: Job) -> PairwiseTally:
+        """Judge every pair in both orders, as many pairs at a time as the judge takes.
+
+        Raises Cancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
+        row.
+        """
+        progress, flight = (
+            _JudgingProgress(job, 2 * len(self.pairs)),
+            ConcurrentWork(lambda: self.chat.at_once, job),
+        )
+        matches: dict[int, Match] = {}
+        faults = 0
+
+        def match(place: int) -> Match:
+            saved_match = self._saved_match(self.pairs[place])
+            if saved_match is None:
+                return self._judged(self.pairs[place], progress, flight)
+            progress.known()
+            return saved_match
+
+        with closing(flight.each(match, range(len(self.pairs)))) as each:
+            for place, found in each:
+                matches[place] = found
+                faults = faults + 1 if found.there.failed and found.back.failed else 0
+                if faults >= MAX_JUDGE_FAULTS:
+                    raise ModelFailed(
+                        f"The judge failed {MAX_JUDGE_FAULTS} times in a row; what was judged is kept. "
+                        f"{found.back.why}"
+                    )
+        return self._tally([matches[place] for place in range(len(self.pairs))])
+
+    def _judged(self, pair: AnswerPair, said: _JudgingProgress, watch: Watch = NO_WATCH) -> Match:
+        verdicts = []
+        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+            said.tell()
+            verdicts.append(ask_judge(self.chat, pair.text, first, second, watch))
+            said.received()
+        return Match(pair.question, pair.a, pair.b, *verdicts)
+
+    def _saved_match(self, pair: AnswerPair) -> Match | None:
+        """Return the match from the saved replies, None if one of them is missing."""
+        return _match(pair, *self._saved([pair]))
+
+    def _saved(self, pairs: Sequence[AnswerPair]) -> list[ChatReply | None]:
+        """Return the saved replies to each pair in both orders, None for missing ones.
+
+        The two replies of a pair follow each other.
+        """
+        orders = (
+            (pair.text, *both)
+            for pair in pairs
+            for both in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
+        )
+        return self.chat.saved(
+            (pair_messages(*order, self.chat.context) for order in orders),
+            PAIR_SCHEMA,
+            PAIR_REPLY_TOKENS,
+        )
+
+    def _tally(self, matches: Sequence[Match]) -> PairwiseTally:
+        short = {pair.question for pair in self.pairs if not pair.abstract}
+        return PairwiseTally(
+            tuple(self.instances), tuple(matches), len(self.pairs), self.judge, len(short)
+        )
+
+
+def _match(pair: AnswerPair, there: ChatReply | None, back: ChatReply | None) -> Match | None:
+    """Return the match from its replies, None if one is missing."""
+    if there is None or back is None:
+        return None
+    return Match(
+        pair.question, pair.a, pair.b, parse_pair_verdict(there.text), parse_pair_verdict(back.text)
+    )
+
+
+def start_judging(
+    engine,
+    summary: RunSummary,
+    sample: int | None = None,
+    role: str = JUDGE_ROLE,
+    against: str = "",
+) -> Job:
+    """Start the job of the engine that judges the answers of a run in pairs.
+
+    The job's result is a tally. Raises BadInput and BadParameter.
+    """
+    work = PairwiseJudge(
+        summary.instances, answer_pairs(summary, sample, against), engine.models, role
+    )
+    key = judging_job_key(summary)
+    return engine.evaluations.run(key, work, again=True)
+
+
+def judging_job_key(summary: RunSummary) -> str:
+    """Return the key of the job that judges a run."""
+    return f"pairwise-{summary.run.id}"

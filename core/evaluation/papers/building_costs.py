@@ -1,0 +1,175 @@
+"""Cost of building graphs by kind of graph and stage, next to the statements of the paper.
+
+This is Exp. 2 of the In-depth Analysis (Figures 4 and 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.builds.report import GRAPH_STEPS, INDEX_STEPS, StepCost, step_costs
+from core.evaluation.metrics.build_cost import read_build_cost
+from core.types import Usage
+
+BUILDING_COST_HEAD = (
+    "graph",
+    "part",
+    "step",
+    "seconds",
+    "calls",
+    "prompt tokens",
+    "completion tokens",
+)
+BUILD_PART_NAMES = {GRAPH_STEPS: "graph", INDEX_STEPS: "index"}
+
+
+@dataclass(frozen=True)
+class BuildingCosts:
+    """A paper's figure of the cost of building graphs.
+
+    `builds` holds the builds by the paper's name of the graph: first those that take no tokens,
+    then the others in the paper's order of tokens. `small_builds` holds the builds of a small run,
+    on the first `documents` of the corpus `small`. `levels` are the names that the paper orders.
+    `index` names the graph whose index the paper compares with the graph itself.
+    """
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    builds: Mapping[str, str]
+    small_builds: Mapping[str, str]
+    small: str
+    documents: int
+    levels: tuple[str, ...]
+    index: str
+    hours: int
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GraphCost:
+    """Cost of one graph by its steps.
+
+    `whole` is False if an earlier build had read chunks, so that the tokens are unknown.
+    """
+
+    name: str
+    build: str
+    chunks: int
+    steps: tuple[StepCost, ...] = field(default=())
+    whole: bool = True
+
+    def usage(self, part: str = "") -> Usage:
+        """Return the calls and tokens of language models, of all steps or those of a part."""
+        return sum((one.usage for one in self.steps if part in ("", one.part)), Usage())
+
+    def seconds(self, part: str = "") -> float:
+        """Return wall-clock seconds, of all steps or those of a part."""
+        return sum(one.seconds for one in self.steps if part in ("", one.part))
+
+
+def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> GraphCost:
+    """Return the cost of a graph from the report of its build.
+
+    `asks` says whether the build asks a language model.
+    """
+    steps = step_costs(report)
+    whole = (
+        bool(steps)
+        and not report.get("shipped")
+        and read_build_cost(report, asks).tokens is not None
+    )
+    return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, whole)
+
+
+def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
+    """Return the table's rows under `BUILDING_COST_HEAD` as texts: one per step, and one total per graph."""
+    table_rows = []
+    for cost in costs:
+        for step in cost.steps:
+            table_rows.append(
+                [
+                    cost.name,
+                    BUILD_PART_NAMES[step.part],
+                    step.step,
+                    f"{step.seconds:,.1f}",
+                    *_tokens(step.usage),
+                ]
+            )
+        table_rows.append(
+            [cost.name, "", "together", f"{cost.seconds():,.1f}", *_tokens(cost.usage())]
+        )
+    return table_rows
+
+
+def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
+    """Return the paper's statements on these costs, each with the figures measured here."""
+    by_name = {cost.name: cost for cost in costs}
+    sentences = [
+        f"{cost.name}: chunks had been read before, so that its tokens are not whole."
+        for cost in costs
+        if not cost.whole
+    ]
+    asking = [cost for cost in costs if cost.usage().calls]
+    free = [cost.name for cost in costs if not cost.usage().calls]
+    if free:
+        sentences.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
+    ordered = [
+        by_name[name] for name in wanted.levels if name in by_name and by_name[name].usage().calls
+    ]
+    if len(ordered) > 1:
+        tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in ordered]
+        words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
+        agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
+        sentences.append(
+            f"Tokens of building the graph: {words}. The paper's order is "
+            f"{', '.join(cost.name for cost in ordered)}, {agrees}."
+        )
+        if tokens[0]:
+            sentences.append(
+                f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
+                f"{ordered[0].name}; in the paper up to 40."
+            )
+    if asking:
+        more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
+        sentences.append(
+            f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the "
+            "paper in all."
+        )
+    if (one := by_name.get(wanted.index)) is not None and _total_tokens(one.usage(GRAPH_STEPS)):
+        share = _total_tokens(one.usage(INDEX_STEPS)) / _total_tokens(one.usage(GRAPH_STEPS))
+        sentences.append(
+            f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the "
+            "paper nearly as many."
+        )
+    return sentences
+
+
+def building_markdown(
+    wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]
+) -> str:
+    """Return the table as Markdown, with the paper's statements below it."""
+    lines = [
+        f"# {wanted.place}: {wanted.title}",
+        "",
+        f"{wanted.paper}; {asked}",
+        "",
+        f"| {' | '.join(BUILDING_COST_HEAD)} |",
+        "|---|---|---|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+        for row in cost_rows(costs)
+    ]
+    return "\n".join([*lines, "", *(f"- {sentence}" for sentence in sentences), ""])
+
+
+def _tokens(usage: Usage) -> list[str]:
+    return [f"{number:,}" for number in (usage.calls, usage.tokens_in, usage.tokens_out)]
+
+
+def _total_tokens(usage: Usage) -> int:
+    return usage.tokens_in + usage.tokens_out

@@ -1,0 +1,75 @@
+"""Values as a paper prints them: upper bounds, and tables that no experiment measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class UpperBound(float):
+    """Printed upper bound, such as “<0.01”.
+
+    As a number it is the largest float below the bound.
+
+    >>> from core.evaluation.papers.printed_values import UpperBound
+    >>> str(UpperBound.parse("<0.01")), UpperBound.parse("<0.01") < 0.01
+    ('<0.01', True)
+    """
+
+    @classmethod
+    def parse(cls, text: str) -> UpperBound:
+        """Read a bound from its text.
+
+        Raises ValueError if the text is no bound.
+        """
+        if not text.startswith("<"):
+            raise ValueError(f"“{text}” is no upper bound.")
+        return cls(math.nextafter(float(text[1:]), 0.0))
+
+    def __str__(self) -> str:
+        return f"<{float(self):.6g}"
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Table whose values are shown as the paper prints them.
+
+    Either `made_by` says what computes such values here, or `missing` says why nothing does.
+    """
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    made_by: str = ""
+    missing: str = ""
+
+    @property
+    def source(self) -> str:
+        """Sentence on where the values of this computer come from."""
+        return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
+
+
+def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
+    """Read a table from a paper's file.
+
+    Parameters
+    ----------
+    id : the name in `reproduce`.
+    paper : the paper's title.
+    values : the fields of `PrintedTable` as the file has them.
+
+    Raises
+    ------
+    ValueError
+        If a row does not have one cell per column.
+    """
+    head = tuple(values["head"])
+    rows = tuple(tuple(row) for row in values["rows"])
+    if any(len(row) != len(head) for row in rows):
+        raise ValueError(f"A row of {id} has not {len(head)} cells.")
+    return PrintedTable(id, paper, **{**values, "head": head, "rows": rows})

@@ -1,0 +1,316 @@
+"""Abstract questions about a corpus, by the recipe of users, tasks and questions.
+
+By default there are five users, five tasks of each user, and five questions on each task.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.corpus import Corpus
+from core.corpus.sentences import sentence_spans
+from core.errors import BadInput, shorten
+from core.io.durations import with_time_left
+from core.languages.spelling import fold
+from core.models.base import Models
+from core.models.chat.json_reply import json_reply
+from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.prompts import make_messages, one_line
+from core.runtime.concurrent_work import ConcurrentWork
+from core.types import Question
+from core.watch import Watch
+
+QUESTION_WRITER_ROLE = "answer"
+SAMPLED_DOCUMENTS, PASSAGE_CHARACTERS = (
+    24,
+    260,
+)  # documents of which a passage is read, and characters of a passage
+MAX_REPLY_LINE_CHARACTERS = 240  # maximum characters of a line of a reply
+MAX_RECIPE_COUNT = 20  # maximum number of users, of tasks and of questions
+# Question marks of several scripts, one of which a question must have.
+QUESTION_MARK = re.compile("[?\uff1f\u061f]")
+# Beginnings of questions that ask for a single fact.
+FACT_QUESTION = re.compile(
+    r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Numbers of users, of tasks per user, and of questions per task.
+
+    Raises BadInput if one of them is below 1 or above `MAX_RECIPE_COUNT`.
+    """
+
+    users: int = 5
+    tasks: int = 5
+    questions: int = 5
+
+    def __post_init__(self) -> None:
+        if not all(
+            1 <= count <= MAX_RECIPE_COUNT for count in (self.users, self.tasks, self.questions)
+        ):
+            raise BadInput(
+                f"The recipe takes 1 to {MAX_RECIPE_COUNT} users, tasks and questions each."
+            )
+
+    @property
+    def total(self) -> int:
+        """Number of questions if every reply can be read."""
+        return self.users * self.tasks * self.questions
+
+    @property
+    def replies(self) -> int:
+        """Number of replies, including those on the subject of the corpus."""
+        return 2 + self.users * (1 + self.tasks)
+
+    def words(self) -> str:
+        """Return the recipe as `5 users x 5 tasks x 5 questions`."""
+        return f"{self.users} users x {self.tasks} tasks x {self.questions} questions"
+
+
+@dataclass(frozen=True)
+class WrittenQuestions:
+    """Written questions, the subject of the corpus, and notes on what is missing and why."""
+
+    questions: tuple[Question, ...]
+    about: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class AbstractQuestionWriter:
+    """Writer of abstract questions by a recipe; calling it with its job returns the questions.
+
+    Replies are saved, so that the work can be resumed. `about` is the subject of the corpus if a
+    person states it. Raises BadInput if no question was written, Cancelled, ModelUnavailable and
+    ModelFailed.
+    """
+
+    corpus: Corpus
+    models: Models
+    recipe: Recipe = field(default_factory=Recipe)
+    about: str = ""
+    role: str = QUESTION_WRITER_ROLE
+    saved: SavedReplies | None = None
+    kind: str = "questions that ask for an overview"
+
+    def __call__(self, watch: Watch) -> WrittenQuestions:
+        self._chat = CachedChat(
+            lambda: self.models.chat(self.role),
+            self.models.weights(self.role),
+            self.saved or SavedReplies(),
+        )
+        self._watch, self._done, self._unreadable = with_time_left(watch), 0, list[str]()
+        self._lock = threading.Lock()
+        about = one_line(self.about) or self._asked("about", passages=sample_passages(self.corpus))
+        users = self._listed("users", self.recipe.users, about=about)
+        flight = ConcurrentWork(lambda: self._chat.at_once, watch)
+        lists = dict(
+            flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
+        )
+        folded_texts, questions, repeated_count, no_question_count = (
+            set[str](),
+            list[Question](),
+            0,
+            0,
+        )
+        for user_number in range(1, len(users) + 1):
+            for task_number, task_questions in enumerate(lists[user_number - 1], 1):
+                for number, text in enumerate(task_questions, 1):
+                    if not QUESTION_MARK.search(text):
+                        no_question_count += 1
+                    elif fold(text) in folded_texts:
+                        repeated_count += 1
+                    else:
+                        folded_texts.add(fold(text))
+                        questions.append(
+                            Question(
+                                text, f"u{user_number}-t{task_number}-q{number}", abstract=True
+                            )
+                        )
+        if not questions:
+            raise BadInput(
+                f"No question came of it. {' '.join(self._notes(0, repeated_count, no_question_count))}"
+            )
+        return WrittenQuestions(
+            tuple(questions),
+            about,
+            (
+                *self._notes(len(questions), repeated_count, no_question_count),
+                *_fact_question_note(questions),
+            ),
+        )
+
+    def _of_user(self, user: str, about: str) -> list[list[str]]:
+        """Return the questions on each task of a user."""
+        tasks = self._listed("tasks", self.recipe.tasks, about=about, user=user)
+        return [
+            self._listed("questions", self.recipe.questions, about=about, user=user, task=task)
+            for task in tasks
+        ]
+
+    def _asked(
+        self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str
+    ) -> str:
+        self._watch.check()
+        self._watch.report(
+            f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies
+        )
+        reply = self._chat.reply(
+            make_messages("questions", prompt, **values),
+            schema=schema,
+            max_tokens=most,
+            watch=self._watch,
+        )
+        with self._lock:
+            self._done += 1
+        if schema:
+            return reply.text
+        return one_line(complete_sentences(reply.text) if reply.finish != "stop" else reply.text)
+
+    def _listed(self, name: str, count: int, **values: str) -> list[str]:
+        """Return the lines of a reply that lists `count` items.
+
+        The list is empty if the reply could not be read, which is noted.
+        """
+        reply = self._asked(
+            name, list_schema(name, count), 60 + 70 * count, count=str(count), **values
+        )
+        lines = parse_lines(name, reply)
+        if lines is None:
+            self._unreadable.append(shorten(reply))
+        return list(lines or ())[:count]
+
+    def _notes(self, found: int, same: int, none: int) -> Iterator[str]:
+        if self._unreadable:
+            yield (
+                f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as "
+                f"“{self._unreadable[0]}”."
+            )
+        if same:
+            yield (
+                f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and "
+                f"{'is' if same == 1 else 'are'} kept once."
+            )
+        if none:
+            yield (
+                f"{none:,} {'line was' if none == 1 else 'lines were'} no question and "
+                f"{'is' if none == 1 else 'are'} left out."
+            )
+        if found < self.recipe.total:
+            yield f"{found:,} of {self.recipe.total:,} questions were written."
+
+
+def complete_sentences(text: str) -> str:
+    """Return a cut text up to the end of its last complete sentence.
+
+    A text without a complete sentence is returned as it is.
+
+    >>> from core.evaluation.questions.abstract_questions import complete_sentences
+    >>> complete_sentences("It is about a miser. He lea")
+    'It is about a miser.'
+    """
+    spans = sentence_spans(text)
+    return text[: spans[-2][1]].rstrip() if len(spans) > 1 else text
+
+
+def _fact_question_note(questions: Sequence[Question]) -> Iterator[str]:
+    """Yield a sentence on the questions that may not ask for an overview, by their first words."""
+    fact_count = sum(bool(FACT_QUESTION.match(question.text)) for question in questions)
+    if fact_count:
+        yield (
+            f"{fact_count:,} of {len(questions):,} questions begin with who, when, where or how many, "
+            "as those do that ask for one fact and not for an overview."
+        )
+
+
+def list_schema(name: str, count: int) -> dict[str, Any]:
+    """Return the JSON schema of a reply that lists `count` items."""
+    line: dict[str, Any] = {"type": "string", "maxLength": MAX_REPLY_LINE_CHARACTERS}
+    if name == "users":
+        user_fields = {"name": {"type": "string", "maxLength": 60}, "about": line}
+        line = {
+            "type": "object",
+            "properties": user_fields,
+            "required": list(user_fields),
+            "additionalProperties": False,
+        }
+    items_schema = {"type": "array", "minItems": count, "maxItems": count, "items": line}
+    return {
+        "type": "object",
+        "properties": {name: items_schema},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
+    """Return the lines that a reply lists under a name, each once.
+
+    It is None if the reply is no such list or lists nothing.
+
+    >>> from core.evaluation.questions.abstract_questions import parse_lines
+    >>> (
+    ...     parse_lines("tasks", '{"tasks": ["Read it", "read it", " "]}'),
+    ...     parse_lines("tasks", "Here are some tasks"),
+    ... )
+    (('Read it',), None)
+    >>> parse_lines("users", '{"users": [{"name": "A teacher", "about": "teaches it"}]}')
+    ('A teacher: teaches it',)
+    """
+    json_object = json_reply(reply, (name,))
+    listed = json_object.value[name] if json_object else None
+    if not isinstance(listed, list):
+        return None
+    lines: dict[str, str] = {}
+    for entry in listed:
+        if isinstance(entry, dict) and name == "users":
+            entry_texts = [entry.get("name"), entry.get("about")]
+        else:
+            entry_texts = [entry]
+        clean_parts = [
+            one_line(part)
+            for part in entry_texts
+            if isinstance(part, str) and any(map(str.isalnum, part))
+        ]
+        if len(clean_parts) == len(entry_texts):
+            line = ": ".join(clean_parts)
+            lines.setdefault(fold(line), line)
+    return tuple(lines.values()) or None
+
+
+def sample_passages(corpus: Corpus, most: int = SAMPLED_DOCUMENTS) -> str:
+    """Return passages from all over a corpus, one per line.
+
+    Each of the sampled documents gives one passage. In a corpus of few documents, each gives
+    several from all over its text.
+    """
+    passages_per_document = max(1, most // len(corpus))
+    rows = (
+        [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
+    )
+    lines = []
+    for row in rows:
+        document = corpus.at(row)
+        head = f"{document.title}: " if document.title and document.title != document.id else ""
+        for i in range(passages_per_document):
+            passage = one_line(
+                _sentences_from(document.text, len(document.text) * i // passages_per_document)
+            )
+            if passage:
+                lines.append(f"- {head}{passage}")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _sentences_from(text: str, start: int) -> str:
+    """Return whole sentences from a position of a text on, up to the length of a passage."""
+    part = text[start : start + 2 * PASSAGE_CHARACTERS]
+    spans: Sequence[tuple[int, int]] = sentence_spans(part)
+    spans = spans[1:] if start and len(spans) > 1 else spans
+    fitting = [span for span in spans if span[1] - spans[0][0] <= PASSAGE_CHARACTERS] or spans[:1]
+    return part[fitting[0][0] : fitting[-1][1]][: 2 * PASSAGE_CHARACTERS] if fitting else ""

@@ -1,0 +1,390 @@
+"""Questions with gold passages made from names alone, without a language model.
+
+| kind | question | answer | gold passages |
+|---|---|---|---|
+| cloze | Which name is missing in “_____ built the harbour of Oban.”? | Ann Lee | the sentence's |
+| shared | Which name is mentioned together with “Oban” in one sentence, and … | Ann Lee | both |
+| bridge | In “_____ built the harbour of Oban.” a name is missing. Which … | Tom Reid | both |
+
+A shared question goes on with “and together with “Tom Reid” in another?”. A bridge question goes on
+with “Which other name is mentioned together with it in one sentence of another passage?”.
+
+Each question asks for a name that the texts determine. The sentence of a gap occurs once and
+contains another name that is rare. In the two kinds over two passages, neither passage contains
+both names, no sentence of the corpus contains both, and exactly one name connects them. The
+question of a bridge does not contain the name that connects its passages, so the second passage
+cannot be found by the words of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from core.evaluation.questions.named_sentences import NamedSentence, SentenceTable, spans_of
+from core.languages.spelling import fold
+from core.types import Question
+from core.watch import NO_WATCH, Watch
+
+GAP_TEXT = "_____"
+CLOZE_KIND, SHARED_KIND, BRIDGE_KIND = "cloze", "shared", "bridge"
+KIND_SHARES = {
+    CLOZE_KIND: 0.5,
+    SHARED_KIND: 0.25,
+    BRIDGE_KIND: 0.25,
+}  # shares of the wanted questions
+MIN_ASKED_SENTENCE_WORDS, MAX_ASKED_SENTENCE_WORDS = (
+    6,
+    50,
+)  # words of a sentence that is asked about
+MAX_RARE_SENTENCES = 5  # maximum sentences with a name that still identifies a sentence
+MAX_JOINT_SENTENCES = 12  # maximum sentences with a name that connects two passages
+CHECK_EVERY_CANDIDATES = 64  # candidates between two checks for cancellation
+COMPLETE_SENTENCE = re.compile(r"^[\"'“‘(\[«]?[^\W_a-z].*[.!?…。！？][\"'”’)\]»]*$", re.DOTALL)
+
+UNFIT_SENTENCE = "the sentence is cut, too short or too long"
+REPEATED_SENTENCE = "the sentence is in the texts more than once"
+NO_SINGLE_NAME = "each of its names is in it more than once, or is no proper name"
+NO_RARE_NAME = "no other name in it is rare"
+NO_JOINT_NAME = "no name of it joins it to another passage"
+NAMES_TOGETHER = "a passage holds both names"
+SEVERAL_ANSWERS = "another name would be an answer too"
+SAID_ELSEWHERE = "another passage says it too"
+REPEATED_QUESTION = "the question was made already"
+
+
+@dataclass
+class MadeQuestions:
+    """Questions by kind, and the number of rejected candidates by kind and reason."""
+
+    questions: dict[str, list[Question]] = field(default_factory=dict)
+    left: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def all(self) -> tuple[Question, ...]:
+        """Return all questions, kind by kind."""
+        return tuple(question for some in self.questions.values() for question in some)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of questions of each kind."""
+        return {kind: len(some) for kind, some in self.questions.items()}
+
+
+def questions_from_names(
+    table: SentenceTable, wanted: int, seed: int = 0, watch: Watch = NO_WATCH
+) -> MadeQuestions:
+    """Return at most `wanted` questions made from a table of sentences.
+
+    The kinds have the parts of `KIND_SHARES`; if one kind has too few, the others fill its part. The
+    same texts and seed give the same questions. A smaller number of questions is not a part of a
+    larger one. Raises the errors of `watch`.
+    """
+    made_questions, question_texts, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
+    for kind, make in MAKERS_BY_KIND.items():
+        order = np.random.default_rng([seed, list(MAKERS_BY_KIND).index(kind)]).permutation(
+            sorted(table.named)
+        )
+        pool: list[Question] = []
+        rejections = made_questions.left[kind] = Counter[str]()
+        for number, row in enumerate(order.tolist()):
+            if number % CHECK_EVERY_CANDIDATES == 0:
+                watch.check()
+            if len(pool) == wanted:
+                break
+            result = make(table, table.named[row])
+            if isinstance(result, str):
+                rejections[result] += 1
+            elif fold(result.text) in question_texts:
+                rejections[REPEATED_QUESTION] += 1
+            else:
+                question_texts.add(fold(result.text))
+                pool.append(result)
+        pools[kind] = pool
+    counts = kind_counts({kind: len(pool) for kind, pool in pools.items()}, KIND_SHARES, wanted)
+    made_questions.questions = {
+        kind: [_numbered(kind, at, one) for at, one in enumerate(pools[kind][:count], 1)]
+        for kind, count in counts.items()
+    }
+    return made_questions
+
+
+def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> dict[str, int]:
+    """Return how many questions of each kind to take.
+
+    Each kind gets its part of the wanted number. What a kind lacks is filled from the others.
+
+    Parameters
+    ----------
+    there : available questions of each kind.
+    parts : share of each kind.
+    wanted : number of questions in all.
+
+    Examples
+    --------
+    >>> from core.evaluation.questions.name_questions import kind_counts
+    >>> kind_counts(
+    ...     {"cloze": 90, "shared": 1, "bridge": 9},
+    ...     {"cloze": 0.5, "shared": 0.25, "bridge": 0.25},
+    ...     20,
+    ... )
+    {'cloze': 10, 'shared': 1, 'bridge': 9}
+    """
+    counts = {kind: min(there.get(kind, 0), round(part * wanted)) for kind, part in parts.items()}
+    for kind in reversed(parts):
+        counts[kind] += max(
+            0, min(there.get(kind, 0) - counts[kind], wanted - sum(counts.values()))
+        )
+    return counts
+
+
+def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
+    """Return the question for a name left out of a sentence, or why there is none."""
+    if fault := sentence_fault(table, sentence):
+        return fault
+    for name in sentence.once:
+        if not is_proper_name(name) or _leaks_name(sentence.text, name):
+            continue
+        if _is_identified(table, sentence, name):
+            text = f"Which name is missing in “{_with_gap(sentence.text, name)}”?"
+            return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
+    if any(is_proper_name(name) and not _leaks_name(sentence.text, name) for name in sentence.once):
+        return NO_RARE_NAME
+    return NO_SINGLE_NAME
+
+
+def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
+    """Return the question for the name that connects two passages, or why there is none.
+
+    The question gives one other name of each passage.
+    """
+    if fault := sentence_fault(table, sentence):
+        return fault
+    reasons: list[str] = []
+    for joint, other_sentence in _connections(table, sentence):
+        for a, b in product(
+            _rare_names(table, sentence, joint), _rare_names(table, other_sentence, joint)
+        ):
+            reason = _pair_fault(table, sentence, other_sentence, joint, a, b)
+            if not reason:
+                one, two = sorted((a, b), key=fold)
+                text = (
+                    f"Which name is mentioned together with “{one}” in one sentence, and together "
+                    f"with “{two}” in another?"
+                )
+                return Question(
+                    text,
+                    answers=(joint,),
+                    hops=2,
+                    gold=(table.passage(sentence), table.passage(other_sentence)),
+                )
+            reasons.append(reason)
+    return reasons[0] if reasons else NO_JOINT_NAME
+
+
+def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
+    """Return the question from a gap to a name in another passage, or why there is none.
+
+    The missing name leads to the other passage, which mentions it together with the answer.
+    """
+    if fault := sentence_fault(table, sentence):
+        return fault
+    reasons: list[str] = []
+    for joint, other_sentence in _connections(table, sentence):
+        other_names = [name for name in other_sentence.names if fold(name) != fold(joint)]
+        if _leaks_name(sentence.text, joint) or not _is_identified(table, sentence, joint):
+            reasons.append(NO_RARE_NAME)
+        elif table.where(joint) != {sentence.row, other_sentence.row} or len(other_names) != 1:
+            reasons.append(SEVERAL_ANSWERS)
+        elif not is_proper_name(other_names[0]) or spans_of(table.around(sentence), other_names[0]):
+            reasons.append(NAMES_TOGETHER)
+        else:
+            text = (
+                f"In “{_with_gap(sentence.text, joint)}” a name is missing. Which other name is "
+                "mentioned together with it in one sentence of another passage?"
+            )
+            return Question(
+                text,
+                answers=(other_names[0],),
+                hops=2,
+                gold=(table.passage(sentence), table.passage(other_sentence)),
+            )
+    return reasons[0] if reasons else NO_JOINT_NAME
+
+
+MAKERS_BY_KIND: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {
+    CLOZE_KIND: make_cloze,
+    SHARED_KIND: make_shared,
+    BRIDGE_KIND: make_bridge,
+}
+
+
+def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
+    """Return why no question is made from a sentence, empty if one may be."""
+    if not MIN_ASKED_SENTENCE_WORDS <= len(
+        sentence.text.split()
+    ) <= MAX_ASKED_SENTENCE_WORDS or not COMPLETE_SENTENCE.match(sentence.text):
+        return UNFIT_SENTENCE
+    return REPEATED_SENTENCE if len(table.where(sentence.text)) > 1 else ""
+
+
+def is_proper_name(name: str) -> bool:
+    """Return whether a name is long enough to ask for and is no lower-case word.
+
+    Names in scripts without capital letters are accepted.
+
+    >>> from core.evaluation.questions.name_questions import is_proper_name
+    >>> is_proper_name("Ann Lee"), is_proper_name("the harbour"), is_proper_name("Al"), is_proper_name("安住罗马")
+    (True, False, False, True)
+    """
+    letters = [character for character in name if character.isalpha()]
+    return len(letters) > 2 and not name.islower()
+
+
+def _leaks_name(text: str, name: str) -> bool:
+    """Return whether a sentence also contains a word of the name elsewhere."""
+    remaining_text = _with_gap(text, name)
+    return any(spans_of(remaining_text, word) for word in re.findall(r"\w{3,}", name))
+
+
+def _with_gap(text: str, name: str) -> str:
+    """Return the sentence with the one mention of a name replaced by a gap."""
+    start, end = spans_of(text, name)[0]
+    return f"{text[:start]}{GAP_TEXT}{text[end:]}"
+
+
+def _is_identified(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
+    """Return whether a sentence has another rare name that identifies it."""
+    return bool(_rare_names(table, sentence, name))
+
+
+def _rare_names(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[str]:
+    """Return the proper names of a sentence, except `beside`, that occur in few sentences."""
+    others = (
+        name for name in sentence.names if fold(name) != fold(beside) and is_proper_name(name)
+    )
+    return [
+        name
+        for name in others
+        if len(table.where(name)) <= MAX_RARE_SENTENCES
+        and not spans_of(name, beside)
+        and not spans_of(beside, name)
+    ]
+
+
+def _connections(
+    table: SentenceTable, sentence: NamedSentence
+) -> Iterator[tuple[str, NamedSentence]]:
+    """Yield the names that connect a sentence with another passage, with the sentence there.
+
+    Both sentences are fit to be asked about.
+    """
+    for name in sentence.once:
+        rows = table.where(name) if is_proper_name(name) else frozenset()
+        for row in sorted(rows - {sentence.row}) if 1 < len(rows) <= MAX_JOINT_SENTENCES else ():
+            other_sentence = table.named.get(row)
+            if (
+                other_sentence is None
+                or sentence_fault(table, other_sentence)
+                or set(other_sentence.chunks) & set(sentence.chunks)
+            ):
+                continue
+            if fold(name) in (fold(known) for known in other_sentence.once):
+                yield name, other_sentence
+
+
+def _pair_fault(
+    table: SentenceTable, first: NamedSentence, second: NamedSentence, joint: str, a: str, b: str
+) -> str:
+    """Return why two names do not determine the name that connects them, empty if they do.
+
+    They do if neither passage contains both, and only the connecting name is mentioned with each of
+    them, once.
+    """
+    if (
+        fold(a) == fold(b)
+        or spans_of(table.around(first), b)
+        or spans_of(table.around(second), a)
+        or _rows_with_both(table, a, b)
+    ):
+        return NAMES_TOGETHER
+    if _rows_with_both(table, joint, a) != {first.row} or _rows_with_both(table, joint, b) != {
+        second.row
+    }:
+        return SAID_ELSEWHERE
+    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(joint)} else SEVERAL_ANSWERS
+
+
+def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
+    """Return the rows of the sentences that contain two names."""
+    return table.where(a) & table.where(b)
+
+
+def _neighbours(table: SentenceTable, name: str) -> set[str]:
+    """Return the names that share a sentence with a name, in lower case."""
+    rows = (table.named[row] for row in table.where(name) if row in table.named)
+    return {fold(other) for sentence in rows for other in sentence.names} - {fold(name)}
+
+
+def _numbered(kind: str, number: int, question: Question) -> Question:
+    return Question(
+        question.text,
+        f"{kind}-{number}",
+        answers=question.answers,
+        hops=question.hops,
+        gold=question.gold,
+    )
+
+
+def kind_of(question: Question) -> str:
+    """Return the kind of a made question, from its id.
+
+    >>> from core.evaluation.questions.name_questions import kind_of
+    >>> from core.types import Question
+    >>> kind_of(Question("?", "cloze-12"))
+    'cloze'
+    """
+    return question.id.rpartition("-")[0]
+
+
+MADE_QUESTIONS_NOTE = (
+    "These are made questions, not yours: they show whether passages are found, not whether "
+    "answers are right or overviews good."
+)
+MADE_SET_SUFFIX = "-made"  # suffix of the names of sets of made questions
+KIND_WORDS = {
+    "written": "questions by a language model",
+    CLOZE_KIND: "gaps",
+    SHARED_KIND: "shared names",
+    BRIDGE_KIND: "bridges",
+}
+"""Names of the kinds of made questions in sentences."""
+
+
+def rejection_sentences(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
+    """Return a sentence per kind on how many candidates gave no question, and why.
+
+    The most frequent reasons come first. Kinds without rejected candidates are left out.
+
+    >>> from core.evaluation.questions.name_questions import rejection_sentences
+    >>> rejection_sentences(
+    ...     {"cloze": {"the sentence is cut": 1, "no other name in it is rare": 12}, "shared": {}}
+    ... )
+    ('Of 13 candidates for gaps no question was made: no other name in it is rare (12), the sentence
+    is cut (1).',)
+    """
+    sentences = []
+    for kind, reasons in left.items():
+        if reasons:
+            listed = ", ".join(
+                f"{why} ({count:,})"
+                for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+            )
+            sentences.append(
+                f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no "
+                f"question was made: {listed}."
+            )
+    return tuple(sentences)

@@ -1,0 +1,82 @@
+"""Written questions saved as a question set of their corpus."""
+
+from __future__ import annotations
+
+from core.corpus import Corpus, corpora
+from core.datasets.own_sets import clean_name
+from core.errors import BadInput
+from core.evaluation.questions.abstract_questions import AbstractQuestionWriter, WrittenQuestions
+from core.evaluation.questions.linked_questions import LINKED_ID_PREFIX, LinkedQuestionWriter
+from core.runtime.jobs import Job
+
+
+def default_set_name(corpus: str) -> str:
+    """Return the default name of a set of written questions, from the name of its corpus."""
+    return f"{corpus}-abstract"
+
+
+def check_set_name(corpus: Corpus, name: str) -> str:
+    """Return a name after checking that a set of written questions may have it.
+
+    Raises BadInput if the name is invalid, belongs to another corpus, or belongs to a set with
+    known answers or gold passages.
+    """
+    if not name or clean_name(name) != name:
+        raise BadInput(
+            f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such "
+            f"as {default_set_name(corpus.name)}."
+        )
+    owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
+    if owner != corpus.name:
+        raise BadInput(
+            f"The corpus “{owner}” has a question set “{name}” already; choose another name."
+        )
+    other_questions = [
+        question
+        for question in (corpus.questions(name) if name in corpus.sets else ())
+        if not question.id.startswith(LINKED_ID_PREFIX)
+    ]
+    if any(question.answers or question.gold for question in other_questions):
+        raise BadInput(
+            f"The set “{name}” has known answers, which written questions have not; choose "
+            "another name."
+        )
+    return name
+
+
+def save_question_set(
+    corpus: Corpus,
+    written: WrittenQuestions,
+    name: str,
+    writer: str,
+    kind: str = AbstractQuestionWriter.kind,
+) -> Corpus:
+    """Save written questions as a set of their corpus, replacing an earlier set of that name.
+
+    The title names the `writer` and the `kind` of questions. Raises BadInput as `check_set_name` does.
+    """
+    title = f"{corpus.title}, {kind}, written by {writer}"
+    return corpus.with_questions({check_set_name(corpus, name): (title, written.questions)})
+
+
+def start_writing(engine, writing: AbstractQuestionWriter | LinkedQuestionWriter, name: str) -> Job:
+    """Start the job that writes questions and saves them as a set.
+
+    The job's result is what was written. Raises BadInput as `check_set_name` does.
+    """
+    check_set_name(writing.corpus, name)
+
+    def work(job: Job) -> WrittenQuestions:
+        written = writing(job)
+        save_question_set(
+            writing.corpus, written, name, writing.models.title(writing.role), writing.kind
+        )
+        return written
+
+    key = writing_job_key(writing.corpus.name)
+    return engine.evaluations.run(key, work, again=True)
+
+
+def writing_job_key(corpus: str) -> str:
+    """Return the key of the job that writes questions for a corpus."""
+    return f"questions-{corpus}"

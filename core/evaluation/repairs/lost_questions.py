@@ -1,0 +1,72 @@
+"""Saved question of a run in one method: what the method lost, and the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.comparison.lane_run import LaneRun, open_lane_graph
+from core.diagnosis.causes import CAUSE_LABELS, Cause, Loss
+from core.diagnosis.verdict.explainers import explainer_of
+from core.diagnosis.wording import count_noun
+from core.evaluation.reports.flow import STAGE_LABELS
+from core.evaluation.runs.plan import DrawnQuestion
+from core.evaluation.runs.store import Run, Store
+from core.operators.text import parse_line
+from core.snapshot import thaw_all
+
+
+@dataclass(frozen=True, eq=False)
+class LostQuestion:
+    """A question's lane with its saved states, its losses and their main cause.
+
+    The cause is None if it is unknown.
+    """
+
+    drawn: DrawnQuestion
+    lane: LaneRun
+    losses: tuple[Loss, ...] = ()
+    cause: Cause | None = None
+
+    def words(self, stage: str) -> str:
+        """Return the cause in a few words, or the stage of the loss if the cause is unknown."""
+        return CAUSE_LABELS[self.cause] if self.cause is not None else STAGE_LABELS[stage]
+
+
+def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
+    """Return a sentence on how many questions a method loses, by cause.
+
+    >>> from core.evaluation.repairs.lost_questions import loss_sentence
+    >>> loss_sentence("No. 12", 40, 12, [("ranked too low", 9), ("never reached", 3)])
+    'Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.'
+    """
+    if not lost:
+        return f"{name} loses none of {count_noun(of, 'question')}."
+    listed = ", ".join(f"{words} {count:,}" for words, count in causes if count)
+    return f"Of {count_noun(of, 'question')} {name} loses {lost:,}: {listed}."
+
+
+def reopen_question(
+    engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: DrawnQuestion
+) -> LostQuestion | None:
+    """Return a question in the state in which an instance of the run left it.
+
+    The result is None if no states are saved. Raises BadInput, UnknownEntity and StoreError if the
+    question cannot be opened, for example on a changed graph.
+
+    Parameters
+    ----------
+    instance : the instance's entry in the specification of the run.
+    drawn : the question.
+    """
+    saved = store.states(run.id, instance["id"], drawn.question.id)
+    if not saved:
+        return None
+    line = parse_line(instance["line"])
+    ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
+    own_graph = open_lane_graph(line, ask.source, engine.environment)
+    states = list(thaw_all(saved, own_graph or ask.source.graph))
+    lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own_graph)
+    losses, cause = explainer_of(ask.source).lost(lane)
+    return LostQuestion(drawn, lane, losses, cause)

@@ -1,0 +1,358 @@
+"""Trials of changes of one step on all questions that a method loses.
+
+Each trial counts the questions that a change recovers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.comparison.consent import needs_consent
+from core.diagnosis.changes.trials import MAX_TRIED_CHANGES, LineChange, apply_change
+from core.diagnosis.verdict.explainers import explainer_of
+from core.diagnosis.wording import count_noun
+from core.errors import BadInput, HopscopeError
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.repairs.lost_questions import LostQuestion, loss_sentence, reopen_question
+from core.evaluation.reports.flow import (
+    END_FAILED,
+    END_RIGHT,
+    PASSAGE_MEASURE,
+    correctness_measure,
+    end_stages,
+    lost_stage,
+    outcome_end_stage,
+)
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.row import make_ask, run_instances
+from core.evaluation.runs.runner import Pace
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.parameters import parameter_values
+from core.runtime.jobs import Job
+from core.sources import SourceQuestion
+from core.watch import NO_WATCH, Watch
+
+MAX_TRIAL_SECONDS = 60.0  # time limit of one change on one question
+MAX_CHANGES_PER_STEP = 3  # maximum number of changes of the same step that are tried
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A changed line with the questions that it recovers.
+
+    `spec` is the text of the changed line and `words` describes the change. `back` holds the ids of
+    the recovered questions, and `tried` is the number of questions that it was tried on. Questions
+    that took too long or could not be asked are not counted.
+    """
+
+    spec: str
+    words: str
+    back: tuple[str, ...]
+    tried: int
+
+
+@dataclass(frozen=True)
+class LineRepairs:
+    """Losses of a method, and the changes that were tried, most effective first.
+
+    `of` is the number of questions and `lost` the number lost. `within` is the number of lost
+    questions that a change of retrieval may recover. If a language model answers, these are the
+    questions whose facts are not in the prompt, and recovering one means to bring its facts into
+    the prompt. `note` says why nothing was tried.
+    """
+
+    instance: str
+    of: int
+    lost: int
+    causes: tuple[tuple[str, int], ...] = ()
+    within: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    by_model: bool = False
+    note: str = ""
+
+    def sentences(self, name: str) -> list[str]:
+        """Return a sentence on the losses and one on the best change.
+
+        An example of the first is `Of 40 questions No. 12 loses 12: ranked too low 9, never reached
+        3.`
+        """
+        first = loss_sentence(name, self.of, self.lost, self.causes)
+        return [first, self._tried()] if self.lost else [first]
+
+    def _tried(self) -> str:
+        """Return a sentence on the best change, or on why there is none."""
+        if self.note:
+            return self.note
+        if not self.attempts:
+            return "No change of one step is known that may help."
+        if self.attempts[0].back:
+            return f"{self.brings(self.attempts[0])}."
+        change_count = count_noun(len(self.attempts), "change")
+        return f"{change_count} of one step brought none of them back, tried."
+
+    def brings(self, attempt: Attempt) -> str:
+        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tried`."""
+        where = "into the prompt" if self.by_model else "back"
+        left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
+        return (
+            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+        )
+
+
+@dataclass
+class _MethodTrials:
+    """A method whose lost questions are read.
+
+    `plan` holds the changed lines on these questions, None if there is nothing to try.
+    """
+
+    known: LineRepairs
+    # Changes by the text of the changed line.
+    changes: dict[str, LineChange] = field(default_factory=dict)
+    plan: Plan | None = None
+    back: dict[str, list[str]] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
+
+    def found(self) -> LineRepairs:
+        """Return the losses with the results of the trials."""
+        attempts = [
+            Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec])
+            for spec, change in self.changes.items()
+        ]
+        return replace(
+            self.known,
+            attempts=tuple(
+                sorted(
+                    attempts,
+                    key=lambda one: (-len(one.back), _parameter_sum(self.changes[one.spec])),
+                )
+            ),
+        )
+
+
+@dataclass(eq=False)
+class RunRepairs:
+    """Trials of changes on the losses of every method of a run.
+
+    The changes proposed for most questions are tried, at most six per line. No language model is
+    asked. A line that asks one during retrieval is not changed. Calling the object with its job
+    returns one result per line.
+    """
+
+    engine: Any
+    store: Store
+    run: Run
+
+    def __call__(self, job: Job) -> tuple[LineRepairs, ...]:
+        """Try the changes.
+
+        Raises Cancelled, and BadInput if no correct answers are known.
+        """
+        summary = RunSummary(self.run, self.store.rows(self.run.id))
+        measure_name = correctness_measure(summary, summary.instances)
+        if not measure_name:
+            raise BadInput(
+                "Of no question of this evaluation is it known what is right, so nothing is known "
+                "to be lost."
+            )
+        drawn_by_id = {one.question.id: one for one in self.store.drawn(self.run.id)}
+        method_trials = []
+        for spec in self.run.spec["instances"]:
+            job.check()
+            job.report(f"Reading what is lost: {spec['name']}")
+            method_trials.append(self._read(summary, spec, measure_name, drawn_by_id, job))
+        self._try(method_trials, measure_name, job)
+        return tuple(one.found() for one in method_trials)
+
+    def _read(
+        self,
+        summary: RunSummary,
+        spec: Mapping[str, Any],
+        by: str,
+        drawn: Mapping[str, DrawnQuestion],
+        watch: Watch = NO_WATCH,
+    ) -> _MethodTrials:
+        """Return what a method loses, by which causes, and the changes proposed most often."""
+        ends = end_stages(summary, spec["id"], by)
+        lost = {
+            question: end for question, end in ends.items() if end not in (END_RIGHT, END_FAILED)
+        }
+        by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
+        repairs = LineRepairs(spec["id"], len(ends), len(lost), by_model=by_model)
+        causes: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
+        changes: dict[str, LineChange] = {}
+        questions = []
+        for question, end in lost.items():
+            watch.check()
+            try:
+                lost_question = reopen_question(
+                    self.engine, self.store, self.run, spec, drawn[question]
+                )
+            except HopscopeError as error:
+                return _MethodTrials(
+                    replace(
+                        repairs,
+                        causes=((f"cannot be opened ({error})", len(lost)),),
+                        note="Nothing was tried.",
+                    )
+                )
+            if lost_question is None:
+                continue
+            causes[lost_question.words(end)] += 1
+            if by_model and end == "answer":
+                continue
+            questions.append(drawn[question])
+            for change in self._proposed(lost_question):
+                text = repr(apply_change(lost_question.lane.line, change))
+                changes.setdefault(text, change)
+                counts[text] += 1
+        repairs = replace(repairs, causes=tuple(causes.most_common()), within=len(questions))
+        if note := self._why_not(spec, repairs):
+            return _MethodTrials(replace(repairs, note=note))
+        chosen_changes = _most_proposed(changes, counts)
+        lines = tuple(Instance(text, "", parse_line(text)) for text in chosen_changes)
+        seed = self.run.spec["seed"]
+        plan = Plan(lines, tuple(questions), seed=seed, model=False) if lines else None
+        return _MethodTrials(repairs, chosen_changes, plan)
+
+    def _why_not(self, spec: Mapping[str, Any], known: LineRepairs) -> str:
+        """Return why no change can be tried, empty if one can."""
+        if known.lost and not known.within:
+            return "All their facts are in the prompt, so no change of what is retrieved can help."
+        if known.lost and any(
+            needs_consent(operator, self.engine.models) for operator in parse_line(spec["line"])
+        ):
+            return "It asks a language model while it retrieves, so no change was tried."
+        return ""
+
+    def _proposed(self, lost: LostQuestion) -> Iterator[LineChange]:
+        """Yield the changes that may help on a question and fit the line."""
+        found = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
+        return (change for change in found if apply_change(lost.lane.line, change) is not None)
+
+    def _try(self, begun: Sequence[_MethodTrials], by: str, job: Job) -> None:
+        """Try each method's changes on its questions.
+
+        The changed lines of one method run together on a question, so that common steps run once.
+        The methods take turns, so that the time per method is soon known.
+        """
+        left = {one.known.instance: one.known.within * len(one.changes) for one in begun}
+        pace = Pace(sum(left.values()), left)
+        names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
+
+        def tell(one: _MethodTrials) -> None:
+            job.check()
+            job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
+
+        for trials, plan, place in _in_turn(begun):
+            ask, question = (
+                self._asking(plan, by, trials.known.by_model),
+                plan.drawn[place].question,
+            )
+            environment = self.engine.environment
+            tell(trials)
+            for row in run_instances(
+                plan,
+                environment,
+                ask,
+                place,
+                plan.instances,
+                job,
+                MAX_TRIAL_SECONDS,
+                with_states=False,
+            ):
+                pace.add(trials.known.instance, row.seconds, False)
+                tell(trials)
+                if row.outcome is None:  # the question failed or took too long
+                    continue
+                trials.tried[row.instance] += 1
+                if _is_recovered(row.outcome, by, trials.known.by_model):
+                    trials.back.setdefault(row.instance, []).append(question.id)
+
+    def _asking(
+        self, plan: Plan, by: str, by_model: bool
+    ) -> Callable[[DrawnQuestion], SourceQuestion]:
+        """Return the function that asks a lost question again.
+
+        The graph reader is used if its answers count.
+        """
+        ask = make_ask(self.engine, plan)
+        return lambda drawn: replace(ask(drawn), reader=not by_model and by != PASSAGE_MEASURE)
+
+
+def _is_recovered(outcome: Outcome, by: str, by_model: bool) -> bool:
+    """Return whether a question is correct now.
+
+    If a language model answers, return whether the facts are in the prompt.
+    """
+    return not lost_stage(outcome, by) if by_model else outcome_end_stage(outcome, by) == END_RIGHT
+
+
+def _most_proposed(
+    changes: Mapping[str, LineChange], proposed: Counter[str]
+) -> dict[str, LineChange]:
+    """Return the changes that were proposed most often, with only a few per step."""
+    chosen_changes: dict[str, LineChange] = {}
+    changes_per_step: Counter[tuple[int, type]] = Counter()
+    for text, _ in proposed.most_common():
+        step = changes[text].position, type(changes[text].operator)
+        if (
+            changes_per_step[step] < MAX_CHANGES_PER_STEP
+            and len(chosen_changes) < MAX_TRIED_CHANGES
+        ):
+            changes_per_step[step] += 1
+            chosen_changes[text] = changes[text]
+    return chosen_changes
+
+
+def _parameter_sum(change: LineChange) -> float:
+    """Return the sum of the numbers that a change sets.
+
+    Of two equally effective changes, the one with the smaller sum comes first.
+    """
+    return sum(
+        value
+        for value in parameter_values(change.operator).values()
+        if isinstance(value, int | float)
+    )
+
+
+def _in_turn(begun: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
+    """Yield every question of every plan by its index.
+
+    The first questions of all plans come before any second one.
+    """
+    plans = [(one, one.plan) for one in begun if one.plan is not None]
+    for place in range(max((len(plan.drawn) for _, plan in plans), default=0)):
+        yield from ((one, plan, place) for one, plan in plans if place < len(plan.drawn))
+
+
+def repaired_instance(
+    run: Run, repairs: LineRepairs, attempt: Attempt, name: str
+) -> Instance | None:
+    """Return the instance of a changed line, None if the run has that line already."""
+    if any(one["line"] == attempt.spec for one in run.spec["instances"]):
+        return None
+    words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
+    title = next(one["title"] for one in run.spec["instances"] if one["id"] == repairs.instance)
+    return Instance(attempt.spec, title, parse_line(attempt.spec), short=f"{name}, {words}")
+
+
+def start_repairs(engine: Any, store: Store, run: Run) -> Job:
+    """Start the job that tries changes on what the methods of a run lose.
+
+    The job's result is one `LineRepairs` per method.
+    """
+    return engine.evaluations.run(repairs_job_key(run), RunRepairs(engine, store, run), again=True)
+
+
+def repairs_job_key(run: Run) -> str:
+    """Return the key of that job, which changes when the run has more rows."""
+    return f"repairs-{run.id}-{run.done}"

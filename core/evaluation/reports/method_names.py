@@ -1,0 +1,75 @@
+"""Names of the methods of a run: plain words, with the paper's own name after them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import BadInput, BadParameter
+from core.evaluation.runs.store import Run
+from core.instances.catalogue import Instance, catalogue, instance_of_line
+from core.operators.text import parse_line
+
+
+@dataclass(frozen=True)
+class MethodName:
+    """A method's name: plain words, and the paper's own name if it has another one.
+
+    As a text it is `Shortest paths (No. 10)`.
+    """
+
+    plain: str
+    number: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.plain} ({self.number})" if self.number else self.plain
+
+
+def method_names(run: Run) -> dict[str, MethodName]:
+    """Return the names of a run's methods, by instance id.
+
+    A name is in plain words if the catalogue has the line that was run, or a line that differs from
+    it in one operator. Else it is the name that the run saved. If two methods would have the same
+    name, all get their saved names, and equal saved names are numbered.
+    """
+    instances_by_id = catalogue()
+    names_by_id = {one["id"]: _method_name(one, instances_by_id) for one in run.spec["instances"]}
+    return names_by_id if len(set(names_by_id.values())) == len(names_by_id) else _saved_names(run)
+
+
+def _saved_names(run: Run) -> dict[str, MethodName]:
+    """Return the saved names of a run's methods, with numbers after equal ones."""
+    names = Counter(one["name"] for one in run.spec["instances"])
+    seen_names: Counter[str] = Counter()
+    names_by_id = {}
+    for instance_spec in run.spec["instances"]:
+        seen_names[instance_spec["name"]] += 1
+        names_by_id[instance_spec["id"]] = MethodName(
+            f"{instance_spec['name']} {seen_names[instance_spec['name']]}"
+            if names[instance_spec["name"]] > 1
+            else instance_spec["name"]
+        )
+    return names_by_id
+
+
+def method_titles(run: Run) -> dict[str, str]:
+    """Return the names of `method_names` as texts."""
+    return {key: str(one) for key, one in method_names(run).items()}
+
+
+def instance_name(instance: Instance) -> MethodName:
+    """Return the name of an instance."""
+    return MethodName(instance.label, instance.number)
+
+
+def _method_name(spec: dict[str, Any], known: dict[str, Instance]) -> MethodName:
+    try:
+        catalogue_instance = known.get(spec["id"]) or instance_of_line(
+            parse_line(spec["line"]), known
+        )
+    except (BadInput, BadParameter):  # the line has operators that no longer exist
+        return MethodName(spec["name"])
+    if catalogue_instance.name == spec["name"] and repr(catalogue_instance.line) == spec["line"]:
+        return instance_name(catalogue_instance)
+    return MethodName(spec["name"])

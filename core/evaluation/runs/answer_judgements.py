@@ -1,0 +1,82 @@
+"""Judgements of an answered question: correctness, support and the cost of its graph."""
+
+from __future__ import annotations
+
+from core.builds import build_for, build_status
+from core.comparison.lane_run import LaneRun, build_of
+from core.errors import HopscopeError
+from core.evaluation.metrics.answer_support import (
+    AnswerSupport,
+    support_by_encoder,
+    support_by_model,
+)
+from core.evaluation.metrics.build_cost import ReportedBuildCost, read_build_cost
+from core.evaluation.metrics.judge import judge_answer
+from core.evaluation.metrics.outcome import JudgeVerdict
+from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, Plan
+from core.models.base import Models
+from core.watch import NO_WATCH, Watch
+
+
+def judge_lane(
+    plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
+) -> list[JudgeVerdict | None]:
+    """Return the verdicts of the judge and of the second judge.
+
+    A verdict is None if it was not requested or if there is nothing to judge. The first judge is
+    the model of the role “judge”.
+    """
+    question, answer = lane.state.question, lane.state.answer
+    if answer is None or not question.answers:
+        return [None, None]
+    answer_names = [
+        one if not others else f"{one} (or {', '.join(others)})"
+        for one, *others in map(question.names, question.answers)
+    ]
+    judges = ["judge" if plan.judge else "", plan.second_judge]
+    return [
+        judge_answer(models.chat(name), question.text, answer_names, answer, watch)
+        if name
+        else None
+        for name in judges
+    ]
+
+
+def measure_support(
+    plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
+) -> AnswerSupport | None:
+    """Return the support of the answer's sentences by the text in the prompt.
+
+    Support is measured by the encoder, by the model of the role “judge”, or by both, as the plan
+    says.
+    """
+    encoder_support = None
+    if SUPPORT_BY_ENCODER in plan.support:
+        encoder_support = support_by_encoder(lane.graph, lane.state, models.encoder(), watch)
+    model_support = (
+        support_by_model(lane.state, models.chat("judge"), watch)
+        if SUPPORT_BY_MODEL in plan.support
+        else None
+    )
+    if encoder_support is None or model_support is None:
+        return encoder_support or model_support
+    return AnswerSupport(encoder_support.cosines, model_support.verdicts, model_support.note)
+
+
+def lane_build_cost(lane: LaneRun) -> ReportedBuildCost | None:
+    """Return the cost of a lane's own graph.
+
+    It is None if the lane has no graph of its own or if the build left no report.
+    """
+    build, corpus = build_of(lane.line), lane.ask.source.corpus
+    if build is None or corpus is None:
+        return None
+
+    def report() -> ReportedBuildCost | None:
+        try:
+            now = build_status(corpus, build_for(corpus, build))
+        except HopscopeError:
+            return None
+        return read_build_cost(now.report, now.build.line.asks_chat) if now.built else None
+
+    return lane.graph.derived.once("what it cost", build, report)

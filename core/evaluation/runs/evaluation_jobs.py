@@ -1,0 +1,169 @@
+"""Start of an evaluation: a plan becomes a job of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from core.comparison.lane_run import build_of, open_lane_graph
+from core.errors import BadInput, BadParameter, HopscopeError
+from core.evaluation.runs.plan import Plan, evaluation_key
+from core.evaluation.runs.row import make_ask
+from core.evaluation.runs.runner import EvaluationRunner
+from core.evaluation.runs.saved_runs import load_plan
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance
+from core.models.price import Cap
+from core.operators.base import Line
+from core.prompts import prompts_digest
+from core.runtime.cluster import Workers
+from core.runtime.jobs import Job
+
+
+def evaluate(
+    engine,
+    store: Store,
+    plan: Plan,
+    again: bool = False,
+    workers: Workers | None = None,
+    at_once: int = 0,
+    cap: Cap | None = None,
+    first: int = 0,
+) -> Job:
+    """Start a job that runs a plan and saves every row as soon as it is done.
+
+    The job's `number` is the number of the run in the store. An unfinished run of the same plan is
+    resumed unless `again` is set. With `workers` the questions are spread over processes, which
+    excludes a cap, an estimate and a cold plan. A server gets `at_once` concurrent requests; 0
+    finds a number automatically. The job stops with an error before it would exceed the `cap`. If
+    `first` is not 0, it stops after that many of the remaining questions, and `job.evaluation` then
+    has an estimate of the rest. Raises BadInput and StoreError.
+    """
+    if workers and (cap or first):
+        raise BadInput(
+            "What is spent is counted in one process; leave out either the workers, or --cap and "
+            "--estimate."
+        )
+    if workers and plan.cold:
+        raise BadInput(
+            "The seconds of each instance alone are measured in one process; leave out either the "
+            "workers or the cold run."
+        )
+    evaluation = begin_evaluation(engine, store, plan, again, workers, at_once)
+    evaluation.cap, evaluation.first = cap, first
+    evaluation.spending()  # raises BadInput if the prices do not fit the cap
+
+    def make() -> Job:
+        job = Job(f"evaluation-{evaluation.run}", evaluation)
+        job.number, job.evaluation = evaluation.run, evaluation
+        return job
+
+    return engine.evaluations.start(f"evaluation-{evaluation.run}", make, again=True)
+
+
+def begin_evaluation(
+    engine,
+    store: Store,
+    plan: Plan,
+    again: bool = False,
+    workers: Workers | None = None,
+    at_once: int = 0,
+) -> EvaluationRunner:
+    """Return the evaluation of a plan, which is called with a job.
+
+    It resumes the unfinished run of the same plan, or begins a new run if there is none or `again`
+    is set. Raises BadInput and StoreError.
+    """
+    run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn, again)
+    return EvaluationRunner(
+        plan, store, run.id, engine.environment, make_ask(engine, plan), workers, at_once
+    )
+
+
+def add_instances(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:
+    """Start a job that runs further instances on the questions of a run.
+
+    The result is a run of its own. It takes over the existing rows if models, prompts and graphs
+    have not changed. Raises BadInput and StoreError.
+    """
+    earlier_plan = load_plan(store, run)
+    plan = replace(earlier_plan, instances=(*earlier_plan.instances, *instances))
+    if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
+        new_run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
+        store.take_over(run.id, new_run.id, [one.id for one in earlier_plan.instances])
+    return evaluate(engine, store, plan)
+
+
+def dependency_text(engine, plan: Plan) -> str:
+    """Return a text of all that the results of a plan depend on besides the plan.
+
+    These are its models with their settings, what its operators need, and the graphs of its lines.
+    """
+    models = [_signature(engine.models, name) for name in plan.models]
+    return "\n".join(
+        [
+            *models,
+            *model_facts(engine.models, plan.models, plan.model),
+            *_stamps(engine, plan),
+            *_builds(engine, plan),
+        ]
+    )
+
+
+def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
+    """Return the digest of the prompts if a language model is used, else nothing.
+
+    A language model is used if `answers` is set or if one of the named models is one.
+    """
+    return [prompts_digest()] if answers or any(_is_chat(models, name) for name in names) else []
+
+
+def _is_chat(models, name: str) -> bool:
+    try:
+        return models.is_chat(name)
+    except BadParameter:  # an undeclared model is reported in the rows
+        return False
+
+
+def _signature(models, name: str) -> str:
+    """Return a model's signature, or for an undeclared model the error's text."""
+    try:
+        return models.signature(name)
+    except BadParameter as error:
+        return str(error)
+
+
+def _builds(engine, plan: Plan) -> list[str]:
+    """Return the digests of the built graphs that lines name.
+
+    A graph that is not built is left out; the rows report it.
+    """
+    digests = []
+    firsts = dict.fromkeys(
+        instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
+    )
+    for source in dict.fromkeys(drawn.source for drawn in plan.drawn):
+        for first in firsts:
+            with suppress(HopscopeError):
+                graph = open_lane_graph(Line((first,)), source, engine.environment)
+                digests += [] if graph is None else [graph.digest]
+    return digests
+
+
+def _stamps(engine, plan: Plan) -> list[str]:
+    """Return the stamps of what the plan's operators depend on besides graph and models.
+
+    Examples are a user's own solved questions and retrievers.
+    """
+    operators = [operator for instance in plan.instances for operator in instance.line]
+    if plan.drawn[0].source.is_corpus:
+        # On documents, stamps of operators do not depend on the question's graph.
+        graph, operators = None, [one for one in operators if one.on_documents]
+    else:
+        try:
+            graph = plan.drawn[0].open(engine).graph
+        except BadInput:  # a question without a graph is reported in the rows
+            return []
+    stamps = [operator.stamp(graph, engine.environment) for operator in operators]
+    return list(filter(None, stamps))

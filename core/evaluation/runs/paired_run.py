@@ -1,0 +1,99 @@
+"""Comparison of two methods over the same questions without saving anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.environment import Environment
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.failures import failure_patterns, join_reasons
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.metrics.statistics import PairedTest, paired_test
+from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.row import run_instances
+from core.sources import SourceQuestion
+from core.types import Question
+from core.watch import Watch
+
+
+@dataclass(frozen=True)
+class MetricDifference:
+    """Difference of one metric between two methods.
+
+    The means are over the questions where both methods have a value. `test` is the paired test of
+    the difference.
+    """
+
+    metric: str
+    before: float
+    now: float
+    test: PairedTest
+
+
+@dataclass
+class PairedRun:
+    """Run of a plan with two instances; calling it with its job asks both every question.
+
+    The instances share common prefixes, and take turns in going first. `outcomes` holds the results
+    so far, in the order of the questions, with None for a failed one. `errors` holds the reasons of
+    failures.
+    """
+
+    plan: Plan
+    environment: Environment
+    ask: Callable[[DrawnQuestion], SourceQuestion]
+    outcomes: list[tuple[Outcome | None, Outcome | None]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def __call__(self, watch: Watch) -> PairedRun:
+        """Ask every question with both instances.
+
+        Raises Cancelled if the job was cancelled; `outcomes` then holds the results until that
+        moment.
+        """
+        question_count = len(self.plan.drawn)
+        for place in range(question_count):
+            watch.check()
+            watch.report(f"{place:,} of {question_count:,} questions", place / question_count)
+            outcome_by_instance = dict[str, Outcome | None]()
+            for row in run_instances(self.plan, self.environment, self.ask, place, watch=watch):
+                outcome_by_instance[row.instance] = row.outcome
+                self.errors += [row.error] if row.error else []
+            before, now = self.plan.instances
+            self.outcomes.append((outcome_by_instance[before.id], outcome_by_instance[now.id]))
+        watch.report(f"{question_count:,} of {question_count:,} questions", 1.0)
+        return self
+
+    def reasons(self) -> str:
+        """Return why questions failed, similar reasons counted together; empty if none failed."""
+        return join_reasons(failure_patterns(self.errors)) if self.errors else ""
+
+    def differences(self) -> tuple[MetricDifference, ...]:
+        """Return the differences so far, for each metric that both methods have.
+
+        A failed question has the value that the metric gives to failures.
+        """
+        outcomes = list(self.outcomes)
+        questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
+        is_measured = lambda name: self.plan.model or name != "hits@1"
+        metric_differences = []
+        for name in filter(is_measured, defaults(self.plan.drawn[0].source).changes):
+            pairs = zip(outcomes, questions)
+            numbers = [[_number(name, one, question) for one in pair] for pair, question in pairs]
+            before_values, now_values = np.array(numbers, np.float64).reshape(-1, 2).T
+            test = paired_test(name, "now", "before", now_values, before_values)
+            if test is not None:
+                has_both = ~np.isnan(now_values - before_values)
+                means = float(before_values[has_both].mean()), float(now_values[has_both].mean())
+                metric_differences.append(MetricDifference(name, *means, test))
+        return tuple(metric_differences)
+
+
+def _number(name: str, outcome: Outcome | None, question: Question) -> float:
+    """Return a metric's value for one question, NaN if it has none."""
+    number = metric(name).when_failed(question) if outcome is None else metric(name)(outcome)
+    return np.nan if number is None else float(number)

@@ -1,0 +1,112 @@
+"""Reopening of saved runs: their plans, or the rows of one question as a finished comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.comparison.lane import MethodComparison, MethodLane
+from core.comparison.lane_run import answer_role
+from core.errors import BadInput
+from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance, catalogue
+from core.io.plain_data import from_plain
+from core.operators.base import Line
+from core.operators.text import parse_line
+from core.runtime.jobs import JOB_DONE, JOB_FAILED
+from core.snapshot import thaw_all
+from core.sources import AnswerSource, SourceQuestion
+
+
+def reopen_comparison(
+    store: Store,
+    run: Run,
+    question: str,
+    source: AnswerSource,
+    instances: tuple[str, ...] = (),
+    open_build: Callable[[Line], Any] = lambda line: None,
+) -> MethodComparison:
+    """Return the rows of one question as a finished comparison on an opened source.
+
+    Raises BadInput if the run has no such question or no saved state of it, or if a graph has
+    changed since. It also raises the errors of `open_build`.
+
+    Parameters
+    ----------
+    question : id of the question.
+    source : the source, already opened.
+    instances : ids of the instances, all if empty.
+    open_build : opens the graph that a line names, and returns None for a line that names none.
+    """
+    chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
+    errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
+    rows = []
+    for spec in chosen:
+        if (spec["id"], question) in errors:
+            saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
+            own = open_build(instance.line) if saved else None
+            states = thaw_all(saved, own or source.graph) if saved else ()
+            rows.append((instance, states, own, errors[spec["id"], question]))
+    last_state = next((states[-1] for _, states, _, _ in rows if states), None)
+    if last_state is None:
+        raise BadInput(
+            f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}."
+        )
+    ask = SourceQuestion(
+        source, last_state.question, last_state.seeds, run.spec["seed"], model=run.spec["model"]
+    )
+    lanes = [
+        MethodLane(
+            ask,
+            instance,
+            states,
+            own,
+            status=JOB_FAILED if error else JOB_DONE,
+            error=error,
+            answer=(states[-1].answer or "") if states else "",
+            model=answer_role(instance.line) if ask.model else None,
+            tried=True,
+        )
+        for instance, states, own, error in rows
+    ]
+    return MethodComparison(ask, lanes)
+
+
+def load_plan(store: Store, run: Run) -> Plan:
+    """Return the plan of a run, so that the run can be resumed."""
+    instances, drawn = tuple(map(_instance, run.spec["instances"])), tuple(store.drawn(run.id))
+    return from_plain(Plan, run.spec, instances=instances, drawn=drawn)
+
+
+def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
+    """Return the plan of a run with `more` further questions of its set.
+
+    The further questions come after those of the run. Raises BadInput and StoreError.
+    """
+    saved_plan = load_plan(store, run)
+    first = saved_plan.drawn[0]
+    settings = {
+        name: getattr(saved_plan, name)
+        for name in ("seed", "model", "judge", "cold", "support", "second_judge")
+    }
+    return make_plan(
+        saved_plan.instances,
+        saved_plan.set,
+        len(saved_plan.drawn) + more,
+        by_name,
+        graph=first.source.graph_name,
+        abstract=first.question.abstract,
+        **settings,
+    )
+
+
+def _instance(spec: dict[str, str]) -> Instance:
+    """Return the catalogue's instance if its line is still the one that was run.
+
+    Else return an instance of the saved line under its saved name.
+    """
+    found = catalogue().get(spec["id"])
+    if found is not None and repr(found.line) == spec["line"]:
+        return found
+    return Instance(spec["id"], spec["title"], parse_line(spec["line"]), short=spec["name"])

@@ -1,0 +1,26 @@
+"""Sources in the specifications of saved evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.sources import AnswerSource, CorpusSource, GraphSource
+
+
+def read_source(text: str) -> AnswerSource:
+    """Return the source that a saved text stands for.
+
+    A graph is saved by its name, a corpus by its name after `corpus:`.
+
+    >>> from core.evaluation.runs.saved_sources import read_source
+    >>> read_source("corpus:letters"), read_source("towns")
+    (CorpusSource(name='letters'), GraphSource(name='towns'))
+    """
+    corpus = text.removeprefix(CorpusSource.marks)
+    return GraphSource(text) if corpus == text else CorpusSource(corpus)
+
+
+def sources_of(spec: Mapping[str, Any]) -> list[AnswerSource]:
+    """Return the sources that the questions of a run are asked of, from its specification."""
+    return [read_source(name) for name, _ in spec["graphs"]]

@@ -1,0 +1,57 @@
+"""Evaluation over several worker processes.
+
+Each worker takes one question at a time, with every instance that is left for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from functools import cache, partial
+
+from core.engine import Engine
+from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.row import FinishedRow, load_models, make_ask, run_instances
+from core.instances.catalogue import Instance
+from core.runtime.cluster import LostResult, Workers
+from core.runtime.jobs import Job
+from core.watch import NO_WATCH, Watch
+
+Turn = tuple[int, list[Instance]]  # index of a question, and the instances left for it
+_warmed_plans: set[tuple] = set()  # in a worker process: keys of the plans whose models are loaded
+_engine = cache(Engine)  # in a worker process: its engine
+
+
+def spread_turns(
+    plan: Plan, turns: Iterable[Turn], workers: Workers, watch: Watch = NO_WATCH
+) -> Generator[Sequence[FinishedRow], None, None]:
+    """Yield the rows of each turn, in the order of the turns.
+
+    If a worker died, its rows hold an error, so that the next run tries them again.
+    """
+    for (place, instances), result in workers.each(partial(run_turn, plan), turns, watch):
+        question = plan.drawn[place].question.id
+        yield (
+            [FinishedRow(i.id, question, error=result.error) for i in instances]
+            if isinstance(result, LostResult)
+            else result
+        )
+
+
+def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
+    """Run one question with its remaining instances, inside a worker process.
+
+    The instances run one after the other and share their common prefixes. The first call for a plan
+    loads its models.
+    """
+    engine = _engine()
+    ask = make_ask(engine, plan)
+    key = (
+        plan.graphs,
+        plan.model,
+        plan.judge,
+        *(repr(instance.line) for instance in plan.instances),
+    )
+    if key not in _warmed_plans:
+        load_models(plan, engine.environment, ask, Job("worker", lambda job: None))
+        _warmed_plans.add(key)
+    return list(run_instances(plan, engine.environment, ask, *left))

@@ -1,0 +1,110 @@
+"""Adjacency of a subgraph, with nodes renumbered from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.types import Subgraph
+
+# Largest number of steps that are held as tuples.
+MAX_TUPLE_STEPS = 500_000
+
+
+class LocalAdjacency:
+    """Adjacency of a subgraph in CSR form, with local node ids.
+
+    The steps from local node `v` are the entries `indptr[v] .. indptr[v + 1]` of `neighbours`,
+    `edges` and `forward`. Local ids are positions in `nodes`, which holds the graph's ids,
+    ascending. With the `direction` "out", steps go from head to tail, with "in" from tail to head,
+    with "both" each edge gives a step in each direction (a self-loop two). The steps of a node are
+    ordered by (edge id, forward first). An edge with an end outside of the subgraph gives no step.
+
+    >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
+    >>> from core.types import Subgraph
+    >>> local = LocalAdjacency(toy, Subgraph(np.array([0, 1, 2]), np.array([0, 2])), "out")  # A>B and B>C
+    >>> local.indptr.tolist(), local.neighbours.tolist(), local.lists[0]
+    ([0, 1, 2, 2], [1, 2], [(1, 0, True)])
+    """
+
+    def __init__(self, graph: KnowledgeGraph, subgraph: Subgraph, direction: str = "graph"):
+        self.graph, self.subgraph, self.direction = graph, subgraph, graph.resolve(direction)
+        self.nodes = np.asarray(subgraph.nodes, np.int64)
+        edges = np.asarray(subgraph.edges, np.int64)
+        heads, relations, tails = graph.triples(edges)
+        heads, tails = self._places(heads), self._places(tails)
+        inside = (heads >= 0) & (tails >= 0)
+        edges, relations, heads, tails = (
+            edges[inside],
+            relations[inside],
+            heads[inside],
+            tails[inside],
+        )
+        ways = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
+        sources = np.concatenate([heads if way else tails for way in ways])
+        targets = np.concatenate([tails if way else heads for way in ways])
+        forward = np.repeat(np.array(ways, bool), len(edges))
+        edges = np.tile(edges, len(ways))
+        order = np.lexsort((~forward, edges, sources))
+        self.indptr = np.concatenate(
+            [[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]
+        ).astype(np.int64)
+        self.neighbours = targets[order]  # int64, local
+        self.edges = edges[order]  # int64, the graph's ids
+        self.forward = forward[order]  # bool
+        self.relation_of = dict(zip(edges.tolist(), relations.tolist()))
+
+    def __len__(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    def _places(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the local ids of the graph's nodes, -1 for those outside."""
+        if not len(self.nodes):
+            return np.full(len(nodes), -1, np.int64)
+        places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        return np.where(self.nodes[places] == nodes, places, -1)
+
+    def place(self, node: int) -> int:
+        """Return the local id of a node, -1 if it is not in the subgraph."""
+        return int(self._places(np.array([node], np.int64))[0])
+
+    def steps(self, place: int) -> slice:
+        """Slice of `neighbours`, `edges` and `forward` with the steps from a local node."""
+        return slice(int(self.indptr[place]), int(self.indptr[place + 1]))
+
+    @cached_property
+    def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
+        """Steps (neighbour, edge, forward) of each local node as tuples, for loops in Python.
+
+        If there are more than `MAX_TUPLE_STEPS` steps, the tuples are made on each access, since
+        they take ten times the memory of the arrays.
+        """
+        if len(self.edges) > MAX_TUPLE_STEPS:
+            return _StepLists(self)
+        entries = list(zip(self.neighbours.tolist(), self.edges.tolist(), self.forward.tolist()))
+        bounds = self.indptr.tolist()
+        return tuple(entries[start:end] for start, end in zip(bounds, bounds[1:]))
+
+
+class _StepLists(Sequence):
+    """Steps of the local nodes as tuples, made on access."""
+
+    def __init__(self, local: LocalAdjacency):
+        self._local = local
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    def __getitem__(self, place):
+        local, here = self._local, self._local.steps(place)
+        return list(
+            zip(
+                local.neighbours[here].tolist(),
+                local.edges[here].tolist(),
+                local.forward[here].tolist(),
+            )
+        )

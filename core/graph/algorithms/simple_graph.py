@@ -1,0 +1,62 @@
+"""The undirected simple graph of a knowledge graph.
+
+Re-ranking on documents walks it. Each link occurs once in both directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import row_entries
+
+
+@dataclass(frozen=True, eq=False)
+class SimpleGraph:
+    """Neighbours of each node, ascending, without parallel links and loops.
+
+    Those of node `v` are `near[indptr[v]:indptr[v + 1]]`.
+    """
+
+    indptr: np.ndarray  # int64 [n + 1]
+    near: np.ndarray  # int64
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def of(self, node: int) -> np.ndarray:
+        """Return the neighbours of a node."""
+        return self.near[self.indptr[node] : self.indptr[node + 1]]
+
+    def degrees(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the number of neighbours of each node, int64."""
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return every step from some nodes, in their order: (position of the node, neighbour)."""
+        rows, at = row_entries(self.indptr, nodes)
+        return rows, self.near[at]
+
+
+def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
+    """Return the undirected simple graph of a graph, which is computed once.
+
+    >>> from core.graph.algorithms.simple_graph import simple_graph
+    >>> links = simple_graph(toy)  # A>B A>C C>A and E>A; the loop at D is none
+    >>> links.of(0).tolist(), links.degrees(np.arange(5)).tolist()
+    ([1, 2, 4], [3, 2, 3, 1, 1])
+    """
+    return graph.derived.once("simple", 0, lambda: _make_simple_graph(graph))
+
+
+def _make_simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
+    n = graph.n_nodes
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    distinct = heads != tails
+    heads, tails = heads[distinct], tails[distinct]
+    keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
+    return SimpleGraph(
+        np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys
+    )

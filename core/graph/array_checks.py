@@ -1,0 +1,67 @@
+"""Checks that the arrays of a graph store fit each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core.graph.store import Graph
+
+# Largest number of triples for which `check_ids` reads all ids when a store without digests is
+# opened.
+MAX_CHECKED_STORE_TRIPLES = 1_000_000
+
+
+def check_sizes(graph: Graph) -> None:
+    """Raise ValueError if the lengths of the arrays do not fit each other.
+
+    Only the lengths and the last entries are read, so this takes no time.
+    """
+    n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
+    named = 0 if graph.numbered else n
+    sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
+    sizes |= {"name_offsets": named + 1, "name_order": named} | (
+        {} if graph.stored_degree_bytes is None else {"stored_degree_bytes": n}
+    )
+    for key, size in sizes.items():
+        if len(getattr(graph, key)) != size:
+            raise ValueError(f"{key} holds {len(getattr(graph, key))} values, not {size}")
+    for table, size in {"nodes": n, "edges": m}.items():
+        if table in tables and len(tables[table]) != size:
+            raise ValueError(f"the table of {table} holds {len(tables[table])} rows, not {size}")
+    if int(graph.out_indptr[-1]) != m or int(graph.in_indptr[-1]) != m:
+        raise ValueError("the edge offsets do not end at the last edge")
+    if int(graph.name_offsets[-1]) != len(graph.names_utf8):
+        raise ValueError("the name offsets do not end at the last name")
+
+
+def check_ids(graph: Graph) -> None:
+    """Raise ValueError if an offset or an id points outside of its array.
+
+    This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES` triples are not
+    checked, because it would take too long.
+    """
+    n, m = graph.n_nodes, graph.n_edges
+    if m > MAX_CHECKED_STORE_TRIPLES:
+        return
+    for key, last in {
+        "out_indptr": m,
+        "in_indptr": m,
+        "name_offsets": len(graph.names_utf8),
+    }.items():
+        values = getattr(graph, key)
+        if values[0] != 0 or values[-1] != last or np.any(values[1:] < values[:-1]):
+            raise ValueError(f"{key} does not rise from 0 to {last}")
+    for key, most in {
+        "heads": n,
+        "tails": n,
+        "in_heads": n,
+        "name_order": n,
+        "in_edges": m,
+        "relations": graph.n_relations,
+    }.items():
+        values = getattr(graph, key)
+        if len(values) and not 0 <= int(values.min()) <= int(values.max()) < most:
+            raise ValueError(f"{key} holds what is not in 0 to {most - 1}")

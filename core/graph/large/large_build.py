@@ -1,0 +1,347 @@
+"""Phases of a long build, each in parts that are finished one by one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.graph.large.edges import (
+    OUT_STARTS_FILE,
+    InwardEdges,
+    TripleCodec,
+    check_counts,
+    sort_range,
+)
+from core.graph.large.folding import write_folded
+from core.graph.large.journal import (
+    NPY_HEADER_BYTES,
+    STORE_FOLDER,
+    GrowingArray,
+    Journal,
+    read_array,
+    write_array,
+)
+from core.graph.large.name_files import NameFiles, read_names, write_in_order
+from core.graph.large.name_numbers import RECORD_BYTES, new_names, number_block, ranks, resolve
+from core.graph.large.source_reader import SourceReader
+from core.graph.large.sources import NumberSource, TextSource
+from core.graph.large.term_names import write_term_names
+from core.graph.order import in_name_order
+from core.graph.storage.store_files import release_map
+from core.graph.store import DISK_SEARCH_NAMES, NAMES_FILE
+from core.watch import NO_WATCH, Watch
+
+# Version of the spill files; unfinished builds of another version start over.
+SPILL_VERSION = 4
+# Bytes of text read at a time, less if memory is scarce.
+MAX_BLOCK_BYTES = 32 << 20
+# Largest number of parts of the hashes, and smallest number of bytes of text per name, for a first
+# estimate.
+MAX_HASH_PARTS, MIN_NAME_BYTES = (1024, 16)
+PHASE_WEIGHTS = {
+    "read": 30,
+    "resolve": 10,
+    "collect": 5,
+    "order": 10,
+    "number": 10,
+    "out": 12,
+    "in": 13,
+    "fold": 10,
+}
+# Phases that a source of numbers does not have.
+NAME_PHASES = ("resolve", "collect", "order", "fold")
+PLACES_FILE = "places"  # ids of names by first appearance
+
+
+class LargeBuild:
+    """A build in `folder` from a source, within about `memory` bytes.
+
+    `run` leaves the files of a store in `journal.store`.
+    """
+
+    def __init__(
+        self,
+        source: NumberSource | TextSource,
+        folder: FilePath,
+        memory: int,
+        watch: Watch = NO_WATCH,
+    ):
+        self.source, self._watch = source, watch
+        self.journal = Journal(folder, {"layout": SPILL_VERSION, "source": source.identity()})
+        self.numbered = isinstance(source, NumberSource) or source.numbered
+
+        self.share = memory // 2  # memory for one part of a phase
+        self._reading = SourceReader(
+            source,
+            self.journal,
+            self._phase("read", "Reading triples"),
+        )
+        if self.journal.fact("seed") is None:
+            block = max(1 << 10, min(MAX_BLOCK_BYTES, memory // 64))
+            slots = (
+                0
+                if isinstance(source, NumberSource) or source.numbered
+                else source.text_bytes() // MIN_NAME_BYTES
+            )
+            parts = 1 << min(
+                MAX_HASH_PARTS.bit_length() - 1,
+                (slots * RECORD_BYTES // max(1, self.share)).bit_length(),
+            )
+            self.journal.mark(
+                "read", 0, seed=int.from_bytes(os.urandom(8), "little"), block=block, parts=parts
+            )
+        source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
+
+    def run(self) -> list[str]:
+        """Run all phases, and return the names of the relations."""
+        self._reading.run()
+        if not self.numbered:
+            self._resolve()
+        check_counts(*(self.journal.fact(key, 0) for key in ("nodes", "relations", "triples")))
+        relations, places = self._relations()
+        if not self.numbered:
+            self._collect()
+            self._order()
+        self._number(places)
+        self._out()
+        self._in()
+        if self.numbered:
+            self._without_names()
+        else:
+            self._fold()
+        return relations
+
+    def _relations(self) -> tuple[list[str], np.ndarray]:
+        """Return the names of the relations by id, and the new id of each.
+
+        The latter are indexed by the number of the relation while reading.
+        """
+        names = self._reading.relations()
+        if self.numbered:
+            return names, np.arange(len(names), dtype=np.int32)
+        ordered, places = in_name_order(names)
+        return ordered, places.astype(np.int32)
+
+    def _phase(self, phase: str, text: str) -> Watch:
+        phases = [one for one in PHASE_WEIGHTS if one not in NAME_PHASES or not self.numbered]
+        weight_before = sum(PHASE_WEIGHTS[one] for one in phases[: phases.index(phase)])
+        total_weight = sum(PHASE_WEIGHTS[one] for one in phases)
+        return self._watch.part(
+            weight_before / total_weight,
+            (weight_before + PHASE_WEIGHTS[phase]) / total_weight,
+            text,
+        )
+
+    def _resolve(self) -> None:
+        counts, parts = self.journal.fact("counts", []), self.journal.fact("parts")
+        if not self.journal.fact("ready"):
+            write_array(self.journal.spill("fresh"), np.zeros(sum(counts) // 64 + 1, np.uint64))
+            for block, count in enumerate(counts):
+                with open(self.journal.spill(f"first-{block}"), "wb") as stream:
+                    stream.truncate(8 * count)
+            self.journal.mark("resolve", 0, ready=True)
+        for part in range(self.journal.done("resolve"), parts):
+            self._phase("resolve", "Finding each name's first place").step(part / parts)
+            resolve(self.journal, part, counts, self.share)
+            self.journal.mark("resolve", part + 1)
+        self.journal.mark(
+            "resolve",
+            parts,
+            nodes=int(ranks(read_array(self.journal.spill("fresh"), np.uint64))[-1]),
+        )
+        self._remove("hash", "more", "cuts")
+
+    def _collect(self) -> None:
+        """Write all names to spill files, by first appearance."""
+        fact, bases = (
+            self.journal.fact,
+            np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64),
+        )
+        blocks = self.journal.done("read")
+        if self.journal.done("collect") == blocks:
+            return
+        names = NameFiles(*self._name_files("met"), fact("name_bytes", 0), fact("named", 0))
+        for block in range(self.journal.done("collect"), blocks):
+            self._phase("collect", "Collecting names").step(block / blocks)
+            names.add(*new_names(self.journal, block, int(bases[block])))
+            names.sync()
+            self.journal.mark(
+                "collect", block + 1, name_bytes=names.text.length, named=names.ends.length
+            )
+        names.close()
+        self._remove("bytes", "sizes")
+
+    def _order(self) -> None:
+        """Write the names in their order, and the ids that follow from it.
+
+        Ids are stored by the first appearance of the names.
+        """
+        if self.journal.done("order"):
+            return
+        kind = "met"
+        # Terms of N-Triples get readable names.
+        if isinstance(self.source, TextSource) and self.source.of_terms:
+            kind = "readable"
+            self._phase("order", "Finding readable names").step(0.0)
+            readable = NameFiles(*self._name_files(kind))
+            write_term_names(
+                self.journal,
+                *read_names(*self._name_files("met")),
+                readable,
+                self.journal.fact("seed"),
+                self._watch,
+            )
+            readable.close()
+        nodes, n_ordered = self.journal.fact("nodes"), 0
+        names = NameFiles(self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy"))
+        order = GrowingArray(self.journal.store("name_order.npy"), np.int32, 0, NPY_HEADER_BYTES)
+        places = np.memmap(self.journal.spill(PLACES_FILE), np.int32, "w+", shape=(nodes,))
+        ordering = self._phase("order", "Ordering names")
+        for part in write_in_order(
+            *read_names(*self._name_files(kind)), names, self.share, ordering
+        ):
+            ids = np.arange(n_ordered, n_ordered + len(part), dtype=np.int32)
+            places[part] = ids
+            order.add(ids)
+            n_ordered += len(part)
+        places.flush()
+        names.close()
+        order.close()
+        self.journal.mark("order", 1)
+        self._remove("met", "readable")
+
+    def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
+        """Return the spill files of names and of their ends."""
+        return self.journal.spill(f"{kind}-{NAMES_FILE}"), self.journal.spill(f"{kind}-offsets.npy")
+
+    def _packing(self) -> TripleCodec:
+        fact = self.journal.fact
+        return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
+
+    def _number(self, relation_places: np.ndarray) -> None:
+        """Pack the triples of every block by the ids of their nodes and relations."""
+        blocks = self.journal.done("read")
+        if self.journal.fact("share") is None:
+            self.journal.mark("number", 0, share=self.share)
+        packing = self._packing()
+        if not self.numbered and self.journal.done("number") < blocks:
+            fresh = read_array(self.journal.spill("fresh"), np.uint64)
+            before, places = ranks(fresh), np.memmap(self.journal.spill(PLACES_FILE), np.int32, "r")
+        for block in range(self.journal.done("number"), blocks):
+            self._phase("number", "Numbering nodes").step(block / blocks)
+            relations = relation_places[read_array(self.journal.spill(f"kinds-{block}"), np.int32)]
+            if self.numbered:
+                heads, tails = (
+                    read_array(self.journal.spill(f"{key}-{block}"), np.int32)
+                    for key in ("heads", "tails")
+                )
+            else:
+                heads, tails = number_block(self.journal, block, fresh, before, places)
+            packing.spill(self.journal, block, heads, relations, tails)
+            self.journal.mark("number", block + 1)
+        self._remove("heads", "tails", "kinds", "codes", "order", "first")
+
+    def _out(self) -> None:
+        fact, packing = self.journal.fact, self._packing()
+        lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
+        dtypes = {
+            "heads": np.int32,
+            "tails": np.int32,
+            "relations": relation_dtype(fact("relations")),
+        }
+        columns = {
+            key: GrowingArray(
+                self.journal.store(f"{key}.npy"), dtype, lengths[key], NPY_HEADER_BYTES
+            )
+            for key, dtype in dtypes.items()
+        }
+        columns["starts"] = GrowingArray(
+            self.journal.spill(OUT_STARTS_FILE), np.int64, lengths["starts"]
+        )
+        if not lengths["starts"]:
+            columns["starts"].add(np.zeros(1, np.int64))
+        inward = InwardEdges(fact("nodes"), fact("triples"), fact("share"), fact("pieces", 0))
+        for part in range(self.journal.done("out"), packing.ranges):
+            self._phase("out", "Sorting triples by head").step(part / packing.ranges)
+            sort_range(
+                self.journal,
+                packing,
+                part,
+                self.journal.done("read"),
+                columns,
+                inward,
+                fact("share"),
+            )
+            for column in columns.values():
+                column.sync()
+            self.journal.mark(
+                "out",
+                part + 1,
+                lengths={key: column.length for key, column in columns.items()},
+                pieces=inward.pieces,
+            )
+        for column in columns.values():
+            column.close()
+        self._remove("keys", "ranges")
+
+    def _in(self) -> None:
+        fact = self.journal.fact
+        nodes, edges = fact("nodes"), fact("lengths")["tails"]
+        inward = InwardEdges(nodes, fact("triples"), fact("share"), fact("pieces"))
+        shapes = {
+            "offsets": (np.int64, (nodes + 1, 2)),
+            "in_edges": (edge_kind(edges), (edges,)),
+            "in_heads": (np.int32, (edges,)),
+        }
+        if not self.journal.done("in"):
+            for key, (dtype, size) in shapes.items():
+                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, size)
+        maps = {
+            key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes
+        }
+        for part in range(self.journal.done("in"), inward.ranges):
+            self._phase("in", "Sorting triples by tail").step(part / inward.ranges)
+            inward.place(self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"])
+            for values in maps.values():
+                release_map(values)
+            self.journal.mark("in", part + 1)
+        self._remove("in", "incuts", "starts")
+
+    def _fold(self) -> None:
+        """Write the folded names, by which a large graph is searched."""
+        if self.journal.fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.done("fold"):
+            data, offsets = read_names(
+                self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy")
+            )
+            write_folded(
+                data,
+                offsets,
+                self.journal.folder / STORE_FOLDER,
+                self.share,
+                self._phase("fold", "Ordering names without case"),
+            )
+            self.journal.mark("fold", 1)
+
+    def _without_names(self) -> None:
+        """Write the empty name files of a store of numbered nodes."""
+        np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
+        np.save(self.journal.store("name_offsets.npy"), np.zeros(1, np.int64))
+        self.journal.store(NAMES_FILE).touch()
+
+    def _remove(self, *keys: str) -> None:
+        """Remove the spill files with these keys."""
+        for path in list(self.journal.spill("x").parent.iterdir()):
+            if path.name.rpartition("-")[0] in keys:
+                path.unlink()
+
+
+def relation_dtype(relations: int):
+    """Return the type in which relations are stored."""
+    return np.int16 if relations <= np.iinfo(np.int16).max else np.int32
+
+
+def edge_kind(edges: int):
+    """Return the type in which edge ids are stored."""
+    return np.int32 if edges <= np.iinfo(np.int32).max else np.int64

@@ -1,0 +1,230 @@
+"""Numbering of names by first appearance, without holding all names in memory.
+
+The different names of a block are identified by hashes of 96 bits. The seed is secret and differs
+per build, so nobody can construct colliding names; by chance, two of a hundred million names
+collide with probability 1e-13. The hashes are divided into parts that fit into memory. Each part
+has all positions of its names, and therefore the first of each. A name's number is the number of
+first positions before its own. The final ids of nodes follow the order of the names.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from core.graph.large.journal import Journal, read_array, write_array
+from core.graph.readers.blocks import Block
+from core.graph.readers.text_loops import codes_of, copy_parts
+
+# Memory in bytes per record of a part while it is resolved: hashes, positions, results and the
+# table.
+RECORD_BYTES = 64
+
+
+def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
+    """Write the names of a block's nodes to spill files.
+
+    The files hold the code of each name, and the different names ordered by part of their hash.
+    Returns the number of different names.
+    """
+    starts, lengths = (
+        block.starts.reshape(-1, 3)[:, ::2].ravel(),
+        block.lengths.reshape(-1, 3)[:, ::2].ravel(),
+    )
+    codes, first, hashes, second_hashes = _codes(block.data, starts, lengths, seed)
+    sizes = lengths[first]
+    out = np.empty(int(sizes.sum()), np.uint8)
+    copy_parts(block.data, starts[first], sizes, out)
+    if parts > 1:
+        part_of = (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
+    else:
+        part_of = np.zeros(len(hashes), np.int64)
+    order = np.argsort(part_of, kind="stable").astype(np.int32)
+    cuts = np.concatenate([[0], np.cumsum(np.bincount(part_of, minlength=parts))]).astype(np.int64)
+    for key, values in (
+        ("codes", codes),
+        ("bytes", out),
+        ("sizes", sizes.astype(np.int32)),
+        ("order", order),
+        ("cuts", cuts),
+    ):
+        write_array(journal.spill(f"{key}-{number}"), values)
+    write_array(journal.spill(f"hash-{number}"), hashes[order])
+    write_array(journal.spill(f"more-{number}"), second_hashes[order])
+    return len(order)
+
+
+def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
+    """Return the relation of each triple of a block as a code, and their names.
+
+    Codes are numbered by first appearance.
+    """
+    starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
+    codes, first, _, _ = _codes(block.data, starts, lengths, seed)
+    return codes, [
+        block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8")
+        for at in first.tolist()
+    ]
+
+
+def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (bytes, sizes) of the names that first appear in a block.
+
+    They are in the order of the block.
+    """
+    order, firsts = (
+        read_array(journal.spill(f"order-{number}"), np.int32),
+        read_array(journal.spill(f"first-{number}"), np.int64),
+    )
+    new = np.empty(len(order), np.bool_)
+    new[order] = firsts == base + order
+    sizes = read_array(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
+    data = read_array(journal.spill(f"bytes-{number}"), np.uint8)
+    out = np.empty(int(sizes[new].sum()), np.uint8)
+    copy_parts(data, (np.cumsum(sizes) - sizes)[new], sizes[new], out)
+    return out, sizes[new]
+
+
+def number_block(
+    journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of the heads and of the tails of a block.
+
+    `places` holds the id of each name by the number of its first appearance.
+    """
+    order, firsts = (
+        read_array(journal.spill(f"order-{number}"), np.int32),
+        read_array(journal.spill(f"first-{number}"), np.int64),
+    )
+    ids = np.empty(len(order), np.int32)
+    _ids_of(firsts, order, fresh, before, places, ids)
+    codes = read_array(journal.spill(f"codes-{number}"), np.int32)
+    return ids[codes[::2]], ids[codes[1::2]]
+
+
+def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
+    """Return the codes of names, and data on each different name.
+
+    The latter are its first position, its hash and a further hash.
+    """
+    count = len(starts)
+    table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
+    codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
+    hashes, second_hashes = np.empty(count, np.uint64), np.empty(count, np.uint32)
+    n_names = codes_of(
+        data, starts, lengths, np.uint64(seed), table, codes, firsts, hashes, second_hashes
+    )
+    return codes, firsts[:n_names], hashes[:n_names], second_hashes[:n_names]
+
+
+def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None:
+    """Find the first appearance of every name in one part of the hashes.
+
+    The positions (int64) are written to `first-BLOCK` for every block. They number the different
+    names of all blocks in order. Names that appear for the first time are marked in `fresh`, with
+    one bit each.
+    """
+    bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    cuts = [
+        read_array(journal.spill(f"cuts-{block}"), np.int64, part, 2)
+        for block in range(len(counts))
+    ]
+    total = int(sum(last - first for first, last in cuts))
+    turns = 1 << max(0, (total * RECORD_BYTES // max(1, memory)).bit_length())
+    fresh = np.memmap(journal.spill("fresh"), np.uint64, "r+")
+    for turn in range(turns):
+        records = [
+            _records(journal, block, cuts[block], bases[block], turns, turn)
+            for block in range(len(counts))
+        ]
+        hashes, second_hashes, places = (
+            np.concatenate([one[i] for one in records]) for i in range(3)
+        )
+        firsts = np.empty(len(hashes), np.int64)
+        table = np.full(1 << max(3, (2 * len(hashes)).bit_length()), -1, np.int32)
+        _first_places(hashes, second_hashes, places, table, firsts, fresh)
+        at = 0
+        for block, (_, _, _, in_turn) in enumerate(records):
+            start, end = cuts[block].tolist()
+            with open(journal.spill(f"first-{block}"), "r+b") as stream:
+                if turns > 1:
+                    first_places = read_array(
+                        journal.spill(f"first-{block}"), np.int64, start, end - start
+                    )
+                else:
+                    first_places = np.empty(end - start, np.int64)
+                size = int(np.count_nonzero(in_turn))
+                first_places[in_turn] = firsts[at : at + size]
+                at += size
+                stream.seek(8 * start)
+                stream.write(first_places.data.cast("B") if len(first_places) else b"")
+    fresh.flush()
+
+
+def _records(
+    journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int
+) -> tuple[np.ndarray, ...]:
+    """Return the names of a block that belong to this turn.
+
+    Returns
+    -------
+    Their hashes, further hashes and positions, and a mask of them within the part.
+    """
+    start, size = int(cut[0]), int(cut[1] - cut[0])
+    hashes = read_array(journal.spill(f"hash-{block}"), np.uint64, start, size)
+    second_hashes = read_array(journal.spill(f"more-{block}"), np.uint32, start, size)
+    places = (
+        read_array(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
+    )
+    in_turn = (second_hashes & np.uint32(turns - 1)) == turn
+    if turns == 1:
+        return (hashes, second_hashes, places, in_turn)
+    return (hashes[in_turn], second_hashes[in_turn], places[in_turn], in_turn)
+
+
+@numba.njit(cache=True)
+def _first_places(hashes, more, places, table, firsts, fresh):
+    mask = np.int64(len(table) - 1)
+    for record in range(len(hashes)):
+        at = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+        while True:
+            earlier = table[at]
+            if earlier < 0:
+                table[at], firsts[record] = record, places[record]
+                fresh[places[record] >> 6] |= np.uint64(1) << np.uint64(places[record] & 63)
+                break
+            if hashes[earlier] == hashes[record] and more[earlier] == more[record]:
+                firsts[record] = firsts[earlier]
+                break
+            at = (at + 1) & mask
+
+
+@numba.njit(cache=True)
+def _ones(word):
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@numba.njit(cache=True)
+def ranks(fresh):
+    """Return the number of bits set before each word of `fresh`.
+
+    The last value is the number of all bits set.
+    """
+    before = np.zeros(len(fresh) + 1, np.int64)
+    for word in range(len(fresh)):
+        before[word + 1] = before[word] + _ones(fresh[word])
+    return before
+
+
+@numba.njit(cache=True)
+def _ids_of(firsts, order, fresh, before, places, ids):
+    """Fill in the id of each name of a block by its code."""
+    for record in range(len(firsts)):
+        place = firsts[record]
+        below = fresh[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
+        ids[order[record]] = places[before[place >> 6] + _ones(below)]

@@ -1,0 +1,162 @@
+"""First phase of a long build: reading triples into spill files.
+
+They are read block by block.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from core.graph.large.journal import GrowingArray, Journal, write_array
+from core.graph.large.name_numbers import relations_of, spill_names
+from core.graph.large.sources import NumberSource, TextSource
+from core.graph.readers.blocks import Block, BlockPosition
+from core.watch import NO_WATCH, Watch
+
+
+class SourceReader:
+    """Reader of a source into spill files.
+
+    Numbers are written as `heads-`, `kinds-` and `tails-BLOCK`, names by `spill_names`.
+    """
+
+    def __init__(
+        self, source: NumberSource | TextSource, journal: Journal, watch: Watch = NO_WATCH
+    ):
+        self.source, self.journal, self._watch = source, journal, watch
+        self.numbered = isinstance(source, NumberSource) or source.numbered
+        self._retained = 0  # number of relations that are not left out
+
+    def run(self) -> None:
+        """Read the blocks that have not been read yet."""
+        if self.journal.fact("read"):
+            return
+        if isinstance(self.source, NumberSource):
+            self._read_numbers(self.source)
+        else:
+            self._read_text(self.source)
+        self.journal.mark("read", self.journal.done("read"), read=True)
+
+    def _read_numbers(self, source: NumberSource) -> None:
+        fact, number = self.journal.fact, self.journal.done("read")
+        for columns in source.read(fact("triples", 0)):
+            self._watch.check()
+            self._spill_numbers(number, columns)
+            number += 1
+            self._watch.step(fact("triples") / max(1, source.count))
+
+    def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
+        """Write the columns of a block, and record the largest numbers."""
+        fact = self.journal.fact
+        for key, values in zip(("heads", "kinds", "tails"), columns):
+            write_array(self.journal.spill(f"{key}-{number}"), values)
+        most_head, most_relation, most_tail = (
+            int(values.max()) + 1 if len(values) else 0 for values in columns
+        )
+        nodes, relations = (
+            max(fact("nodes", 0), most_head, most_tail),
+            max(fact("relations", 0), most_relation),
+        )
+        self.journal.mark(
+            "read",
+            number + 1,
+            nodes=nodes,
+            relations=relations,
+            triples=fact("triples", 0) + len(columns[0]),
+            **facts,
+        )
+
+    def _read_text(self, source: TextSource) -> None:
+        fact, number = self.journal.fact, self.journal.done("read")
+        ids = self._relations()
+        written = GrowingArray(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
+        counts = fact("counts", [])
+        for block in source.blocks(BlockPosition(**fact("place", {})), fact("block"), self._watch):
+            self._watch.check()
+            facts: dict[str, Any] = {"place": vars(block.after), "tally": source.tally.state()}
+            if self.numbered:
+                self._spill_numbers(number, source.numbers(block), **facts)
+            else:
+                block, relation_ids = self._related(source, block, ids, written)
+                write_array(self.journal.spill(f"kinds-{number}"), relation_ids)
+                counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
+                facts |= {
+                    "counts": counts,
+                    "triples": fact("triples", 0) + len(relation_ids),
+                    "relation_bytes": written.length,
+                }
+                self.journal.mark("read", number + 1, **facts, relations=self._retained)
+            number += 1
+        written.close()
+
+    def _related(
+        self, source: TextSource, block: Block, ids: dict[str, int], written: GrowingArray
+    ) -> tuple[Block, np.ndarray]:
+        """Drop the triples of excluded relations from a block.
+
+        Returns the block and the relations of its triples. New relations are written to the list of
+        relations.
+        """
+        codes, block_relations = relations_of(block, self.journal.fact("seed"))
+        new_relations = [relation for relation in block_relations if relation not in ids]
+        for relation in new_relations:
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
+            self._retained += ids[relation] >= 0
+        written.add(
+            np.frombuffer(
+                "".join(json.dumps(relation) + "\n" for relation in new_relations).encode(),
+                np.uint8,
+            )
+        )
+        written.sync()
+        relation_ids = np.array([ids[relation] for relation in block_relations], np.int32)
+        if (relation_ids < 0).any():
+            for relation, id, count in zip(
+                block_relations,
+                relation_ids.tolist(),
+                np.bincount(codes, minlength=len(block_relations)).tolist(),
+            ):
+                if id < 0:
+                    source.tally.drop(source.pattern(source.called(relation)), count)
+            keep = relation_ids[codes] >= 0
+            rows = np.repeat(keep, 3)
+            block, codes = (
+                Block(
+                    block.data,
+                    block.starts[rows],
+                    block.lengths[rows],
+                    block.lines[keep],
+                    block.after,
+                ),
+                codes[keep],
+            )
+        return block, relation_ids[codes]
+
+    def _relations(self) -> dict[str, int]:
+        """Return the ids of the relations read so far, -1 for excluded ones.
+
+        Keys are the relations' texts in the file.
+        """
+        source, path, size = (
+            self.source,
+            self.journal.spill("relations"),
+            self.journal.fact("relation_bytes", 0),
+        )
+        assert isinstance(source, TextSource)  # numbered relations have no names
+        ids: dict[str, int] = {}
+        self._retained = 0
+        for line in path.read_bytes()[:size].splitlines() if size else []:
+            relation = json.loads(line)
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
+            self._retained += ids[relation] >= 0
+        return ids
+
+    def relations(self) -> list[str]:
+        """Return the names of the relations by their ids."""
+        source = self.source
+        if isinstance(source, NumberSource) or source.numbered:
+            return [str(number) for number in range(self.journal.fact("relations"))]
+        return [source.called(relation) for relation, id in self._relations().items() if id >= 0]

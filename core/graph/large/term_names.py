@@ -1,0 +1,124 @@
+"""Readable names for RDF terms, without holding all terms in memory.
+
+The names are the same as those of `core.graph.readers.unique_names`. Most readable ends belong to one
+term only. Terms that share one, and terms that could share a longer name with them, are named one
+by one in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.graph.large.journal import Journal, read_array, write_array
+from core.graph.large.name_files import NameFiles
+from core.graph.readers.blocks import encode_parts
+from core.graph.readers.ntriples import name_candidates, term_of
+from core.graph.readers.term_loops import find_readable_ends
+from core.graph.readers.text_loops import copy_parts, hash_parts
+from core.graph.readers.unique_names import Namer
+from core.watch import NO_WATCH, Watch
+
+# Number of terms processed at a time.
+TERM_BATCH = 1 << 20
+
+
+def write_term_names(
+    journal: Journal,
+    data: np.ndarray,
+    offsets: np.ndarray,
+    names: NameFiles,
+    seed: int,
+    watch: Watch = NO_WATCH,
+) -> None:
+    """Write the names of all terms, in their order."""
+    write_array(
+        journal.spill("ends-hashed"),
+        np.concatenate(
+            [hashes for *_, hashes in _readable(data, offsets, seed, watch)]
+            or [np.empty(0, np.uint64)]
+        ),
+    )
+    shared_names = _shared_names(
+        read_array(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, watch
+    )
+    for first, text, starts, lengths, _ in _readable(data, offsets, seed, watch):
+        shared_terms = (
+            [term for term in range(first, first + len(starts)) if term in shared_names]
+            if shared_names
+            else []
+        )
+        if shared_terms:
+            longer_names, sizes = encode_parts([shared_names[term] for term in shared_terms])
+            places = np.array(shared_terms) - first
+            starts[places], lengths[places] = len(text) + np.cumsum(sizes) - sizes, sizes
+            text = np.concatenate([text, longer_names])
+        out = np.empty(int(lengths.sum()), np.uint8)
+        copy_parts(text, starts, lengths, out)
+        names.add(out, lengths)
+
+
+def _readable(
+    data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield the readable ends of the terms, chunk by chunk.
+
+    Each chunk consists of the number of its first term, bytes, and for each term the start and
+    length of its readable end in these bytes and its hash.
+    """
+    count = len(offsets) - 1
+    for first in range(0, count, TERM_BATCH):
+        watch.check()
+        cuts = np.asarray(offsets[first : first + TERM_BATCH + 1])
+        text = np.array(data[cuts[0] : cuts[-1]])
+        cuts = cuts - cuts[0]
+        starts, lengths = np.empty(len(cuts) - 1, np.int64), np.empty(len(cuts) - 1, np.int64)
+        find_readable_ends(text, cuts, starts, lengths)
+        unread_terms = np.flatnonzero(lengths < 0)
+        if len(unread_terms):
+            end_names = [
+                name_candidates(
+                    term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8"))
+                )[0]
+                for term in unread_terms.tolist()
+            ]
+            end_bytes, sizes = encode_parts(end_names)
+            starts[unread_terms], lengths[unread_terms] = (
+                len(text) + np.cumsum(sizes) - sizes,
+                sizes,
+            )
+            text = np.concatenate([text, end_bytes])
+        hashes = np.empty(len(starts), np.uint64)
+        hash_parts(text, starts, lengths, np.uint64(seed), hashes)
+        yield first, text, starts, lengths, hashes
+
+
+def _shared_names(
+    hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
+) -> dict[int, str]:
+    """Return the names of the terms that share a readable end with another term."""
+    ordered = np.sort(hashes)
+    shared_hashes = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    texts: dict[int, tuple[str, tuple[str, ...]]] = {}
+    while True:
+        fresh = [
+            term
+            for term in np.flatnonzero(np.isin(hashes, shared_hashes)).tolist()
+            if term not in texts
+        ]
+        if not fresh:
+            break
+        watch.check()
+        longer_names = []
+        for term in fresh:
+            token = bytes(data[offsets[term] : offsets[term + 1]]).decode("utf-8")
+            texts[term] = (token, name_candidates(term_of(token)))
+            longer_names += [*texts[term][1][1:], f"{texts[term][1][-1]} (2)"]
+        text, sizes = encode_parts(longer_names)
+        longer_hashes = np.empty(len(longer_names), np.uint64)
+        hash_parts(text, np.cumsum(sizes) - sizes, sizes, np.uint64(seed), longer_hashes)
+        shared_hashes = np.unique(np.concatenate([shared_hashes, longer_hashes]))
+    namer = Namer()
+    return {term: namer.name(*texts[term]) for term in sorted(texts)}

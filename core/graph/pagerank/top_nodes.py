@@ -1,0 +1,228 @@
+"""Personalised PageRank of every node, or of the best nodes by several methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.graph.algorithms.leiden import NodeCommunities, clusters
+from core.graph.order import round_scores, top_k
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult, pose_problem
+from core.graph.store import Graph
+from core.watch import NO_WATCH, Watch
+
+PAGERANK_METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
+# Name of `auto` in older files and expressions.
+FORMER_METHOD_NAMES = {"push": "auto"}
+# Divisor of the graph's steps. A push that would walk more costs more than solving the equation.
+PUSH_STEP_DIVISOR = 2
+# Smallest number of steps that a push needs for each node to keep.
+PUSH_STEPS_PER_NODE = 1000
+# Error summed over all nodes when `auto` solves the equation.
+AUTO_TOLERANCE = 1e-5
+# Largest number of edges of a graph that is arranged for relaxation, which is faster still.
+MAX_RELAXED_EDGES = 2_000_000
+# Largest number of edges of a graph whose equation is solved if a push would cost more.
+MAX_SOLVED_EDGES = 5_000_000
+
+
+@dataclass
+class PageRankReport:
+    """Report on a search, filled by `top_pagerank`.
+
+    `method` is the method that ran: one of `PAGERANK_METHODS` except `auto`, or `relaxation` or `push`.
+    `edges` is the number of edges walked. `settled` is True if the requested accuracy was reached,
+    and `note` is a sentence about it.
+    """
+
+    method: str = ""
+    edges: int = 0
+    settled: bool = True
+    note: str = ""
+
+
+def pagerank_exact(
+    graph: Graph,
+    seeds: Iterable[int],
+    damping: float = 0.8,
+    direction: str = "graph",
+    tolerance: float = 1e-10,
+    weights: np.ndarray | None = None,
+    watch: Watch = NO_WATCH,
+) -> np.ndarray:
+    """Return the personalised PageRank of every node, float64 [n], which sums to 1.
+
+    p = damping x P^T p + (1 - damping) x s, where s is the distribution of the seeds. Repeated
+    seeds count several times. Mass that reaches a node without steps returns to s. In `both`, a
+    self-loop counts twice, as in igraph. `damping` is the probability of following an edge
+    (LEGO-GraphRAG's `restart_prob`). `tolerance` bounds the error summed over all nodes. `weights`
+    has one number above zero per triple, by which steps are taken.
+
+    Raises
+    ------
+    BadParameter
+        If the damping is outside [0, 1) or the weights are invalid.
+    BadInput
+        If there are no seeds, or one is not a node of the graph.
+
+    Examples
+    --------
+    Steps go from head to tail and the damping is 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C)
+    = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
+
+    >>> from core.graph.pagerank.top_nodes import pagerank_exact
+    >>> (29 * pagerank_exact(toy, [0], 0.5, "out")).round(6).tolist()
+    [16.0, 4.0, 6.0, 3.0, 0.0]
+    """
+    from core.graph.pagerank.exact import solve  # imports numba
+
+    problem = pose_problem(graph, seeds, 0, damping, direction, weights=weights)
+    scores = np.maximum(
+        solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, watch), 0.0
+    )
+    return scores / scores.sum()
+
+
+def top_pagerank(
+    graph: Graph,
+    seeds: Iterable[int],
+    keep: int,
+    damping: float = 0.8,
+    direction: str = "graph",
+    method: str = "auto",
+    recall: float = 0.97,
+    *,
+    weights: np.ndarray | None = None,
+    random: int = 0,
+    report: PageRankReport | None = None,
+    watch: Watch = NO_WATCH,
+    clusters: Callable[..., NodeCommunities] = clusters,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `keep` nodes with the highest personalised PageRank, best first.
+
+    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes to find.
+    The methods are:
+
+    - auto: the cheapest one that ranks like the exact one, as `cheapest_method` chooses: relaxation
+      (pagerank/relaxation.py), the equation solved to `AUTO_TOLERANCE`, or a local push
+      (pagerank/local/push.py).
+    - exact: the equation solved for the whole graph.
+    - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their
+      draws.
+    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, watch)` returns
+      them; by default they are detected anew.
+
+    `push` is the former name of `auto` and still accepted. `report` is filled with a description of
+    the search.
+
+    Returns
+    -------
+    The ids (int64) and their scores (float64), ordered by (-score, id).
+
+    Raises
+    ------
+    BadParameter
+        As `pagerank_exact`, or if the method is unknown or the recall outside (0, 1].
+    BadInput
+        As `pagerank_exact`.
+
+    Examples
+    --------
+    The numbers are those of `pagerank_exact`'s example:
+
+    >>> from core.graph.pagerank.top_nodes import PageRankReport, top_pagerank
+    >>> nodes, scores = top_pagerank(toy, [0], 3, 0.5, "out", report=(report := PageRankReport()))
+    >>> toy.names(nodes), (29 * scores).round(3).tolist(), report.method
+    (['A', 'C', 'B'], [16.0, 6.0, 4.0], 'exact')
+    """
+    method = FORMER_METHOD_NAMES.get(method, method)
+    if method not in PAGERANK_METHODS:
+        raise BadParameter(
+            f"PageRank's method is {', '.join(PAGERANK_METHODS[:-1])} or {PAGERANK_METHODS[-1]}, not “{method}”."
+        )
+    settings = dict(recall=recall, weights=weights, random=random, watch=watch, clusters=clusters)
+    problem = pose_problem(graph, seeds, keep, damping, direction, **settings)
+    if keep <= 0:
+        return np.empty(0, np.int64), np.empty(0)
+    method_run = cheapest_method(problem) if method == "auto" else method
+    result = _run_method(method_run, problem, AUTO_TOLERANCE if method == "auto" else None)
+    if report is not None:
+        report.method, report.edges, report.settled, report.note = (
+            method_run,
+            result.edges,
+            result.settled,
+            result.note,
+        )
+    return result.nodes, result.scores
+
+
+def cheapest_method(problem: PageRankProblem) -> str:
+    """Return the name of the method that `auto` runs.
+
+    - relaxation: in both directions, up to `MAX_RELAXED_EDGES` edges, without weights;
+    - exact: up to `MAX_SOLVED_EDGES` edges, if a push would cost more;
+    - push: all others.
+    """
+    graph = problem.graph
+    if (
+        problem.weights is None
+        and problem.direction == "both"
+        and graph.n_edges <= MAX_RELAXED_EDGES
+    ):
+        return "relaxation"
+    if (
+        graph.n_edges <= MAX_SOLVED_EDGES
+        and problem.steps // PUSH_STEP_DIVISOR < PUSH_STEPS_PER_NODE * problem.keep
+    ):
+        return "exact"
+    return "push"
+
+
+def _run_method(method: str, problem: PageRankProblem, tolerance: float | None) -> PageRankResult:
+    """Return the best nodes by a method.
+
+    Methods are imported at first use, since their compiled loops import numba.
+    """
+    if method == "relaxation":
+        return _best_by_relaxation(problem)
+    if method == "push":
+        from core.graph.pagerank.local.push import local_push
+
+        return local_push(problem)
+    if method == "exact":
+        from core.graph.pagerank.exact import EXACT_TOLERANCE, exact_pagerank
+
+        return exact_pagerank(problem, tolerance or EXACT_TOLERANCE)
+    if method == "fora":
+        from core.graph.pagerank.fora import fora
+
+        return fora(problem)
+    if method == "topppr":
+        from core.graph.pagerank.topppr import topppr
+
+        return topppr(problem)
+    if method == "rbs":
+        from core.graph.pagerank.rbs import rbs
+
+        return rbs(problem)
+    from core.graph.pagerank.partition import partition
+
+    return partition(problem)
+
+
+def _best_by_relaxation(problem: PageRankProblem) -> PageRankResult:
+    """Return the best nodes by relaxation of the whole graph."""
+    from core.graph.pagerank.relaxation import relax_graph
+
+    nodes, scores = relax_graph(
+        problem.graph, problem.seeds, problem.shares, problem.damping, problem.keep, problem.recall
+    )
+    note = "Relaxed over the whole graph, which is small enough."
+    if len(nodes) >= problem.keep:
+        return PageRankResult(*top_k(nodes, round_scores(scores), problem.keep), note=note)
+    total = scores.sum()
+    nodes, scores = problem.ranked(nodes, scores)
+    return PageRankResult(nodes, scores / total, note=note)

@@ -1,0 +1,180 @@
+"""Compiled random walks with restart, and the backward push from a target.
+
+They release Python's global lock.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from core.graph.kernels import _degree
+from core.graph.pagerank.local.table import (
+    EDGES_WALKED,
+    ESTIMATE,
+    RESIDUAL,
+    SLOT_COUNT,
+    UNKNOWN_DEGREES,
+    slot_of,
+)
+
+# Number of steps between two checks for a cancellation.
+CHECK_STEPS = 2_000_000
+
+
+@njit(cache=True, nogil=True, inline="always")
+def draw(random):
+    """Random number in [0, 1) by xorshift64* (Vigna 2016).
+
+    `random` is the state, a uint64 [1] that must not be zero. It is changed.
+    """
+    bits = random[0]
+    bits ^= bits >> np.uint64(12)
+    bits ^= bits << np.uint64(25)
+    bits ^= bits >> np.uint64(27)
+    random[0] = bits
+    return np.float64((bits * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _walk_end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
+    """Run a random walk and return its end and the number of its steps.
+
+    The end is -1 if the walk would go on from a node without steps.
+    """
+    steps = 0
+    while draw(random) < damping:
+        degree = _degree(node, way, out_indptr, in_indptr)
+        if degree == 0:
+            return np.int64(-1), steps
+        pick, out = np.int64(draw(random) * degree), np.int64(0)
+        if way & 1:
+            out = out_indptr[node + 1] - out_indptr[node]
+        if pick < out:
+            node = np.int64(tails[out_indptr[node] + pick])
+        else:
+            node = np.int64(in_heads[in_indptr[node] + pick - out])
+        steps += 1
+    return np.int64(node), steps
+
+
+@njit(cache=True, nogil=True)
+def walk_residuals(table, first, rate, ends, damping, random, links, budget):
+    """Start ceil(residual x rate) random walks at each slot from `first` on.
+
+    Each walk adds residual / number of walks to its end in `ends`.
+
+    Returns
+    -------
+    The slot to go on with, which is the number of slots if all is done; and the number of slots
+    that `ends` needs. The latter is 0 if the loop stopped because it had taken about `budget`
+    steps.
+    """
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    index, slot_places, nodes, cells, state = (
+        ends.index,
+        ends.place,
+        ends.nodes,
+        ends.cells,
+        ends.state,
+    )
+    stop_at = state[EDGES_WALKED] + budget
+    for slot in range(first, table.state[SLOT_COUNT]):
+        if state[EDGES_WALKED] >= stop_at:
+            return slot, np.int64(0)
+        mass = table.cells[slot, RESIDUAL]
+        if mass <= 0.0:
+            continue
+        walks = np.int64(np.ceil(mass * rate))
+        if state[SLOT_COUNT] + walks > len(nodes):
+            return slot, state[SLOT_COUNT] + walks
+        for _ in range(walks):
+            end, steps = _walk_end(
+                table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads
+            )
+            state[EDGES_WALKED] += steps + 1
+            if end >= 0:
+                cells[
+                    slot_of(index, slot_places, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES),
+                    ESTIMATE,
+                ] += mass / walks
+    return table.state[SLOT_COUNT], np.int64(0)
+
+
+@njit(cache=True, nogil=True)
+def walk_from(starts, damping, random, links):
+    """Run a random walk from each start.
+
+    Returns
+    -------
+    The ends of the walks, -1 for lost ones, and the number of steps of all walks.
+    """
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    ends, total = np.empty(len(starts), np.int64), 0
+    for at in range(len(starts)):
+        ends[at], steps = _walk_end(
+            starts[at], damping, random, way, out_indptr, tails, in_indptr, in_heads
+        )
+        total += steps + 1
+    return ends, total
+
+
+@njit(cache=True, nogil=True)
+def push_backward(table, damping, bar, budget, links):
+    """Push residuals backward until none exceeds `bar` or `budget` edges are walked.
+
+    The method is that of Andersen et al. 2007. Afterwards, for every node u: the PageRank of the
+    target from u = estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The queue
+    is built anew in each call.
+
+    Returns
+    -------
+    The largest residual left and 0; or any number and the number of slots that the table needs.
+    """
+    index, slot_places, nodes, cells, queue, state = table
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    size, at = 0, 0
+    waiting = np.empty(len(nodes), np.int64)
+    for slot in range(state[SLOT_COUNT]):
+        if cells[slot, RESIDUAL] > bar:
+            waiting[size] = slot
+            size += 1
+    while at < size and state[EDGES_WALKED] < budget:
+        slot = waiting[at]
+        node, mass = nodes[slot], cells[slot, RESIDUAL]
+        degree = 0
+        if way & 1:
+            degree += in_indptr[node + 1] - in_indptr[node]
+        if way & 2:
+            degree += out_indptr[node + 1] - out_indptr[node]
+        if state[SLOT_COUNT] + degree > len(nodes):
+            return 0.0, np.int64(state[SLOT_COUNT] + degree)
+        at += 1
+        if mass <= bar:
+            continue
+        state[EDGES_WALKED] += degree + 1
+        cells[slot, RESIDUAL] = 0.0
+        cells[slot, ESTIMATE] += (1.0 - damping) * mass
+        for side in range(2):
+            if not way & (side + 1):
+                continue
+            indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
+            for link in range(indptr[node], indptr[node + 1]):
+                near = np.int64(ends[link])
+                near_slot = slot_of(
+                    index, slot_places, nodes, cells, state, near, 0.0, UNKNOWN_DEGREES
+                )
+                before = cells[near_slot, RESIDUAL]
+                cells[near_slot, RESIDUAL] = before + damping * mass / _degree(
+                    near, way, out_indptr, in_indptr
+                )
+                if before <= bar < cells[near_slot, RESIDUAL]:
+                    if size == len(waiting):
+                        waiting = np.concatenate((waiting[at:], np.empty(size + 16, np.int64)))
+                        size, at = size - at, 0
+                    waiting[size] = near_slot
+                    size += 1
+    max_residual = 0.0
+    for slot in range(state[SLOT_COUNT]):
+        max_residual = max(max_residual, cells[slot, RESIDUAL])
+    return max_residual, np.int64(0)

@@ -1,0 +1,200 @@
+"""Compiled loops over the bytes of text.
+
+They split lines into parts, parse numbers, and replace names by codes.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+# Reasons for a line that is no triple. For an empty part, 10 x its position is added to the second.
+TOO_FEW_COLUMNS, EMPTY_PART = 1, 2
+HASH_FACTOR_A, HASH_FACTOR_B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
+
+
+@numba.njit(cache=True)
+def is_blank(data, start, end):
+    """Return whether the UTF-8 text data[start:end] is empty or white space.
+
+    White space is defined as for `str.isspace`.
+    """
+    at = start
+    while at < end:
+        letter = data[at]
+        if letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31:
+            at += 1
+        elif letter == 0xC2 and at + 1 < end and (data[at + 1] == 0x85 or data[at + 1] == 0xA0):
+            at += 2
+        elif letter >= 0xE1 and letter <= 0xE3 and at + 2 < end:
+            second, third = data[at + 1], data[at + 2]
+            if (
+                letter == 0xE2
+                and second == 0x80
+                and (third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF)
+            ):
+                at += 3
+            elif (letter == 0xE1 and second == 0x9A and third == 0x80) or (
+                letter == 0xE2 and second == 0x81 and third == 0x9F
+            ):
+                at += 3
+            elif letter == 0xE3 and second == 0x80 and third == 0x80:
+                at += 3
+            else:
+                return False
+        else:
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers, odd):
+    """Split the lines of data[:end] into the parts of triples.
+
+    `columns` are those of head, relation and tail, from 0. `exactly` is True if there may be no
+    others. Fills starts and lengths (three per triple), numbers (lines from 0) and odd (rows: line,
+    start, end, reason). Returns the counts of triples, odd lines and all lines.
+    """
+    widest = columns.max() + 1
+    at, line, n_triples, n_odd = 0, 0, 0, 0
+    firsts, lasts = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    while at < end:
+        start, column, first = at, 0, at
+        while at < end and data[at] != 10:
+            if data[at] == separator:
+                for part in range(3):
+                    if columns[part] == column:
+                        firsts[part], lasts[part] = first, at
+                column, first = column + 1, at + 1
+            at += 1
+        last = at
+        while last > start and data[last - 1] == 13:
+            last -= 1
+        for part in range(3):
+            if columns[part] == column:
+                firsts[part], lasts[part] = first, max(first, last)
+        at, line, width = at + 1, line + 1, column + 1
+        reason = 0
+        if width < widest or (exactly and width != 3):
+            reason = TOO_FEW_COLUMNS
+        else:
+            for part in range(2, -1, -1):
+                if is_blank(data, firsts[part], lasts[part]):
+                    reason = EMPTY_PART + 10 * part
+        if reason:
+            if not is_blank(data, start, last):
+                odd[n_odd, 0], odd[n_odd, 1], odd[n_odd, 2], odd[n_odd, 3] = (
+                    line - 1,
+                    start,
+                    last,
+                    reason,
+                )
+                n_odd += 1
+            continue
+        for part in range(3):
+            starts[3 * n_triples + part], lengths[3 * n_triples + part] = (
+                firsts[part],
+                lasts[part] - firsts[part],
+            )
+        numbers[n_triples] = line - 1
+        n_triples += 1
+    return n_triples, n_odd, line
+
+
+@numba.njit(cache=True)
+def whole_numbers(data, starts, lengths, most, values):
+    """Parse parts as numbers from 0 to `most`, -1 for other parts.
+
+    Only digits are accepted.
+    """
+    for part in range(len(starts)):
+        number = np.int64(0)
+        for at in range(starts[part], starts[part] + lengths[part]):
+            digit = np.int64(data[at]) - 48
+            if digit < 0 or digit > 9 or number > most:
+                number = most + 1
+                break
+            number = 10 * number + digit
+        if lengths[part] > 1 and data[starts[part]] == 48:
+            # Leading zeros: its name would differ from its number.
+            number = most + 1
+        values[part] = number if number <= most else -1
+
+
+@numba.njit(cache=True)
+def _hash_bytes(data, start, length, seed):
+    """Return two independent 64-bit hashes of data[start:start + length]."""
+    first, second, at, end = seed ^ HASH_FACTOR_A, seed ^ np.uint64(length), start, start + length
+    while at < end:
+        word = np.uint64(0)
+        for place in range(min(8, end - at)):
+            word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+        first = (first ^ word) * HASH_FACTOR_A
+        first ^= first >> np.uint64(32)
+        second = (second + word) * HASH_FACTOR_B
+        second ^= second >> np.uint64(29)
+        at += 8
+    first = (first ^ np.uint64(length)) * HASH_FACTOR_B
+    first ^= first >> np.uint64(31)
+    second = (second ^ (second >> np.uint64(33))) * HASH_FACTOR_A
+    return first * HASH_FACTOR_A ^ (first >> np.uint64(28)), second ^ (second >> np.uint64(32))
+
+
+@numba.njit(cache=True)
+def hash_parts(data, starts, lengths, seed, hashes):
+    """Fill `hashes` with the hash of each part."""
+    for part in range(len(starts)):
+        hashes[part] = _hash_bytes(data, starts[part], lengths[part], seed)[0]
+
+
+@numba.njit(cache=True)
+def _same(data, start, other, length):
+    for place in range(length):
+        if data[start + place] != data[other + place]:
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
+    """Number the names of a block by first appearance.
+
+    `table` must hold -1 everywhere. Its length is a power of two and at least twice the number of
+    names. Fills codes (one per name), and for each different name its first position, its hash and
+    32 more bits of a second hash. Returns the number of different names.
+    """
+    mask, count = np.uint64(len(table) - 1), 0
+    for name in range(len(starts)):
+        first, second = _hash_bytes(data, starts[name], lengths[name], seed)
+        at = np.int64(first & mask)
+        while True:
+            code = table[at]
+            if code < 0:
+                table[at], firsts[count], hashes[count], more[count] = (
+                    count,
+                    name,
+                    first,
+                    np.uint32(second >> np.uint64(32)),
+                )
+                code, count = count, count + 1
+                break
+            if hashes[code] == first:
+                other = firsts[code]
+                if lengths[other] == lengths[name] and _same(
+                    data, starts[other], starts[name], lengths[name]
+                ):
+                    break
+            at = (at + 1) & np.int64(mask)
+        codes[name] = code
+    return count
+
+
+@numba.njit(cache=True)
+def copy_parts(data, starts, lengths, out):
+    """Copy the parts to `out` one behind the other, and return the end."""
+    at = 0
+    for part in range(len(starts)):
+        for place in range(lengths[part]):
+            out[at + place] = data[starts[part] + place]
+        at += lengths[part]
+    return at

@@ -1,0 +1,179 @@
+"""Recognise the formats that a file, folder, zip or address may have, best first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.corpus.readers.files import OTHER_FORMATS
+from core.databases.address import address_of, is_address
+from core.errors import BadInput, nearest, shorten
+from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
+from core.graph.readers.formats import SUFFIX_ADVICE
+from core.graph.readers.source import bare_suffix
+from core.importing.file_head import FileHead
+from core.importing.importer import IMPORT_KINDS, Guess, Importer, KindName
+from core.importing.registry import IMPORTERS
+from core.io.home import graphs_folder
+
+MIN_CONFIDENCE = 0.1
+# kinds whose files can be imported together
+KINDS_OF_SEVERAL_FILES = frozenset({KindName.GRAPH, KindName.DOCUMENTS, KindName.SET})
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """A format that something to import may have.
+
+    Parameters
+    ----------
+    importer : the format.
+    confidence : from 0 to 1.
+    reason : why, as the end of a sentence: “its name ends in .ttl”.
+    paths : the files, the folder, the zip, or the address.
+    is_chosen : a person chose the format, so the command has to name it.
+    """
+
+    importer: Importer
+    confidence: float
+    reason: str
+    paths: tuple[str, ...]
+    is_chosen: bool = False
+
+    @property
+    def action(self) -> str:
+        """The action that imports it, in words."""
+        return IMPORT_KINDS[self.importer.kind].action
+
+    @property
+    def needs_source(self) -> bool:
+        """True if the graph or corpus that it belongs to has to be named."""
+        return "{source}" in IMPORT_KINDS[self.importer.kind].command
+
+    @property
+    def command(self) -> str:
+        """The command that imports it, with words in capitals for missing arguments."""
+        return shlex.join(["python", "-m", "core", *self.arguments()])
+
+    def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
+        """Return the words of the command after `python -m core`.
+
+        Parameters
+        ----------
+        name : of the graph, corpus or question set that is made; empty leaves `NAME`.
+        source : the option that names the graph or corpus of questions and runs.
+        """
+        filled: dict[str, Sequence[str]] = {
+            "{path}": self.paths,
+            "{source}": source,
+            "{format}": self._format(),
+            "{name}": (name or "NAME",),
+            "{folder}": (str(graphs_folder() / name) if name else "FOLDER",),
+        }
+        words = IMPORT_KINDS[self.importer.kind].command.split()
+        return [part for word in words for part in filled.get(word, (word,))]
+
+    def _format(self) -> tuple[str, ...]:
+        """Return the option that names the format, if the command cannot find it by itself."""
+        importer = self.importer
+        if importer.kind == KindName.GRAPH:
+            form = GRAPH_FORMATS.get(importer.name)
+            by_content = form is None or form.delimited or len(self.paths) > 1
+            is_implied = by_content or bare_suffix(Path(self.paths[0])) in importer.suffixes
+        else:
+            is_implied = True
+        return () if is_implied and not self.is_chosen else ("--format", importer.name)
+
+
+def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
+    """Return the formats that a file, folder, zip or database address may have, best first.
+
+    Only the head of a file is read. `encoding` is that of a text which is not UTF-8.
+
+    Raises
+    ------
+    BadInput
+        If there is no such file, or it has no known format. The sentence gives the reason.
+    """
+    if is_address(str(path)):
+        address = address_of(str(path))
+        importer = IMPORTERS[f"{KindName.DATABASE}/{address.kind}"]
+        return [Recognition(importer, 1.0, f"it is the address {address.title}", (str(path),))]
+    path = Path(path)
+    if not path.exists():
+        raise BadInput(f"There is no file {path}.")
+    head = FileHead(path, encoding)
+    if not head.is_several and not head.data.strip():
+        raise BadInput(f"{head.name} is empty.")
+    guesses = [(importer, importer.sniff(head)) for importer in IMPORTERS.values()]
+    recognitions = _rank_guesses(guesses, (str(path),))
+    if not recognitions:
+        raise BadInput(_why_not(head))
+    return recognitions
+
+
+def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
+    """Return the kinds as which several files can be imported at once, best first.
+
+    The files of one graph may have several formats, and so may documents. The returned format is
+    then that of the most confident file, and so is the reason.
+
+    Raises
+    ------
+    BadInput
+        As `recognise` does, and if no kind fits all files.
+    """
+    each = [recognise(path, encoding) for path in paths]
+    if len(each) == 1:
+        return each[0]
+    best = [{one.importer.kind: one for one in reversed(found)} for found in each]
+    shared = KINDS_OF_SEVERAL_FILES.intersection(*best)
+    if not shared:
+        raise BadInput("These files cannot be brought at once; bring them one after another.")
+    together = []
+    for kind in shared:
+        candidates = [kinds[kind] for kinds in best]
+        surest = max(candidates, key=lambda candidate: candidate.confidence)
+        least = min(candidate.confidence for candidate in candidates)
+        together.append(Recognition(surest.importer, least, surest.reason, tuple(map(str, paths))))
+    return sorted(together, key=lambda recognition: -recognition.confidence)
+
+
+def importers_named(text: str) -> list[Importer]:
+    """Return the importers that `KIND` or `KIND/NAME` names.
+
+    Raises BadInput that suggests the nearest known name.
+    """
+    importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
+    if not importers:
+        known = [*IMPORT_KINDS, *IMPORTERS]
+        raise BadInput(f"Nothing is brought as “{shorten(text, 40)}”.{nearest(text, known)}")
+    return importers
+
+
+def _rank_guesses(
+    guesses: Sequence[tuple[Importer, Guess]], paths: tuple[str, ...]
+) -> list[Recognition]:
+    recognitions = [
+        Recognition(importer, guess.confidence, guess.reason, paths)
+        for importer, guess in guesses
+        if guess.confidence >= MIN_CONFIDENCE
+    ]
+    return sorted(recognitions, key=lambda one: -one.confidence)
+
+
+def _why_not(head: FileHead) -> str:
+    """Return why a head has no known format, with advice if the writing program is known."""
+    if head.is_several:
+        return f"{head.name} holds no file that can be read."
+    if head.suffix in SUFFIX_ADVICE:
+        return f"{head.name} is not read. {SUFFIX_ADVICE[head.suffix]}"
+    if head.suffix in OTHER_FORMATS:
+        return f"{head.name} is not read; save it as {OTHER_FORMATS[head.suffix]} first."
+    text, fault = head.text_or_fault
+    if not text.strip():
+        return fault or f"{head.name} is empty."  # it holds only a byte order mark
+    shown = shorten(next(iter(head.lines), ""), 60)
+    return f"{head.name} is of no format that is known; it begins with “{shown}”."

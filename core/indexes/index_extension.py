@@ -1,0 +1,184 @@
+"""HNSW indexes of an earlier graph content, extended instead of built anew.
+
+New vectors are linked into the index. Removed ones are masked.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.indexes.index_parts import extend_parts, files
+from core.indexes.vector_blocks import DONE_FILE, KEYS_FILE, VectorBlocks, earlier_folders
+from core.io import digests
+
+# Item at each position of the index; saved only where positions and items differ.
+ORDER_FILE = "order.npy"
+# Largest share of positions that may be new, and that may be masked. Beyond it the index is built
+# anew.
+MAX_CHANGED_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class PositionMap:
+    """Mapping between the positions of an index and the items.
+
+    `items` is int64 and holds the item at each position, -1 where the item was removed. Every item
+    has exactly one position. `added` counts the items that were added since the index was last
+    built as a whole.
+
+    >>> import numpy as np
+    >>> from core.indexes.index_extension import PositionMap
+    >>> order = PositionMap(np.array([1, -1, 0]))
+    >>> order.places(np.array([0, 1])).tolist(), order.masked, order.there.tolist()
+    ([2, 0], 1, [True, False, True])
+    """
+
+    items: np.ndarray
+    added: int = 0
+
+    @cached_property
+    def there(self) -> np.ndarray:
+        """Boolean mask of the positions that have an item."""
+        return self.items >= 0
+
+    @property
+    def masked(self) -> int:
+        """Number of positions without an item."""
+        return len(self.items) - int(self.there.sum())
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        places = np.empty(int(self.there.sum()), np.int64)
+        places[self.items[self.there]] = np.flatnonzero(self.there)
+        return places
+
+    def places(self, items: np.ndarray) -> np.ndarray:
+        """Return the positions of items, int64."""
+        return self._places[items]
+
+    def first(self, places: np.ndarray, n: int) -> np.ndarray:
+        """Return the items at the first `n` occupied positions of each row.
+
+        The result is int64 [rows, n], padded with -1 where a row has fewer.
+        """
+        found = np.where(places >= 0, self.items[places], -1)
+        return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[
+            :, :n
+        ]
+
+
+def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, PositionMap] | None:
+    """Extend the faiss index of an earlier graph content by the new vectors of `blocks`.
+
+    Vectors that the earlier index already has keep their links. The result therefore differs from
+    an index built anew, and its recall has to be measured again.
+
+    Parameters
+    ----------
+    blocks : the vectors of the present content, with the keys of their texts on disk.
+    kind : the kind of index, as the factory of faiss names it. Only an index of this kind is
+        extended.
+    width : the dimension of the vectors.
+
+    Returns
+    -------
+    The index and the order of its items, or None where no earlier index has most of the vectors.
+    """
+    if not (blocks.folder / KEYS_FILE).exists():
+        return None
+    new = np.load(blocks.folder / KEYS_FILE)
+    for folder in earlier_folders(blocks.folder, blocks.graph):
+        earlier_index = _before(folder, kind, width)
+        if earlier_index is None:
+            continue
+        earlier, parts = earlier_index
+        items = np.full(len(earlier.items), -1, np.int64)
+        items[earlier.there] = match_keys(np.load(folder / KEYS_FILE), new)[
+            earlier.items[earlier.there]
+        ]
+        fresh = np.setdiff1d(np.arange(len(new)), items[items >= 0], assume_unique=True)
+        order = PositionMap(np.concatenate([items, fresh]), earlier.added + len(fresh))
+        if max(order.added, order.masked) > MAX_CHANGED_SHARE * len(order.items):
+            continue
+        try:
+            if len(fresh):
+                new_ones = np.ascontiguousarray(blocks.rows(fresh), np.float32)
+            else:
+                new_ones = np.empty((0, width), np.float32)
+            return extend_parts(folder, parts, blocks.folder, new_ones), order
+        except RuntimeError:  # an index of an earlier version has no digest and may be damaged
+            continue
+    return None
+
+
+def match_keys(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Match each earlier key with the item that has the same key now.
+
+    The result is int64, -1 where no item has the key. Equal keys are matched one to one.
+
+    >>> import numpy as np
+    >>> from core.indexes.index_extension import match_keys
+    >>> key = lambda *numbers: np.array([(one, 0) for one in numbers], np.uint64)
+    >>> match_keys(key(7, 5, 7, 9), key(5, 7, 8)).tolist()
+    [1, 0, -1, -1]
+    """
+    all_keys = np.concatenate([before, now])
+    order = np.lexsort((all_keys[:, 1], all_keys[:, 0]))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(all_keys[order], axis=0) != 0).any(axis=1)
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(new)
+    earlier_ids, current_ids = (
+        _numbered(part, len(all_keys) + 1) for part in (group[: len(before)], group[len(before) :])
+    )
+    _, old, item = np.intersect1d(earlier_ids, current_ids, assume_unique=True, return_indices=True)
+    item_of_key = np.full(len(before), -1, np.int64)
+    item_of_key[old] = item
+    return item_of_key
+
+
+def _numbered(groups: np.ndarray, room: int) -> np.ndarray:
+    """Number each entry by its group and its occurrence within the group."""
+    order = np.argsort(groups, kind="stable")
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = np.diff(groups[order]) != 0
+    starts = np.flatnonzero(is_first)
+    times = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = groups[order] * room + times
+    return numbers
+
+
+def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
+    """Return the order saved next to an index, or None where each item is at its own position.
+
+    Raises ValueError or OSError where it is damaged.
+    """
+    if "places" not in facts:
+        return None
+    digests.check_sealed(folder / ORDER_FILE)
+    return PositionMap(np.load(folder / ORDER_FILE), int(facts["added"]))
+
+
+def _before(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] | None:
+    """Return the order and the number of parts of the index in a folder.
+
+    None where the folder has no sound index of this kind and dimension.
+    """
+    try:
+        facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
+        if facts["kind"] != kind or facts["dimension"] != width:
+            return None
+        digests.check_sealed(folder / KEYS_FILE)
+        parts = int(facts.get("parts", 0))
+        for file in files(folder, parts):
+            digests.check_sealed(file)
+        return order_in(folder, facts) or PositionMap(np.arange(facts["items"])), parts
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

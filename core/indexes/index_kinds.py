@@ -1,0 +1,415 @@
+"""Table of the kinds of indexes that can be prepared for a graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.datasets import dataset_of
+from core.environment import Environment
+from core.errors import BadInput
+from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, clustering_refusal
+from core.graph.algorithms.walk_corpus import WalkPlan
+from core.graph.store import Graph
+from core.indexes import cases as memory
+from core.indexes import chains, communities, partial_index, vectors, walks, words
+from core.indexes.reports import ReportStore
+from core.io.durations import duration_text
+from core.models.encoders.compute_modes import saved_speeds
+from core.watch import NO_WATCH, Watch
+
+CHAIN_STEPS = 3  # Default steps of the operators Chain ranking and Case memory.
+QUESTIONS_PER_SET = 1000  # questions drawn from each question set
+# Endings of the names of question sets whose answers may be learnt from.
+LEARNING_SET_ENDINGS = ("-dev", "-train")
+SECONDS_PER_TEXT = {  # to encode a text of each kind
+    **{"nodes": 2e-3, "triples": 5e-3},
+    **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
+}
+# Speed of the encoder for which `SECONDS_PER_TEXT` holds: texts of 32 tokens per second and core.
+SLOW_RATE = 160.0
+DEFAULT_WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, with default settings
+SECONDS_PER_ROOT = 2e-2  # to encode the walks of one node
+# Measured on one slow core.
+SECONDS_PER_NODE, SECONDS_PER_CHAIN, SECONDS_PER_CASE, SECONDS_PER_REPORT = (
+    4e-5,
+    4e-3,
+    1.2e-2,
+    8.0,
+)
+SEARCH_PURPOSE = "so that those nearest to a question are found."
+VECTORS_PURPOSE = (
+    "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets "
+    "no faster by it: paths are other texts."
+)
+MAX_COUNTED_COMMUNITIES = (
+    100_000  # most communities for which it is looked up which of them have a report
+)
+SQLITE_SUFFIX = r"(?<=\.sqlite)-(journal|wal|shm)$"
+DIRECTION_WORDS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
+
+
+@dataclass(frozen=True)
+class IndexKind:
+    """A kind of index, recognised by the names of its files.
+
+    Every file or folder in the graph's folder whose name matches `pattern` belongs to it. The other
+    fields:
+
+    - `words` describes in a few words the settings in such a name.
+    - `usual` is the name of the index that methods with default settings read.
+    - `build` makes that index. It adds to what is saved if `adds` is true, else it starts anew.
+      None for an index that is made without being asked for.
+    - `seconds` is roughly how long building takes from nothing. `pace` says on what this depends.
+    - `models` names the model roles it needs.
+    - `lacks` is the reason why it cannot be made for a graph, empty where it can.
+    - `coverage` counts how many `parts` are finished and how many there can be. None where this is
+      not known.
+    - `forget` releases the index from memory. It raises StoreError while the index is being made.
+    - `fits` is true for graphs that can have such an index.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    pattern: str
+    words: Callable[[re.Match], str]
+    usual: Callable[[Graph, Environment], str]
+    build: Callable[[Graph, Environment, Watch], Any] | None = None
+    seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
+    pace: str = ""
+    adds: bool = False
+    models: tuple[str, ...] = ()
+    parts: str = ""
+    coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
+    lacks: Callable[[Graph, Environment], str] = lambda graph, env: ""
+    forget: Callable[[Graph], None] = lambda graph: None
+    fits: Callable[[Graph], bool] = lambda graph: True
+
+    def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
+        """Return roughly how long building takes, or a share of it, in words."""
+        return f"about {duration_text(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
+
+    def match(self, name: str) -> re.Match | None:
+        """Match the name of a file or folder of this kind, with the settings in the name."""
+        return re.fullmatch(self.pattern, name)
+
+    def owns(self, name: str) -> bool:
+        """Return whether a name is of this kind, or of a file that SQLite writes next to one."""
+        return self.match(re.sub(SQLITE_SUFFIX, "", name)) is not None
+
+
+def _chains_file(graph: Graph, env: Environment) -> str:
+    return f"chains-{chains.fingerprint(env.models.encoder())}-{CHAIN_STEPS}-{graph.resolve('graph')}.npz"
+
+
+def _cases_file(graph: Graph, env: Environment) -> str:
+    return f"cases-{chains.fingerprint(env.models.encoder())}-{CHAIN_STEPS}-{graph.resolve('graph')}.sqlite"
+
+
+def _too_large(graph: Graph, env: Environment) -> str:
+    return clustering_refusal(graph)
+
+
+def _steps(match: re.Match) -> str:
+    return f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {DIRECTION_WORDS[match['way']]}"
+
+
+def _solve(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
+    memory.load_cases(
+        graph,
+        env.models.encoder(),
+        _sources(graph),
+        QUESTIONS_PER_SET,
+        CHAIN_STEPS,
+        "graph",
+        watch,
+        env.solved(graph.digest),
+    )
+
+
+def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
+    return memory.case_coverage(
+        graph,
+        env.models.encoder(),
+        _sources(graph),
+        QUESTIONS_PER_SET,
+        CHAIN_STEPS,
+        env.solved(graph.digest),
+    )
+
+
+def _to_solve(graph: Graph, env: Environment) -> int:
+    """Return the most questions that can be solved, without reading the question sets."""
+    return QUESTIONS_PER_SET * (len(memory.parts_of(_sources(graph))) - 1) + len(
+        env.solved(graph.digest)
+    )
+
+
+def _sources(graph: Graph) -> str:
+    """Return the sources of solved questions, in the notation of the operator Case memory.
+
+    They are the question sets of the graph that may be learnt from, and the person's own.
+    """
+    dataset = dataset_of(graph.name)
+    sets = []
+    if dataset:
+        sets = [
+            name
+            for name, one in dataset.sets.items()
+            if name.endswith(LEARNING_SET_ENDINGS) and one.graphs == "union"
+        ]
+    return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN_QUESTIONS])
+
+
+def _nothing_solved(graph: Graph, env: Environment) -> str:
+    if _sources(graph) != memory.OWN_QUESTIONS or env.solved(graph.digest):
+        return ""
+    return (
+        "No question set of this graph is meant to be learnt from. Save a comparison whose answers "
+        "are known, give a thumb up, or add a set whose name ends in -train."
+    )
+
+
+def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
+    detected = communities.load_communities(graph, watch=watch)
+    order = (-detected.sizes()).argsort(kind="stable").tolist()
+    _reports(graph, detected, env).prepare(order, watch)
+
+
+def _reports(graph: Graph, found: communities.NodeCommunities, env: Environment) -> ReportStore:
+    return ReportStore(
+        graph, found, lambda: env.models.chat("answer"), env.models.signature("answer")
+    )
+
+
+def _report_coverage(graph: Graph, env: Environment) -> tuple[int, int] | None:
+    detected = communities.saved_communities(graph)
+    if detected is None or len(detected) > MAX_COUNTED_COMMUNITIES:
+        return None
+    return len(detected) - len(_reports(graph, detected, env).missing(range(len(detected)))), len(
+        detected
+    )
+
+
+def _report_seconds(graph: Graph, env: Environment) -> float:
+    detected = communities.saved_communities(graph)
+    return SECONDS_PER_REPORT * (graph.n_nodes / 5 if detected is None else len(detected))
+
+
+def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
+    """Return the kind for the vectors of one sort of items.
+
+    Vectors of texts are shown for graphs made of texts only.
+    """
+
+    def many(graph: Graph, env: Environment) -> str:
+        total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
+        if of == "nodes" and getattr(graph, "numbered", False):
+            return "The entities of this graph are only numbered; there are no names to encode."
+        if total <= vectors.MAX_UNCONFIRMED_ITEMS:
+            return ""
+        return (
+            f"{total:,} {items} are more than are encoded from here ({vectors.MAX_UNCONFIRMED_ITEMS:,}). The "
+            "command line does it, and says what that takes: "
+            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
+        )
+
+    return IndexKind(
+        f"vectors-{of}",
+        title,
+        purpose,
+        rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
+        lambda match: "",
+        lambda graph, env: vectors.vector_folder(graph, env.models.encoder(), of).name,
+        lambda graph, env, watch: partial_index.build_searchable_vectors(
+            graph, env.models.encoder(), of, watch
+        ),
+        lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slower(env),
+        "without a GPU",
+        adds=True,
+        models=("encoder",),
+        parts=f"{'entities' if of == 'nodes' else of} are encoded",
+        coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), of),
+        lacks=many,
+        forget=vectors.forget_vectors,
+        fits=lambda graph: (
+            of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
+        ),
+    )
+
+
+def _slower(env: Environment) -> float:
+    """Return how many times slower the encoder is here than on one slow core.
+
+    Taken from measurements on this computer; 1 where there are none.
+    """
+    speeds = saved_speeds()
+    if speeds is None or not env.models.info("encoder").present:
+        return 1.0
+    way = getattr(env.models.encoder(), "way", None)
+    return next((SLOW_RATE / one.rate for one in speeds.speeds if one.way == way), 1.0)
+
+
+def _no_walks(graph: Graph, env: Environment) -> str:
+    try:
+        walks.nodes_with_walks(graph, DEFAULT_WALKS)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def _walks(match: re.Match) -> str:
+    number = "all" if match["walks"] == "0" else f"{int(match['walks']):,}"
+    strategy = "random" if match["strategy"] == "random" else "breadth-first"
+    return f"{number} {strategy} walks of up to {match['length']} steps"
+
+
+INDEX_KINDS = {
+    kind.name: kind
+    for kind in (
+        IndexKind(
+            "communities",
+            "Communities",
+            "Groups of entities that hang closely together, found by the Leiden algorithm; "
+            "community reports are written about them.",
+            rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
+            lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
+            lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
+            lambda graph, env, watch: communities.prepare_communities(
+                graph, communities.MAX_COMMUNITY_NODES, watch
+            ),
+            lambda graph, env: graph.n_nodes * SECONDS_PER_NODE,
+            lacks=_too_large,
+        ),
+        IndexKind(
+            "clusters",
+            "Clusters for PageRank",
+            "The graph cut into large parts by the Leiden algorithm, so that PageRank can be "
+            "worked out inside the parts of a question's entities only. Read by PageRank where its "
+            "method is partition.",
+            rf"communities-{MAX_CLUSTER_NODES}\.npy",
+            lambda match: f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split",
+            lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
+            lambda graph, env, watch: communities.prepare_communities(
+                graph, MAX_CLUSTER_NODES, watch
+            ),
+            lambda graph, env: graph.n_nodes * SECONDS_PER_NODE,
+            lacks=_too_large,
+        ),
+        IndexKind(
+            "reports",
+            "Community reports",
+            "A language model's report on each community, for prompts of the kind that Microsoft's "
+            "GraphRAG gives. A report that is missing is written when a question needs it.",
+            r"reports\.sqlite",
+            lambda match: "",
+            lambda graph, env: "reports.sqlite",
+            _write_reports,
+            _report_seconds,
+            "the largest communities first, by a small language model without a GPU",
+            adds=True,
+            models=("answer",),
+            parts="communities have a report",
+            coverage=_report_coverage,
+            lacks=_too_large,
+        ),
+        IndexKind(
+            "chains",
+            "Relation chains",
+            "The chains of relations that the graph has, in words and as vectors, so that a "
+            "question finds the chain it asks for. Read by Chain ranking and Case memory.",
+            r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
+            _steps,
+            _chains_file,
+            lambda graph, env, watch: chains.prepare_chains(
+                graph, env.models.encoder(), CHAIN_STEPS, watch
+            ),
+            lambda graph, env: chains.MAX_CHAINS * SECONDS_PER_CHAIN,
+            "or less where there are fewer chains",
+            models=("encoder",),
+            forget=chains.forget_chains,
+        ),
+        IndexKind(
+            "cases",
+            "Solved questions",
+            "Questions with known answers and the relation chains that lead to them, so that a new "
+            "question is answered as the most similar ones were. Read by Case memory.",
+            r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
+            lambda match: f"chains of {_steps(match)}",
+            _cases_file,
+            _solve,
+            lambda graph, env: _to_solve(graph, env) * SECONDS_PER_CASE,
+            adds=True,
+            models=("encoder",),
+            parts="questions are solved",
+            coverage=_solved,
+            lacks=_nothing_solved,
+            forget=memory.forget_cases,
+        ),
+        _vectors(
+            "nodes",
+            "Vectors of entities",
+            f"The names of all entities as vectors, {SEARCH_PURPOSE} {VECTORS_PURPOSE}",
+        ),
+        _vectors(
+            "triples",
+            "Vectors of triples",
+            f"All triples, put into words, as vectors, {SEARCH_PURPOSE} {VECTORS_PURPOSE}",
+        ),
+        _vectors(
+            "chunks",
+            "Vectors of chunks",
+            f"The chunks of the documents as vectors, {SEARCH_PURPOSE} Read by Chunks by vector.",
+        ),
+        _vectors(
+            "relations",
+            "Vectors of relations",
+            f"Relations in words as vectors, {SEARCH_PURPOSE} Read by Relations by vector.",
+        ),
+        _vectors(
+            "relation-names",
+            "Vectors of relation names",
+            f"The names of relations as vectors, {SEARCH_PURPOSE} Read by Relations by vector.",
+        ),
+        _vectors(
+            "communities",
+            "Vectors of communities",
+            f"The reports on communities as vectors, {SEARCH_PURPOSE} Read by Communities by vector.",
+        ),
+        IndexKind(
+            "words",
+            "Words",
+            "Which passages or entities hold each word, so that a question finds those that share "
+            "its rarest words. Made by the first question that reads it, in seconds, and saved "
+            "where there are many. Read by Chunks by words and Entities by words.",
+            r"words-(?P<of>chunks|nodes)",
+            lambda match: "of passages" if match["of"] == "chunks" else "of entities",
+            lambda graph, env: "words-chunks",
+            forget=words.forget_words,
+            fits=lambda graph: vectors.count(graph, "chunks") >= words.MIN_SAVED_TEXTS,
+        ),
+        IndexKind(
+            "walks",
+            "Walks",
+            "The walks of each entity, put into words, as one vector, so that those whose walks "
+            "are nearest to a question are found. Read by Nodes, then walks (Walk&Retrieve).",
+            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
+            r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
+            _walks,
+            lambda graph, env: walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name,
+            lambda graph, env, watch: walks.build_walk_corpus(
+                graph, env.models.encoder(), DEFAULT_WALKS, watch=watch
+            ),
+            lambda graph, env: graph.n_nodes * SECONDS_PER_ROOT,
+            "without a GPU",
+            adds=True,
+            models=("encoder",),
+            lacks=_no_walks,
+            forget=walks.forget_walks,
+            fits=lambda graph: not graph.columns.of_texts,
+        ),
+    )
+}

@@ -1,0 +1,206 @@
+"""Large vector sets split into several HNSW indexes that are searched in turn.
+
+Each part is built by itself, so memory holds only one part at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.indexes.index_storage import write_atomically
+from core.io import digests
+
+INDEX_FILE = "index.faiss"
+HNSW_LINKS, HNSW_BUILD_EF, HNSW_SEARCH_EF = 32, 80, 512  # HNSW: M, efConstruction, efSearch
+# efSearch of one part, lower because each part holds few of the nearest vectors
+HNSW_PART_SEARCH_EF = 128
+
+
+@dataclass(frozen=True, eq=False)
+class SplitIndex:
+    """Several faiss indexes that are searched as one.
+
+    The vectors of each part follow those of the part before. The class has the methods of a faiss
+    index that this project uses.
+
+    >>> import faiss, numpy as np
+    >>> from core.indexes.index_parts import SplitIndex
+    >>> two = SplitIndex((faiss.IndexFlatIP(2), faiss.IndexFlatIP(2)))
+    >>> two.parts[0].add(np.eye(2, dtype=np.float32))
+    >>> two.parts[1].add(np.array([[0.6, 0.8]], np.float32))
+    >>> two.search(np.array([[0.0, 1.0]], np.float32), 2)[1].tolist(), two.ntotal
+    ([[1, 2]], 3)
+    """
+
+    parts: tuple[Any, ...]
+
+    @property
+    def d(self) -> int:
+        """The dimension of the vectors."""
+        return self.parts[0].d
+
+    @property
+    def ntotal(self) -> int:
+        """The number of vectors."""
+        return sum(part.ntotal for part in self.parts)
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Position of the first vector of each part, followed by the number of vectors, int64."""
+        return np.cumsum([0, *(part.ntotal for part in self.parts)])
+
+    def search(
+        self, asked: np.ndarray, k: int, there: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `k` vectors with the largest cosine for each query, in the format of faiss.
+
+        Parameters
+        ----------
+        asked : query vectors, float32 [n, d].
+        there : boolean mask of the positions that may be returned; None for all.
+
+        Returns
+        -------
+        (cosines float32, positions int64), each [n, k]. The position is -1 where there are fewer.
+        """
+        cosines, positions = [], []
+        for part, start in zip(self.parts, self.starts.tolist()):
+            inside = None if there is None else there[start : start + part.ntotal]
+            part_cosines, part_positions = part.search(
+                asked, min(k, part.ntotal), params=restrict_search(part, inside)
+            )
+            cosines.append(np.where(part_positions < 0, -np.inf, part_cosines))
+            positions.append(np.where(part_positions < 0, -1, part_positions + start))
+        all_cosines, all_positions = (
+            np.concatenate(cosines, axis=1),
+            np.concatenate(positions, axis=1),
+        )
+        best = np.argsort(-all_cosines, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(all_cosines, best, axis=1), np.take_along_axis(
+            all_positions, best, axis=1
+        )
+
+    def reconstruct_batch(self, places: np.ndarray) -> np.ndarray:
+        """Return the vectors at some positions, float32 [n, d]."""
+        vectors, starts = np.empty((len(places), self.d), np.float32), self.starts
+        part_of = np.searchsorted(starts, places, "right") - 1
+        for number in np.unique(part_of).tolist():
+            part_rows = np.flatnonzero(part_of == number)
+            vectors[part_rows] = self.parts[number].reconstruct_batch(
+                np.ascontiguousarray(places[part_rows] - starts[number], np.int64)
+            )
+        return vectors
+
+
+def restrict_search(index: Any, there: np.ndarray | None) -> Any:
+    """Return the search parameters that restrict a faiss search to a boolean mask of positions.
+
+    None where the mask is None.
+    """
+    import faiss
+
+    if there is None:
+        return None
+    bits = faiss.IDSelectorBitmap(  # type: ignore[call-arg]
+        np.packbits(there, bitorder="little")  # type: ignore[arg-type]
+    )
+    if hasattr(index, "hnsw"):
+        return faiss.SearchParametersHNSW(  # type: ignore[attr-defined]
+            sel=bits, efSearch=index.hnsw.efSearch
+        )
+    return faiss.SearchParameters(sel=bits)  # type: ignore[call-arg]
+
+
+def search_index(
+    index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Search a faiss index or `SplitIndex` for the `k` nearest vectors: (cosines, positions).
+
+    Only positions where the mask `there` is true are returned; None allows all.
+    """
+    if isinstance(index, SplitIndex):
+        return index.search(asked, k, there)
+    return index.search(asked, k, params=restrict_search(index, there))
+
+
+def tune_search(index: Any) -> Any:
+    """Set how thoroughly an HNSW index is searched, and return it."""
+    for part in index.parts if isinstance(index, SplitIndex) else (index,):
+        if hasattr(part, "hnsw"):
+            part.hnsw.efSearch = (
+                HNSW_PART_SEARCH_EF if isinstance(index, SplitIndex) else HNSW_SEARCH_EF
+            )
+    return index
+
+
+def files(folder: Path, parts: int) -> list[Path]:
+    """Return the files of an index: one per part, or a single one without parts."""
+    return [folder / f"index-{number:03}.faiss" for number in range(parts)] or [folder / INDEX_FILE]
+
+
+def open_saved_index(folder: Path, parts: int) -> Any:
+    """Open the index in a folder by memory map.
+
+    `parts` is the number of its parts, 0 for an index that is not split. Raises ValueError, OSError
+    or RuntimeError where it is damaged.
+    """
+    parts_in_files = [mapped(file) for file in files(folder, parts)]
+    return tune_search(SplitIndex(tuple(parts_in_files)) if parts else parts_in_files[0])
+
+
+def mapped(file: Path) -> Any:
+    """Open the faiss index in a file by memory map. Raises as `open_saved_index`."""
+    import faiss
+
+    digests.check_sealed(file)
+    return faiss.read_index(str(file), faiss.IO_FLAG_MMAP_IFC)
+
+
+def save_index(index: Any, file: Path) -> None:
+    """Write a faiss index into a file. Raises StoreError."""
+    import faiss
+
+    # The stubs of faiss lack PyCallbackIOWriter.
+    writer = lambda stream: faiss.PyCallbackIOWriter(stream.write)  # type: ignore[attr-defined]
+    write_atomically(file, lambda stream: faiss.write_index(index, writer(stream)))
+
+
+def extend_parts(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
+    """Return the index in the folder `before`, extended by the vectors `fresh` (float32).
+
+    If the index has parts, the last one is extended and saved in `folder`. The other parts are
+    linked there unchanged. Raises RuntimeError where the index is damaged.
+    """
+    import faiss
+
+    *earlier_files, last = files(before, parts)
+    index = faiss.read_index(str(last))
+    if len(fresh):
+        index.add(fresh)
+    if not parts:
+        return index
+    *unchanged_files, changed = files(folder, parts)
+    for file, known in zip(unchanged_files, earlier_files):
+        _same_file(known, file)
+    save_index(index, changed)
+    return open_saved_index(folder, parts)
+
+
+def _same_file(known: Path, file: Path) -> None:
+    """Put a file that never changes into a second place.
+
+    It is a hard link where the disk supports links, otherwise a copy.
+    """
+    with suppress(FileNotFoundError):
+        file.unlink()
+    try:
+        os.link(known, file)
+    except OSError:
+        shutil.copyfile(known, file)

@@ -1,0 +1,264 @@
+"""State of the indexes of a graph on disk, and jobs that build or delete them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISDIR
+
+from core.environment import Environment
+from core.errors import StoreError
+from core.graph.store import Graph
+from core.indexes.index_kinds import INDEX_KINDS, IndexKind
+from core.indexes.index_storage import DIGEST_DIGITS, being_made, entries, index_folder
+from core.io.durations import with_time_left
+from core.runtime.jobs import Job, Jobs
+from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
+
+INDEX_READY, INDEX_PARTIAL, INDEX_OF_OTHER_SETTING, INDEX_ABSENT, INDEX_DAMAGED = (
+    "ready",
+    "partly there",
+    "for another setting",
+    "not built",
+    "damaged",
+)
+INDEX_OWNER_KIND = "index"
+UNFINISHED_SECONDS = (
+    600.0  # Seconds after which an unfinished file counts as left behind by a killed process.
+)
+
+
+@dataclass(frozen=True)
+class SavedIndex:
+    """An index on disk.
+
+    `words` describes its settings, taken from its name. `size` is in bytes and `changed` in seconds
+    since 1970. `usual` is true for the index that methods with default settings read.
+    """
+
+    path: Path
+    words: str
+    size: int
+    changed: float
+    usual: bool = False
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """A kind of index and its saved indexes of one graph.
+
+    `parts` counts the finished parts and all parts, where these are known. `lacks` is the reason
+    why the index cannot be built here, empty where it can. `damage` is the reason why the saved
+    index cannot be read, empty where it can.
+    """
+
+    kind: IndexKind
+    saved: tuple[SavedIndex, ...]
+    parts: tuple[int, int] | None
+    lacks: str
+    damage: str = ""
+
+    @property
+    def state(self) -> str:
+        """The state of the index: `INDEX_READY`, `INDEX_PARTIAL`, `INDEX_DAMAGED`, `INDEX_OF_OTHER_SETTING` or `INDEX_ABSENT`.
+
+        `INDEX_OF_OTHER_SETTING` means that only indexes for other settings or models are saved.
+        """
+        if self.damage:
+            return INDEX_DAMAGED
+        if not any(one.usual for one in self.saved):
+            return INDEX_OF_OTHER_SETTING if self.saved else INDEX_ABSENT
+        return (
+            INDEX_PARTIAL
+            if self.parts is not None and self.parts[0] < self.parts[1]
+            else INDEX_READY
+        )
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.saved)
+
+    @property
+    def changed(self) -> float | None:
+        """Time of the last change, in seconds since 1970."""
+        return max((one.changed for one in self.saved), default=None)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A file or folder that nothing reads any more.
+
+    It belongs to an earlier content of the graph (`earlier`), or no kind of index knows its name.
+    """
+
+    path: Path
+    words: str
+    size: int
+    changed: float
+    earlier: bool = False
+
+
+def index_states(graph: Graph, env: Environment) -> list[IndexState]:
+    """Return the state of every kind of index that fits the graph, in the order of the table.
+
+    Raises StoreError.
+    """
+    there = entries(index_folder(graph))
+    return [_prepared(graph, env, kind, there) for kind in INDEX_KINDS.values() if kind.fits(graph)]
+
+
+def index_stamp(graph: Graph, env: Environment) -> tuple:
+    """Return a value that changes whenever `index_states` or `leftovers` may change.
+
+    It is cheap to compute.
+    """
+    folder = index_folder(graph)
+    files = tuple((path.name, *_weight(path)) for path in entries(folder))
+    siblings = tuple(path.name for path in entries(folder.parent))
+    return graph.digest, files, siblings, env.models.signature(), tuple(env.solved(graph.digest))
+
+
+def _prepared(graph: Graph, env: Environment, kind: IndexKind, there: Sequence[Path]) -> IndexState:
+    absent = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
+    usual = "" if absent else kind.usual(graph, env)
+    matches = [(path, match) for path in there if (match := kind.match(path.name))]
+    saved = tuple(
+        SavedIndex(path, kind.words(match), *_weight(path), path.name == usual)
+        for path, match in matches
+    )
+    lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
+    try:
+        parts = kind.coverage(graph, env) if saved and not absent else None
+    except StoreError as error:
+        return IndexState(kind, saved, None, lacks, str(error))
+    return IndexState(kind, saved, parts, lacks)
+
+
+def leftovers(graph: Graph) -> list[Leftover]:
+    """Return the files and folders among the graph's indexes that nothing reads, newest first."""
+    folder, result = index_folder(graph), []
+    for path in entries(folder):
+        if any(kind.owns(path.name) for kind in INDEX_KINDS.values()):
+            continue
+        size, changed = _weight(path)
+        if not path.name.startswith("."):
+            result.append(Leftover(path, path.name, size, changed))
+        elif time.time() - changed > UNFINISHED_SECONDS:
+            result.append(Leftover(path, "A file that was never finished", size, changed))
+    # Elsewhere the folder also holds the indexes of other graphs.
+    if graph.folder is not None and folder.parent == graph.folder / "indexes":
+        for path in entries(folder.parent):
+            if path != folder and re.fullmatch(f"[0-9a-f]{{{DIGEST_DIGITS}}}", path.name):
+                kinds = [
+                    kind.title
+                    for kind in INDEX_KINDS.values()
+                    if any(kind.owns(one.name) for one in path.iterdir())
+                ]
+                result.append(
+                    Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True)
+                )
+    return sorted(result, key=lambda one: (-one.changed, one.path.name))
+
+
+def key(graph: Graph, kind: IndexKind) -> str:
+    """Return the key of the job that builds an index of a graph."""
+    return f"index-{graph.digest}-{kind.name}"
+
+
+def start_index_job(
+    jobs: Jobs, graph: Graph, kind: IndexKind, env: Environment, anew: bool = False
+) -> Job:
+    """Start a job that builds an index, or return the one that already runs.
+
+    Anyone may complete an index that is unfinished.
+
+    Parameters
+    ----------
+    anew : build from nothing an index that is otherwise only added to.
+
+    Raises
+    ------
+    NotAllowed : this would rebuild another person's index.
+    """
+    exists = any(kind.owns(path.name) for path in entries(index_folder(graph)))
+    if exists and (anew or not kind.adds):
+        check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+
+    def work(job: Job) -> None:
+        if not exists:
+            record_owner(INDEX_OWNER_KIND, key(graph, kind))
+        if anew and kind.adds:
+            _remove(graph, kind)
+        job.report("Beginning")
+        # An index without a build function is never offered for building.
+        assert kind.build is not None
+        kind.build(graph, env, with_time_left(job))
+
+    return jobs.run(key(graph, kind), work, again=True)
+
+
+def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
+    """Return the running job that builds an index of a graph, or None."""
+    job = jobs.get(key(graph, kind))
+    return job if job is not None and not job.ended else None
+
+
+def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:
+    """Delete every file of a kind of index.
+
+    Raises StoreError while the index is being built, here or by another process, or is being read
+    by a question. Raises NotAllowed where it belongs to another person.
+    """
+    check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+    if running_index_job(jobs, graph, kind):
+        raise StoreError(f"“{kind.title}” is being built; cancel that first.")
+    _remove(graph, kind)
+    forget_owner(INDEX_OWNER_KIND, key(graph, kind))
+
+
+def _remove(graph: Graph, kind: IndexKind) -> None:
+    kind.forget(graph)
+    for path in entries(index_folder(graph)):
+        if kind.owns(path.name):
+            if being_made(path):
+                raise StoreError(
+                    f"“{kind.title}” is being built by another process; "
+                    "delete it when that is done."
+                )
+            _unlink(path)
+
+
+def delete_leftover(graph: Graph, leftover: Leftover) -> None:
+    """Delete a file or folder that nothing reads.
+
+    Nothing happens if it is no longer among the leftovers of the graph. Raises StoreError. Raises
+    NotAllowed where several people share the installation and this one is not the administrator.
+    """
+    check_administrator("delete what is left over")
+    if leftover.path in {one.path for one in leftovers(graph)}:
+        _unlink(leftover.path)
+
+
+def _unlink(path: Path) -> None:
+    try:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be deleted: {error.strerror or error}.") from None
+
+
+def _weight(path: Path) -> tuple[int, float]:
+    """Return the size of a file or folder in bytes, and the time of its newest change."""
+    size, changed = 0, 0.0
+    for one in [path, *path.rglob("*")]:
+        with suppress(FileNotFoundError):  # moved or deleted meanwhile
+            stat = one.stat()
+            size, changed = (
+                size + (0 if S_ISDIR(stat.st_mode) else stat.st_size),
+                max(changed, stat.st_mtime),
+            )
+    return size, changed

@@ -1,0 +1,145 @@
+"""Storage of a graph's indexes: folders, atomic writes and locks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from core.errors import StoreError
+from core.graph.protocol import KnowledgeGraph
+from core.io import digests
+from core.io.durable_files import move_into_place, write_whole
+from core.io.home import home_folder, save_fault
+from core.io.locks import is_locked
+from core.watch import NO_WATCH, Watch
+
+DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
+INDEXES_FOLDER = "indexes"  # folder next to a graph's store
+SEALED_SUFFIXES = (".npy", ".npz", ".faiss")
+BUILD_LOCK_NAME = "building"  # Name of the lock file in a folder that is filled step by step.
+
+
+def index_folder(graph: KnowledgeGraph) -> Path:
+    """Return the folder for indexes of this graph's present content.
+
+    It lies next to the graph's store, or in the person's folder where the graph has no writable
+    store. It may be missing where it cannot be created.
+    """
+    # Nothing outlives this process for an edited graph or for one fetched from a server.
+    if graph.edited_from is not None or graph.fetched is not None:
+        return _temporary(graph.digest[:DIGEST_DIGITS])
+    if graph.folder is not None and os.access(graph.folder, os.W_OK):
+        parent = graph.folder / INDEXES_FOLDER
+    else:
+        parent = home_folder() / INDEXES_FOLDER
+    folder = parent / graph.digest[:DIGEST_DIGITS]
+    with suppress(OSError):  # reported by the code that writes there
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _temporary(name: str) -> Path:
+    folder = Path(_process_folder().name) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@cache
+def _process_folder() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="hopscope-")
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return the files and folders in a folder, sorted; empty where it is missing."""
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def take_indexes(temporary: Path, folder: Path) -> None:
+    """Move a graph's indexes from `temporary` next to the store in `folder`.
+
+    Indexes of the same name are replaced. Raises StoreError.
+    """
+    try:
+        for index in sorted((temporary / INDEXES_FOLDER).glob("*/*")):
+            target = folder / INDEXES_FOLDER / index.parent.name / index.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir():
+                shutil.rmtree(target)
+            move_into_place(index, target)
+    except OSError as error:
+        raise StoreError(
+            f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}."
+        ) from None
+
+
+def write_atomically(
+    file: Path, write: Callable[[IO[bytes]], object], durable: bool = True
+) -> None:
+    """Write a file atomically and durably (see `write_whole`).
+
+    It is written next to its final place and moved there in one step. A file of arrays is sealed
+    with its digest. Raises StoreError.
+    """
+
+    def whole(temporary: Path) -> None:
+        with open(temporary, "wb") as stream:
+            write(stream)
+        if file.suffix in SEALED_SUFFIXES:
+            digests.seal(temporary)
+
+    try:
+        write_whole(file, whole, durable)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+def write_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file as `write_atomically` does, or do nothing where this installation cannot save at all.
+
+    For results that are usable without being saved. Raises StoreError where saving fails for
+    another reason.
+    """
+    try:
+        write_atomically(file, write)
+    except StoreError:
+        if not save_fault():
+            raise
+
+
+def being_made(folder: Path) -> bool:
+    """Return whether a process is creating the contents of a folder."""
+    return is_locked(folder / f"{BUILD_LOCK_NAME}.lock")
+
+
+def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
+    """Return a watch for the time in which another process builds the same index.
+
+    It reports this each time it is polled.
+    """
+
+    def look() -> None:
+        watch.report("Another process is building this; waiting for it")
+        watch.check()
+
+    return Watch(look)
+
+
+@contextmanager
+def hold_free_lock(lock: threading.Lock, what: str) -> Iterator[None]:
+    """Hold a lock that must be free.
+
+    Raises StoreError where another thread holds it. The message begins with `what`.
+    """
+    if not lock.acquire(blocking=False):
+        raise StoreError(f"{what} are being made or read just now; try again when that is done.")
+    try:
+        yield
+    finally:
+        lock.release()

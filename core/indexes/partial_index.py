@@ -1,0 +1,314 @@
+"""Search in vectors that are still being encoded.
+
+The search covers the saved blocks and the block being encoded in this process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from core.errors import HopscopeError, StoreError
+from core.graph.store import Graph
+from core.indexes.index_storage import write_if_possible
+from core.indexes.vector_blocks import (
+    BLOCK_TEXTS,
+    NO_VECTORS,
+    BlockTexts,
+    BlockVectors,
+    ItemKind,
+    VectorBlocks,
+    block_file,
+    count,
+    text_keys,
+    texts_of_items,
+)
+from core.indexes.vectors import (
+    VectorIndex,
+    build_vectors,
+    open_vectors,
+    vector_folder,
+    vector_index,
+)
+from core.io import digests
+from core.models.base import Encoder
+from core.models.scorers import is_streamed
+from core.runtime.jobs import JOB_CANCELLED, JOB_FAILED, Job
+from core.runtime.meter import count_time
+from core.runtime.turn import pass_turn
+from core.watch import NO_WATCH, Watch
+
+MIN_WAIT_SECONDS = 3.0  # seconds of waiting after which the vectors encoded so far are searched
+MAX_WAIT_SECONDS = 20.0  # remaining seconds for which a question waits for all vectors
+MIN_SEARCHED_VECTORS = (
+    128  # fewest vectors to search, unless `MAX_WAIT_SECONDS` seconds have passed
+)
+MAX_ENCODED_ITEMS = (
+    256  # most items that are encoded for one question where their vectors are missing
+)
+# File next to the blocks with the vectors of the block that was unfinished when encoding stopped.
+UNFINISHED_BLOCK_FILE = "at-work.npz"
+PROGRESS_SECONDS = 0.2  # seconds between two checks of the progress
+ITEM_WORDS = {
+    "nodes": "entities",
+    "chunks": "passages",
+    "communities": "community reports",
+    "relation-names": "relations",
+}
+
+
+@dataclass
+class BlockInProgress:
+    """The block being encoded in this process: its number and its vectors so far, by text."""
+
+    number: int = -1
+    vectors: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+_blocks_in_progress: dict[Path, BlockInProgress] = {}  # by the folder of the vectors
+
+
+def build_searchable_vectors(
+    graph: Graph, encoder: Encoder, of: ItemKind, watch: Watch = NO_WATCH
+) -> VectorIndex:
+    """Build the vectors of a graph so that they can be searched meanwhile.
+
+    As `build_vectors`, including what it raises. If it is stopped, the vectors of the
+    unfinished block are saved as well.
+    """
+    folder = vector_folder(graph, encoder, of)
+
+    unfinished = _left(folder)
+
+    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+        for number, block_texts in blocks:
+            known_vectors = {}
+            if unfinished:
+                known_vectors = {
+                    text: unfinished[key]
+                    for text, key in zip(block_texts, _keyed(block_texts))
+                    if key in unfinished
+                }
+            progress = _blocks_in_progress[folder] = BlockInProgress(number, dict(known_vectors))
+
+            def received(
+                rows: list[str], vectors: np.ndarray, now: BlockInProgress = progress
+            ) -> None:
+                now.vectors |= zip(rows, vectors.astype(np.float16))
+                advanced(len(now.vectors))
+
+            missing = [text for text in block_texts if text not in known_vectors]
+            fresh = NO_VECTORS
+            if missing:
+                if is_streamed(encoder):
+                    fresh = encoder.encode(missing, watch, received)
+                else:
+                    fresh = encoder.encode(missing, watch)
+            if known_vectors:
+                all_vectors = known_vectors | dict(zip(missing, fresh.astype(np.float16)))
+                fresh = np.stack([all_vectors[text] for text in block_texts])
+            yield number, fresh
+
+    try:
+        return build_vectors(graph, encoder, of, watch, encode=encode)
+    finally:
+        _keep_left(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
+
+
+def _keyed(wanted: Sequence[str]) -> list[bytes]:
+    return [row.tobytes() for row in text_keys(wanted)]
+
+
+def _left(folder: Path) -> dict[bytes, np.ndarray]:
+    """Return the saved vectors of a block left unfinished, by the keys of their texts.
+
+    Empty where they cannot be read.
+    """
+    try:
+        digests.check_sealed(folder / UNFINISHED_BLOCK_FILE)
+        with np.load(folder / UNFINISHED_BLOCK_FILE) as saved:
+            return dict(zip([row.tobytes() for row in saved["keys"]], saved["vectors"]))
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        return {}
+
+
+def _keep_left(folder: Path, at_work: BlockInProgress) -> None:
+    """Save the vectors of an unfinished block.
+
+    Once all blocks are finished, the saved ones are removed.
+    """
+    if open_vectors(folder) is not None:
+        with suppress(OSError):
+            (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
+    elif at_work.vectors and not block_file(folder, at_work.number).exists():
+        rows = dict(at_work.vectors)
+        vectors = np.stack(list(rows.values()))
+        write_if_possible(
+            folder / UNFINISHED_BLOCK_FILE,
+            lambda stream: np.savez(stream, keys=text_keys(list(rows)), vectors=vectors),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PartialVectors:
+    """Vectors of the items encoded so far, of `total` items.
+
+    `items` is int64 and ascending. `parts` together hold float16 [items, d].
+    """
+
+    of: ItemKind
+    total: int
+    items: np.ndarray
+    parts: tuple[np.ndarray, ...]
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def words(self) -> str:
+        """Share of the items that is encoded, such as "31 % of the passages so far"."""
+        share = 100 * len(self) // max(1, self.total)
+        return f"{share or 'less than 1'} % of the {ITEM_WORDS.get(self.of, self.of)} so far"
+
+    @property
+    def approximate(self) -> str:
+        """Always empty, as the search is exact. See `VectorIndex.approximate`."""
+        return ""
+
+    def nearest(
+        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest items by an exact search, like `VectorIndex.nearest`.
+
+        Raises BadParameter for a vector of another dimension.
+        """
+        VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
+        query = np.asarray(vector, np.float32)
+        cosines = np.round(
+            np.concatenate([part.astype(np.float32) @ query for part in self.parts]).astype(
+                np.float64
+            ),
+            6,
+        )
+        is_allowed = np.ones(len(self), bool) if without is None else ~np.isin(self.items, without)
+        items, cosines = self.items[is_allowed], cosines[is_allowed]
+        order = np.lexsort((items, -cosines))[:k]
+        return items[order], cosines[order]
+
+
+def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVectors:
+    """Return the vectors encoded so far: readable saved blocks and the block in progress here."""
+    folder = vector_folder(graph, encoder, of)
+    in_progress = _blocks_in_progress.get(folder, BlockInProgress())
+    blocks, items, parts = VectorBlocks(graph, of, folder), list[np.ndarray](), list[np.ndarray]()
+    missing = set(blocks.missing())
+    for number in range(len(blocks)):
+        rows = np.arange(blocks.items(number).start, blocks.items(number).stop)
+        if number not in missing:
+            with suppress(StoreError):  # reported by the job that encodes them
+                parts.append(blocks.read(number))
+                items.append(rows)
+        elif number == in_progress.number:
+            vector_of_text = dict(in_progress.vectors)
+            encoded_rows = [
+                (row, vector_of_text[text])
+                for row, text in zip(rows.tolist(), blocks.texts_of(blocks.items(number)))
+                if text in vector_of_text
+            ]
+            if encoded_rows:
+                items.append(np.array([row for row, _ in encoded_rows], np.int64))
+                parts.append(np.stack([vector for _, vector in encoded_rows]))
+    return PartialVectors(
+        of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
+    )
+
+
+def available_vectors(
+    graph: Graph, encoder: Encoder, of: ItemKind, begin: Callable[[], Job], watch: Watch = NO_WATCH
+) -> VectorIndex | PartialVectors:
+    """Return all vectors if they are ready or soon will be, else those encoded so far.
+
+    What `watch` raises is passed on.
+
+    Parameters
+    ----------
+    begin : starts the job that encodes the vectors, or returns the running one. The job continues
+        after this call.
+
+    Raises
+    ------
+    HopscopeError : the job failed.
+    StoreError : the job was cancelled.
+    """
+    if (
+        graph.edited_from is not None
+        or count(graph, of) <= BLOCK_TEXTS
+        or open_vectors(vector_folder(graph, encoder, of)) is not None
+    ):
+        return vector_index(graph, encoder, of, watch)
+    job, start, n_before = begin(), time.monotonic(), len(partial_vectors(graph, encoder, of))
+    with count_time("preparation", "Vectors of the graph"), pass_turn(waits=True):
+        while not job.wait(PROGRESS_SECONDS):
+            watch.check()
+            watch.report(job.text, job.fraction)
+            waited = time.monotonic() - start
+            if waited >= MIN_WAIT_SECONDS:
+                partial = partial_vectors(graph, encoder, of)
+                seconds_left = (
+                    (partial.total - len(partial)) * waited / max(1e-9, len(partial) - n_before)
+                )
+                if seconds_left > MAX_WAIT_SECONDS and (
+                    len(partial) >= MIN_SEARCHED_VECTORS
+                    or (len(partial) and waited >= MAX_WAIT_SECONDS)
+                ):
+                    return partial
+    if job.status == JOB_FAILED:
+        raise HopscopeError(job.error or "The vectors could not be made.")
+    if job.status == JOB_CANCELLED:
+        raise StoreError(
+            f"The vectors of the {ITEM_WORDS.get(of, of)} are not all there, as making them was "
+            "cancelled. Ask again to go on."
+        )
+    return vector_index(graph, encoder, of, watch)
+
+
+def cosines_now(
+    graph: Graph,
+    encoder: Encoder,
+    of: ItemKind,
+    vector: np.ndarray,
+    items: np.ndarray,
+    watch: Watch = NO_WATCH,
+) -> np.ndarray | None:
+    """Return the cosines of a few items with a unit vector, encoding their texts for it.
+
+    The cosines have the precision of saved vectors.
+
+    Parameters
+    ----------
+    vector : the vector of the question, [d].
+    items : at most `MAX_ENCODED_ITEMS` items; more give None.
+
+    Returns
+    -------
+    float64 [n], or None where all vectors of the graph are saved or the graph is edited.
+    """
+    if (
+        len(items) > MAX_ENCODED_ITEMS
+        or graph.edited_from is not None
+        or open_vectors(vector_folder(graph, encoder, of)) is not None
+    ):
+        return None
+    vectors = (
+        encoder.encode(texts_of_items(graph, of, items), watch)
+        .astype(np.float16)
+        .astype(np.float32)
+    )
+    return np.round((vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)

@@ -1,0 +1,40 @@
+"""Questions with their entities masked, so that questions of the same form are similar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.graph.names.lookup import name_lookup
+from core.graph.names.phrases import ENTITY_PLACEHOLDER
+from core.graph.store import Graph
+
+
+def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
+    """Replace the entities of a question by X.
+
+    Names are first searched as they are spelled in the graph, then in any case, then with spaces
+    for underscores. If none is found, the mentions that entity linking finds in the text are
+    replaced.
+    """
+    text = text.replace("[", "").replace("]", "")
+    called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
+    for spelt, flags in (
+        (called, 0),
+        (called, re.IGNORECASE),
+        ([name.replace("_", " ") for name in called], re.IGNORECASE),
+    ):
+        without = _without(text, spelt, flags)
+        if without != text:
+            return without
+    for mention in reversed(name_lookup(graph).mentions(text)):
+        if mention.node in seeds:
+            text = text[: mention.start] + ENTITY_PLACEHOLDER + text[mention.end :]
+    return text
+
+
+def _without(text: str, spelt: Iterable[str], flags: int) -> str:
+    for name in spelt:
+        if name:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ENTITY_PLACEHOLDER, text, flags=flags)
+    return text

@@ -1,0 +1,58 @@
+"""Sparse vectors of a graph's nodes by a learned model, computed once and saved."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Any
+
+import numpy as np
+
+from core.errors import damage_error
+from core.graph.store import Graph
+from core.graph.texts import node_labels
+from core.indexes.index_storage import index_folder, write_if_possible
+from core.io import digests
+from core.runtime.meter import count_time
+from core.watch import NO_WATCH, Watch
+
+SPARSE_BATCH_NODES = 512  # nodes read between two checks for a cancel
+
+
+@count_time("preparation", "Sparse vectors of the graph")
+def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WATCH) -> Any:
+    """Return the model's sparse vectors of all nodes, a scipy csr_array float32 [nodes, words].
+
+    `signature` identifies the model in the name of the saved file. Raises
+    StoreError, ModelUnavailable, and what `watch` raises.
+    """
+    key = hashlib.sha256(signature.encode()).hexdigest()[:12]
+    return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))
+
+
+def _made(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
+    from scipy.sparse import load_npz, save_npz, vstack
+
+    file = index_folder(graph) / f"sparse-nodes-{key}.npz"
+    if file.exists():
+        try:
+            digests.check_sealed(file)
+            return load_npz(file).tocsr()
+        except (OSError, ValueError, KeyError) as error:
+            raise damage_error(f"{file} is", error, "delete it and ask again") from None
+    blocks = []
+    for start in range(0, graph.n_nodes, SPARSE_BATCH_NODES):
+        watch.report(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
+        blocks.append(
+            model.vectors(
+                node_labels(
+                    graph, np.arange(start, min(graph.n_nodes, start + SPARSE_BATCH_NODES))
+                ),
+                watch,
+            )
+        )
+    matrix = vstack(blocks, format="csr")
+    buffer = io.BytesIO()
+    save_npz(buffer, matrix)
+    write_if_possible(file, lambda stream: stream.write(buffer.getvalue()))
+    return matrix

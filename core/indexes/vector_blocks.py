@@ -1,0 +1,388 @@
+"""Vectors of a graph's texts, saved on disk in blocks.
+
+Each block is saved as soon as it is encoded. Once an exact index holds all vectors, the blocks are
+removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from core.errors import HopscopeError, damage_error
+from core.graph.store import Graph
+from core.graph.texts import (
+    chunk_label,
+    community_label,
+    n_chunks,
+    n_communities,
+    node_labels,
+    relation_labels,
+)
+from core.indexes.index_parts import INDEX_FILE, mapped
+from core.indexes.index_storage import write_atomically
+from core.io import digests
+from core.models.registry import Registry
+from core.models.scorers import encode_with_progress
+from core.runtime.cluster import LostResult, Workers
+from core.watch import NO_WATCH, Watch
+
+ItemKind = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
+BlockTexts = tuple[int, list[str]]  # number of a block, and the texts of it to encode
+BlockVectors = Generator[tuple[int, np.ndarray], None, None]  # number of a block, and its vectors
+# The callback is called with the number of texts of the present block that are encoded so far.
+EncodeBlocks = Callable[[Iterable[BlockTexts], Callable[[int], None]], BlockVectors]
+BLOCK_TEXTS = 1024  # texts in a block, the most work that is lost when the process is killed
+KEYS_FILE, DONE_FILE = "keys.npy", "index.json"
+MAX_EARLIER_FOLDERS = 4  # earlier contents of a graph whose vectors are looked up
+NO_VECTORS = np.zeros((0, 0), np.float32)
+
+
+def count(graph: Graph, of: ItemKind) -> int:
+    """Return the number of nodes, triples, chunks or communities of the graph."""
+    if of in ("chunks", "communities"):
+        return n_chunks(graph) if of == "chunks" else n_communities(graph)
+    return graph.n_nodes if of == "nodes" else graph.n_edges
+
+
+def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray) -> list[str]:
+    """Return the texts that are encoded for some items.
+
+    They are the names of nodes, or triples as "A -> r -> B" (the wording of LEGO-GraphRAG).
+
+    On a graph made of texts, nodes come with their types and descriptions, and `relations` with
+    their ends and descriptions. `relation-names` are the names alone. Chunks and communities come
+    with their titles (the three indexes of the in-depth analysis).
+    """
+    if of == "chunks":
+        return [chunk_label(graph, item) for item in items]
+    if of == "communities":
+        return [community_label(graph, item) for item in items]
+    if of in ("relations", "relation-names"):
+        return relation_labels(graph, items, of == "relation-names")
+    if of == "nodes":
+        return node_labels(graph, items)
+    return graph.triple_texts(np.asarray(items, np.int64))
+
+
+def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
+    """Return an encoding function that works in this process, one block after the other."""
+
+    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+        for number, wanted in blocks:
+            yield (
+                number,
+                encode_with_progress(encoder, wanted, watch, advanced) if wanted else NO_VECTORS,
+            )
+
+    return encode
+
+
+def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH) -> EncodeBlocks:
+    """Return an encoding function that uses worker processes.
+
+    Each worker loads the encoder of that name. Raises HopscopeError where a worker dies repeatedly.
+    """
+
+    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+        for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, watch):
+            if isinstance(vectors, LostResult):
+                raise HopscopeError(vectors.error)
+            yield number, vectors
+
+    return encode
+
+
+_worker_models = cache(Registry)  # in a worker process: its models
+
+
+def _encoded(encoder: str, block: BlockTexts) -> np.ndarray:
+    """Encode the texts of a block in a worker process."""
+    return _worker_models().encoder(encoder).encode(block[1]) if block[1] else NO_VECTORS
+
+
+def block_file(folder: Path, number: int) -> Path:
+    """Return the file of a block."""
+    return folder / f"block-{number:06}.npy"
+
+
+def exact_index(folder: Path, total: int) -> Any | None:
+    """Open the exact faiss index of all `total` vectors.
+
+    None where there is no sound index of this kind.
+    """
+    try:
+        index = mapped(folder / INDEX_FILE)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return index if index.ntotal == total and not hasattr(index, "hnsw") else None
+
+
+def read_block(folder: Path, number: int, total: int) -> np.ndarray:
+    """Return one block of `total` vectors, float16 [rows, d].
+
+    It is read by memory map, or from the exact index. Raises StoreError where both are damaged.
+    """
+    file, first = block_file(folder, number), number * BLOCK_TEXTS
+    try:
+        digests.check_sealed(file)
+        return np.load(file, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        index = exact_index(folder, total)
+        if index is None:
+            raise damage_error(
+                f"{file} is", error, "delete it and build the vectors again"
+            ) from None
+    return index.reconstruct_n(first, min(BLOCK_TEXTS, total - first)).astype(np.float16)
+
+
+@dataclass(eq=False)
+class VectorBlocks:
+    """Blocks of `BLOCK_TEXTS` vectors in `folder`, float16 [rows, d].
+
+    Vector `i` belongs to item `i`. The files of the blocks are removed once an exact index holds
+    the vectors, which are then read from it.
+
+    `worded` holds texts that are encoded instead of the graph's own; an empty one stands for the
+    graph's own text. `encoded` counts the vectors that `complete` encoded, `reused` those that it
+    took from an earlier content of the graph.
+    """
+
+    graph: Graph
+    of: ItemKind
+    folder: Path
+    encoded: int = 0
+    reused: int = 0
+    worded: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the encoded items, for progress messages."""
+        return self.of
+
+    def total(self) -> int:
+        """Return the number of items."""
+        return count(self.graph, self.of)
+
+    def texts_of(self, items: Sequence[int]) -> list[str]:
+        """Return the texts that are encoded for these items."""
+        if not self.worded:
+            return texts_of_items(self.graph, self.of, items)
+        unworded = [item for item in items if not self.worded[item]]
+        text_of_item = (
+            dict(zip(unworded, texts_of_items(self.graph, self.of, unworded))) if unworded else {}
+        )
+        return [text_of_item.get(item, self.worded[item]) for item in items]
+
+    def __len__(self) -> int:
+        return -(-self.total() // BLOCK_TEXTS)
+
+    def items(self, number: int) -> range:
+        """Return the items of a block."""
+        return range(number * BLOCK_TEXTS, min(self.total(), (number + 1) * BLOCK_TEXTS))
+
+    def read(self, number: int) -> np.ndarray:
+        """Return the vectors of a block. Raises StoreError where they are damaged."""
+        return read_block(self.folder, number, self.total())
+
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        """Return the vectors of some items, in ascending order, float16 [n, d].
+
+        Raises StoreError as `read`.
+        """
+        numbers = np.unique(items // BLOCK_TEXTS).tolist()
+        return np.concatenate(
+            [
+                self.read(number)[items[items // BLOCK_TEXTS == number] % BLOCK_TEXTS]
+                for number in numbers
+            ]
+        )
+
+    def count_zeros(self) -> int:
+        """Count the zero vectors, which stand for texts that the encoder could not read."""
+        return sum(int((~self.read(number).any(axis=1)).sum()) for number in range(len(self)))
+
+    def missing(self) -> list[int]:
+        """Return the blocks that are not encoded yet."""
+        absent = [
+            number for number in range(len(self)) if not block_file(self.folder, number).exists()
+        ]
+        return [] if absent and exact_index(self.folder, self.total()) is not None else absent
+
+    def remove_files(self) -> None:
+        """Remove the files of the blocks, whose vectors an exact index now holds."""
+        for number in range(len(self)):
+            with suppress(OSError):  # On Windows a file stays while another process reads it.
+                block_file(self.folder, number).unlink(missing_ok=True)
+
+    def complete(self, encode: EncodeBlocks, watch: Watch = NO_WATCH) -> None:
+        """Encode the missing blocks, and save each as it is done.
+
+        The keys of all texts are saved first, for the next content of the graph. A text that an
+        earlier content has a vector for is not encoded again, even if that content was encoded only
+        in part. Raises StoreError, and what
+        `watch` and `encode` raise.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        block_keys = [text_keys(self.texts_of(self.items(number))) for number in range(len(self))]
+        write_atomically(
+            self.folder / KEYS_FILE, lambda stream: np.save(stream, np.concatenate(block_keys))
+        )
+        missing, waiting, total = self.missing(), {}, self.total()
+        share = 1 - len(missing) / len(self)
+        earlier = EarlierVectors.beside(self.folder, self.graph)
+
+        def wanted() -> Iterator[BlockTexts]:
+            for number in missing:
+                watch.check()
+                rows = waiting[number] = earlier.rows(block_keys[number])
+                yield (
+                    number,
+                    self.texts_of(
+                        [self.items(number)[i] for i in np.flatnonzero(rows < 0).tolist()]
+                    ),
+                )
+
+        def advanced(encoded: int) -> None:
+            done = min(total, round(share * total) + encoded)
+            watch.report(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
+
+        with closing(encode(wanted(), advanced)) as results:
+            for done, (number, vectors) in enumerate(results, 1):
+                block = earlier.filled(waiting.pop(number), vectors)
+                write_atomically(block_file(self.folder, number), partial(np.save, arr=block))
+                self.encoded, self.reused = (
+                    self.encoded + len(vectors),
+                    self.reused + len(block) - len(vectors),
+                )
+                share = 1 - (len(missing) - done) / len(self)
+                watch.report(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
+
+
+@dataclass(frozen=True, eq=False)
+class VectorSource:
+    """Vectors of one content of a graph, found by the keys of the texts.
+
+    `text_keys` holds the keys of the encoded texts, sorted by their first half. `rows` holds the row of
+    each.
+    """
+
+    folder: Path
+    keys: np.ndarray  # uint64 [n, 2]
+    rows: np.ndarray  # int64 [n]
+    total: int  # number of texts of the content, encoded or not
+
+    def find(self, wanted: np.ndarray) -> np.ndarray:
+        """Return the row of each key, int64, or -1 where it is missing."""
+        at = np.minimum(np.searchsorted(self.keys[:, 0], wanted[:, 0]), len(self.keys) - 1)
+        return np.where((self.keys[at] == wanted).all(axis=1), self.rows[at], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierVectors:
+    """Vectors of earlier contents of a graph.
+
+    Row numbers continue from one source to the next.
+    """
+
+    sources: tuple[VectorSource, ...]
+    _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def beside(cls, folder: Path, graph: Graph | None = None) -> EarlierVectors:
+        """Open the vectors of the folders that `earlier_folders` finds."""
+        sources = []
+        for source_folder in earlier_folders(folder, graph):
+            try:
+                digests.check_sealed(source_folder / KEYS_FILE)
+                keys = np.load(source_folder / KEYS_FILE)
+            except (OSError, ValueError, EOFError):  # damaged: the texts are encoded anew
+                continue
+            is_whole = exact_index(source_folder, len(keys)) is not None
+            numbers = range(-(-len(keys) // BLOCK_TEXTS))
+            is_encoded = [
+                is_whole or block_file(source_folder, number).exists() for number in numbers
+            ]
+            encoded = np.repeat(is_encoded, BLOCK_TEXTS)[: len(keys)]
+            order = np.argsort(keys[:, 0], kind="stable")
+            order = order[encoded[order]]
+            if len(order):
+                sources.append(VectorSource(source_folder, keys[order], order, len(keys)))
+        return cls(tuple(sources))
+
+    def rows(self, wanted: np.ndarray) -> np.ndarray:
+        """Return the row of each key over all sources, int64, or -1 where it is missing."""
+        result, start = np.full(len(wanted), -1, np.int64), 0
+        for source in self.sources:
+            source_rows = source.find(wanted)
+            result = np.where((result < 0) & (source_rows >= 0), start + source_rows, result)
+            start += source.total
+        return result
+
+    def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+        """Combine earlier and new vectors into one block, float16 [len(rows), d].
+
+        `rows` are rows of the earlier vectors. The vectors of `fresh` fill the positions of -1 in
+        order.
+        """
+        earlier_vectors, earlier_rows = (
+            np.empty((0, fresh.shape[1]), np.float16),
+            np.flatnonzero(rows >= 0),
+        )
+        if len(earlier_rows):
+            earlier_vectors = self._vectors(rows[earlier_rows])
+        block = np.empty((len(rows), earlier_vectors.shape[1]), np.float16)
+        block[earlier_rows] = earlier_vectors
+        if len(fresh):
+            block[rows < 0] = fresh
+        return block
+
+    def _vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of these rows, float16 [n, d], reading each block once."""
+        starts = np.cumsum([0, *(source.total for source in self.sources)])
+        number = np.searchsorted(starts, rows, "right") - 1
+        block, offset = np.divmod(rows - starts[number], BLOCK_TEXTS)
+        files, file_of_row = np.unique(np.stack([number, block]), axis=1, return_inverse=True)
+        parts = [self._block(self.sources[source], one) for source, one in files.T.tolist()]
+        vectors = np.empty((len(rows), parts[0].shape[1]), np.float16)
+        for file_number, part in enumerate(parts):
+            file_rows = np.flatnonzero(file_of_row == file_number)
+            vectors[file_rows] = part[offset[file_rows]]
+        return vectors
+
+    def _block(self, source: VectorSource, number: int) -> np.ndarray:
+        file = block_file(source.folder, number)
+        if file not in self._blocks:
+            self._blocks[file] = read_block(source.folder, number, source.total)
+        return self._blocks[file]
+
+
+def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
+    """Return the folders with vectors of other contents of the graph, newest first.
+
+    There are at most `MAX_EARLIER_FOLDERS`. For a graph made of documents they include those of the sibling
+    graphs in the same parent folder, which have many texts in common.
+    """
+    indexes = folder.parent.parent
+    key_files = [*indexes.glob(f"*/{folder.name}/{KEYS_FILE}")]
+    if graph is not None and graph.columns.of_texts:
+        key_files += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS_FILE}")
+    folders = {file.parent for file in key_files if file.parent != folder}
+    return sorted(folders, key=lambda other: (-(other / KEYS_FILE).stat().st_mtime_ns, str(other)))[
+        :MAX_EARLIER_FOLDERS
+    ]
+
+
+def text_keys(texts: Sequence[str]) -> np.ndarray:
+    """Return the keys of texts: a 128-bit hash of each, uint64 [n, 2]."""
+    hashed = b"".join(
+        hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts
+    )
+    return np.frombuffer(hashed, "<u8").reshape(-1, 2)

@@ -1,0 +1,117 @@
+"""Walks worded as sentences by a language model, each once and saved on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+
+from core.graph.store import Graph
+from core.indexes.index_storage import index_folder
+from core.indexes.path_sentences import word_paths
+from core.io.rows import RowFile, Schema, select_by_keys
+from core.models.base import Chat
+from core.prompts import fill_template, load_prompts
+from core.runtime.concurrent_work import map_concurrently
+from core.types import Path, Usage
+from core.watch import NO_WATCH, Watch
+
+MAX_WALK_SENTENCE_TOKENS = 96
+SENTENCES_SCHEMA = Schema(
+    "the sentences",
+    ("create table sentences (key text primary key, text text not null)",),
+    again=True,
+)
+
+
+class WalkSentences:
+    """Sentences of a graph's walks by one language model.
+
+    This is the knowledge verbalisation of Walk&Retrieve, section 2.1.
+
+    The key of a sentence consists of the text of the walk, the model's `signature` and the prompt.
+    Walks that several graphs share are therefore worded once. `chat` is called for the model only
+    when a walk has to be worded. If the reply has no complete sentence, the walk is worded by the
+    template, and the model is asked again the next time. `usage` is what the model has used,
+    `silent` the number of replies without a sentence.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        chat: Callable[[], Chat],
+        signature: str,
+        watch: Watch = NO_WATCH,
+        seed: int = 0,
+    ):
+        self.graph, self._chat, self._signature, self._watch, self._seed = (
+            graph,
+            chat,
+            signature,
+            watch,
+            seed,
+        )
+        self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SENTENCES_SCHEMA)
+        self.usage, self.silent, self._lock = Usage(), 0, threading.Lock()
+
+    @property
+    def wording(self) -> str:
+        """Digest of the model, prompt and token limit; it differs whenever sentences may differ."""
+        return hashlib.sha256(
+            json.dumps(
+                [self._signature, load_prompts("walks")["sentence"], MAX_WALK_SENTENCE_TOKENS],
+                sort_keys=True,
+            ).encode()
+        ).hexdigest()
+
+    def __call__(self, walks: Sequence[Path]) -> list[str]:
+        """Return the sentence of each walk, writing those that are not saved yet.
+
+        As many are written at a time as the model accepts. Each is saved at once. Raises
+        StoreError, and what the model raises.
+        """
+        texts = self.graph.texts(walks)
+        different = dict(zip(texts, walks))
+        keys = {
+            text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
+            for text in different
+        }
+        with self._rows.reading() as base:
+            sentence_of_key = dict(
+                select_by_keys(base, "sentences", ("key", "text"), keys.values())
+            )
+        missing = [text for text, key in keys.items() if key not in sentence_of_key]
+
+        def written(text: str, watch: Watch = NO_WATCH) -> str:
+            sentence = self._written(text, watch)
+            if sentence:
+                self._rows.save("sentences", [(keys[text], sentence)])
+            return sentence
+
+        new_sentences = []
+        if missing:
+            new_sentences = map_concurrently(
+                written, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch
+            )
+        sentence_of_key |= {keys[text]: sentence for text, sentence in zip(missing, new_sentences)}
+        return [
+            sentence_of_key.get(keys[text]) or word_paths(self.graph, [different[text]])[0]
+            for text in texts
+        ]
+
+    def _written(self, text: str, watch: Watch = NO_WATCH) -> str:
+        prompt = load_prompts("walks")["sentence"]
+        user = fill_template(prompt["user"], walk=text)
+        messages = (
+            {"role": "system", "content": prompt["system"]},
+            {"role": "user", "content": user},
+        )
+        reply = self._chat().reply(
+            messages, max_tokens=MAX_WALK_SENTENCE_TOKENS, seed=self._seed, watch=watch
+        )
+        sentence = " ".join(reply.text.split()) if reply.usable else ""
+        with self._lock:
+            self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+            self.silent += not sentence
+        return sentence

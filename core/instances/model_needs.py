@@ -1,0 +1,42 @@
+"""Models that an instance needs, and those of them that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.errors import BadParameter
+from core.models.combine import model_names
+from core.operators.base import Line
+from core.parameters import parameters
+
+
+def needed_models(line: Line) -> tuple[str, ...]:
+    """Return the models and roles that a line names, in order, including those of branches.
+
+    Raises BadParameter.
+    """
+    return tuple(dict.fromkeys(_named_models(line)))
+
+
+def missing_models(line: Line, models, answering: bool = True) -> tuple[str, ...]:
+    """Return a sentence for each needed model that is missing, on how to get it.
+
+    `models` is the registry. Without `answering`, the model of the answer is not counted. A name
+    that is not declared counts as missing.
+    """
+    sentences = []
+    asked = line if answering else line.without("generate")
+    for name in needed_models(asked):
+        try:
+            sentences.append(models.info(name).how_to_get)
+        except BadParameter as error:
+            sentences.append(str(error))
+    return tuple(dict.fromkeys(filter(None, sentences)))
+
+
+def _named_models(line: Line) -> Iterator[str]:
+    for operator in line.parts():
+        for parameter in parameters(type(operator)):
+            value = getattr(operator, parameter.name)
+            if value not in parameter.also and (parameter.model or parameter.chat):
+                yield from model_names(value)

@@ -1,0 +1,151 @@
+"""Instances with another prompt: one that a paper prints, or a person's own template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import BadInput, nearest
+from core.instances.catalogue import Instance
+from core.models.combine import with_prompt
+from core.operators.base import Operator
+from core.operators.generate import ANSWER_PROMPTS, PATH_PLACES, PROMPT_READS, Answer
+from core.operators.texts.answer.generate import TABLE_PLACES, AnswerFromTables
+from core.operators.texts.answer.passages import PASSAGE_PLACES, AnswerFromPassages
+from core.parameters import parameter_values, parameters
+from core.prompts import (
+    MAX_TEMPLATE_CHARACTERS,
+    choosing_prompts,
+    load_prompts,
+    own_prompt,
+    placeholders_of,
+)
+
+OWN_PROMPT_LABEL = "own prompt"
+EVERY_PLACE = tuple(dict.fromkeys((*PATH_PLACES, *TABLE_PLACES, *PASSAGE_PLACES)))
+
+
+def published_prompts() -> dict[str, str]:
+    """Return the prompts that follow a paper's, by name, with the paper.
+
+    They are prompts for the answer, for choosing, or for both.
+    """
+    rows = {**load_prompts("choose"), **load_prompts("answer")}
+    return {name: row["source"] for name, row in rows.items() if "source" in row}
+
+
+def read_prompt(text: str) -> str:
+    """Return the prompt that a person named: its name, or the text of a file.
+
+    Raises BadInput.
+    """
+    if text in ANSWER_PROMPTS or text in choosing_prompts():
+        return text
+    file = Path(text)
+    try:
+        if file.stat().st_size > 4 * MAX_TEMPLATE_CHARACTERS:
+            raise BadInput(
+                f"{file} is too long for a prompt, which has at most {MAX_TEMPLATE_CHARACTERS:,} "
+                "characters."
+            )
+        return file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        known = (*ANSWER_PROMPTS, *choosing_prompts())
+        raise BadInput(
+            f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, known)}"
+        ) from error
+
+
+def instances_with_prompt(
+    instances: Sequence[Instance], prompt: str, is_chat: Callable[[str], bool]
+) -> tuple[tuple[Instance, ...], tuple[str, ...]]:
+    """Return the instances with that prompt, and a sentence on each that keeps its own.
+
+    An instance keeps its prompt if its model is shown something that the new one has no place for.
+
+    Parameters
+    ----------
+    prompt : the name of a prompt (core/prompts), or a template with {question} and what the
+        answering model is shown: {paths}, {paths} with {reports}, {tables} or {passages}. A named
+        prompt is given to the answering model and to the language models that choose, if it has a
+        variant for them.
+    is_chat : returns whether a name is that of a language model.
+
+    Raises
+    ------
+    BadParameter
+        If a template fits no answering operator.
+
+    Examples
+    --------
+    >>> from core.instances.catalogue import find_instance
+    >>> from core.instances.prompt_variants import instances_with_prompt
+    >>> is_chat = lambda name: name == "choose"
+    >>> (one,), notes = instances_with_prompt([find_instance("lego-13")], "lego-graphrag", is_chat)
+    >>> one.name, one.line.operators[3].prompt, notes
+    ('No. 13, prompt lego-graphrag', 'lego-graphrag', ())
+    >>> one.line.operators[2].model
+    'prefilter(encoder, prompted(choose, lego-graphrag), 32)'
+    """
+    is_named_prompt = prompt in ANSWER_PROMPTS or prompt in choosing_prompts()
+    if not is_named_prompt:
+        own_prompt(prompt, EVERY_PLACE)
+    changed_instances, notes = list[Instance](), list[str]()
+    for instance in instances:
+        line = instance.line.changed(
+            lambda operator: _operator_with_prompt(operator, prompt, is_named_prompt, is_chat)
+        )
+        if repr(line) == repr(instance.line):
+            changed_instances.append(instance)
+            notes.append(
+                f"{instance.name} keeps its own prompt: this one does not show what it is shown."
+            )
+        else:
+            short = (
+                f"{instance.name}, {f'prompt {prompt}' if is_named_prompt else OWN_PROMPT_LABEL}"
+            )
+            changed_instances.append(
+                Instance(repr(line), instance.title, line, short=short, notes=instance.notes)
+            )
+    return tuple(changed_instances), tuple(notes)
+
+
+def _operator_with_prompt(
+    operator: Operator, prompt: str, known: bool, is_chat: Callable[[str], bool]
+) -> Operator:
+    """Return the operator with that prompt for each of its language models that can use it."""
+    if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
+        return _answering_with_prompt(operator, prompt, known)
+    if prompt not in choosing_prompts():
+        return operator
+    settings = parameter_values(operator)
+    models = [
+        one
+        for one in parameters(type(operator))
+        if one.model and settings[one.name] not in one.also
+    ]
+    new = {one.name: with_prompt(settings[one.name], is_chat, prompt) for one in models}
+    if any(settings[name] != text for name, text in new.items()):
+        return replace(operator, **new)
+    return operator
+
+
+def _answering_with_prompt(
+    operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, known: bool
+) -> Operator:
+    template_fields = {AnswerFromTables: {"tables"}, AnswerFromPassages: {"passages"}}.get(
+        type(operator)
+    ) or set(operator.reads)
+    if (
+        known
+        and isinstance(operator, Answer)
+        and prompt in ANSWER_PROMPTS
+        and set(PROMPT_READS[prompt]) == template_fields
+    ):
+        return replace(operator, prompt=prompt, template="")
+    if known:
+        return operator
+    if placeholders_of(prompt) - {"question"} == template_fields:
+        return replace(operator, template=prompt)
+    return operator

@@ -1,0 +1,269 @@
+"""Question sets that are named by an id, of HuggingFace's hub (`hf:`) or `ir_datasets` (`irds:`).
+
+Sets of the hub are loaded by the package `datasets`. Each set is fetched once into the person's
+folder and read from there like any other file: a set of the hub as Parquet, one of `ir_datasets` as
+a folder in BEIR's form. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from core.errors import BadInput, HopscopeError, nearest, shorten
+from core.io.durable_files import move_into_place
+from core.io.home import home_folder
+from core.io.names import no_device
+from core.io.temporary_folders import temporary_folder
+from core.watch import NO_WATCH, Watch
+
+HUB, IRDS = "hf:", "irds:"
+# if no split is named, the first of these that the set has is taken
+USUAL_SPLITS = ("test", "validation", "dev", "train")
+ROWS_PER_REPORT = 10_000  # rows between two progress reports
+HUB_REACH_SECONDS = 10.0  # seconds in which a hub must answer
+# names of errors by which many libraries say that the hub is out of reach
+UNREACHED_ERRORS = {
+    "ConnectionError",
+    "TransportError",
+    "OfflineModeIsEnabled",
+    "LocalEntryNotFoundError",
+}
+UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")  # characters that file names do not hold
+
+
+@dataclass(frozen=True)
+class FetchedSet:
+    """The path of a fetched set, and a sentence on what was taken from it."""
+
+    path: Path
+    note: str
+
+
+def is_set_id(text: str | Path) -> bool:
+    """Return whether a text is the id of a set: `hf:rmanluo/RoG-webqsp`, `irds:beir/scifact/test`.
+
+    Other texts are paths of files.
+    """
+    return str(text).startswith((HUB, IRDS))
+
+
+def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
+    """Return the set of an id, fetched if it is not there yet.
+
+    The id is `hf:NAME`, followed by `:CONFIGURATION` and `:SPLIT` if the set has several. Without a
+    split the first of `USUAL_SPLITS` is taken. NAME may be a local folder that `datasets.load_dataset`
+    reads. The other form is `irds:ID`, as `ir_datasets.load` takes it.
+
+    Raises
+    ------
+    BadInput
+        If the id is wrong, the hub cannot be reached, or the package is not installed.
+    """
+    source, _, name = id.partition(":")
+    if not name.strip():
+        raise BadInput(
+            "Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."
+        )
+    return _of_hub(name, watch) if f"{source}:" == HUB else _of_irds(name, watch)
+
+
+def saved_set_path(id: str) -> Path:
+    """Return the path at which the set of an id is saved, without a suffix."""
+    return home_folder() / "fetched" / no_device(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
+
+
+def _of_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
+    repository, *parts = name.split(":")
+    file = saved_set_path(HUB + name + ".parquet")
+    about = file.with_suffix(".txt")
+    if not file.exists():
+        datasets = _package("datasets")
+        watch.report(f"Looking for {repository}")
+        config, split, splits = _choose_split(
+            datasets, repository, [part for part in parts if part]
+        )
+        datasets.disable_progress_bars()
+        rows = _ask_library(
+            repository,
+            lambda: datasets.load_dataset(repository, config, split=split, streaming=True),
+        )
+        watch.report(f"Fetching {split} of {repository}")
+        _write_in_place(
+            about,
+            lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"),
+        )
+        _write_in_place(
+            file, lambda part: _ask_library(repository, lambda: rows.to_parquet(str(part)))
+        )
+    what = about.read_text("utf-8") if about.exists() else "rows"
+    return FetchedSet(
+        file, f"{HUB}{name}: {what}, saved in {file}; remove that file to fetch it again."
+    )
+
+
+def _choose_split(
+    datasets: ModuleType, repository: str, parts: Sequence[str]
+) -> tuple[str, str, list[str]]:
+    """Return the configuration and split that are meant, and all splits.
+
+    Raises BadInput that names the existing ones.
+    """
+    if not Path(repository).exists():
+        _reach(repository)
+    configs = _ask_library(repository, lambda: datasets.get_dataset_config_names(repository))
+    usual = "default" if "default" in configs else configs[0] if len(configs) == 1 else ""
+    config = next((part for part in parts if part in configs), usual)
+    if not config:
+        raise BadInput(
+            f"{repository} has several configurations: name one, as in "
+            f"{HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
+        )
+    splits = _ask_library(repository, lambda: datasets.get_dataset_split_names(repository, config))
+    named_splits = [part for part in parts if part != config]
+    if wrong := [part for part in named_splits if part not in splits] or named_splits[1:]:
+        split_names = ", ".join(splits)
+        raise BadInput(
+            f"{repository} has no split "
+            f"“{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has "
+            f"{split_names}."
+        )
+    return (
+        config,
+        named_splits[0]
+        if named_splits
+        else next((split for split in USUAL_SPLITS if split in splits), splits[0]),
+        splits,
+    )
+
+
+def _reach(repository: str) -> None:
+    """Raise BadInput if the hub does not answer. The library itself would try for half a minute."""
+    from huggingface_hub import HfApi
+
+    _ask_library(repository, lambda: HfApi().dataset_info(repository, timeout=HUB_REACH_SECONDS))
+
+
+def _ask_library(repository: str, ask: Callable[[], Any]) -> Any:
+    """Return a library's answer.
+
+    Raises BadInput if there is no hub, no such set, or the library cannot read it.
+    """
+    try:
+        return ask()
+    except HopscopeError:
+        raise
+    except Exception as error:  # each library raises its own errors, which change between versions
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        if "RepositoryNotFoundError" in kinds or "DatasetNotFoundError" in kinds:
+            raise BadInput(
+                f"There is no set {repository} on the hub, or it asks for permission."
+            ) from None
+        if kinds & UNREACHED_ERRORS:
+            instead = "Fetch its files elsewhere and name them instead."
+            raise BadInput(
+                f"No hub can be reached, so {repository} cannot be fetched. {instead}"
+            ) from None
+        raise BadInput(
+            f"{repository} cannot be read by its library: "
+            f"{shorten(str(error) or type(error).__name__, 200)}."
+        ) from None
+
+
+def _of_irds(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
+    folder = saved_set_path(IRDS + name)
+    if not folder.exists():
+        library = _package("ir_datasets")
+        known = _ask_library(name, lambda: _loaded(library, name))
+        if not known.has_docs():
+            raise BadInput(f"{IRDS}{name} has no documents.")
+        _write_in_place(
+            folder, lambda part: _ask_library(name, lambda: _write(known, part, name, watch))
+        )
+    return FetchedSet(
+        folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again."
+    )
+
+
+def _loaded(library: ModuleType, name: str) -> Any:
+    try:
+        return library.load(name)
+    except KeyError:
+        raise BadInput(
+            f"There is no set {IRDS}{name}; ir_datasets lists them with: ir_datasets list."
+        ) from None
+
+
+def _write(known: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
+    """Write a set of `ir_datasets` as a folder in BEIR's form."""
+    (folder / "qrels").mkdir(parents=True)
+    _lines(
+        folder / "corpus.jsonl",
+        known.docs_iter(),
+        _document,
+        lambda done: watch.report(f"Fetching {name}: {done:,} documents"),
+    )
+    if known.has_queries():
+        query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}
+        _lines(folder / "queries.jsonl", known.queries_iter(), query, lambda done: None)
+    if known.has_qrels():
+        with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
+            file.write("query-id\tcorpus-id\tscore\n")
+            file.writelines(
+                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in known.qrels_iter()
+            )
+
+
+def _document(one: Any) -> dict[str, str]:
+    title = getattr(one, "title", "") or ""
+    return {
+        "_id": one.doc_id,
+        "title": title,
+        "text": getattr(one, "text", None) or one.default_text().removeprefix(title).strip(),
+    }
+
+
+def _lines(
+    file: Path,
+    rows: Iterable[Any],
+    row: Callable[[Any], dict[str, str]],
+    step: Callable[[int], None],
+) -> None:
+    with open(file, "w", encoding="utf-8") as lines:
+        for number, one in enumerate(rows):
+            lines.write(json.dumps(row(one), ensure_ascii=False) + "\n")
+            if number % ROWS_PER_REPORT == 0:
+                step(number)
+
+
+def _write_in_place(place: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file or folder elsewhere, then move it to its place in one step."""
+    folder = temporary_folder()
+    try:
+        write(folder / place.name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        move_into_place(folder / place.name, place)
+    except OSError as error:
+        raise BadInput(
+            f"The set cannot be stored in {place.parent}: {error.strerror or error}."
+        ) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _package(name: str) -> ModuleType:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise BadInput(
+            f"Sets named by an id need the package {name}, which is not installed: pip "
+            f"install {name}."
+        ) from None

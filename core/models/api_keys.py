@@ -1,0 +1,146 @@
+"""API keys of model servers, each bound to one address.
+
+Keys come from environment variables or from a file in the user's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from core.errors import BadInput, ModelUnavailable
+from core.io.durable_files import write_whole
+from core.io.home import home_folder
+from core.io.locks import hold_change_lock
+from core.io.toml_file import read_toml
+
+KEY_VARIABLE_PATTERN = re.compile(r"HOPSCOPE_KEY_[A-Z0-9_]+")
+KEY_VARIABLE_EXAMPLE = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
+
+
+def key_for(variable: str, url: str, who: str) -> str:
+    """Return the API key for a server from an environment variable.
+
+    Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the
+    key is for. A person who may add a server can therefore not send another variable, or this key,
+    to a different address.
+
+    Parameters
+    ----------
+    variable : name of the environment variable.
+    url : address of the server.
+    who : the server's name in messages.
+
+    Raises
+    ------
+    ModelUnavailable
+        With the condition that is not met.
+
+    Examples
+    --------
+    >>> import os
+    >>> from core.models.api_keys import key_for
+    >>> os.environ["HOPSCOPE_KEY_EXAMPLE"] = "https://api.example.com/v1 abc"
+    >>> key_for("HOPSCOPE_KEY_EXAMPLE", "https://api.example.com/v1/", "mine")
+    'abc'
+    """
+    if not KEY_VARIABLE_PATTERN.fullmatch(variable):
+        raise ModelUnavailable(
+            f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, "
+            f"such as: {KEY_VARIABLE_EXAMPLE}"
+        )
+    bound, _, key = os.environ.get(variable, "").strip().partition(" ")
+    if not bound:
+        raise ModelUnavailable(
+            f"{who} needs a key: set the environment variable {variable} to the server's address "
+            f"and the key, as in: {KEY_VARIABLE_EXAMPLE}"
+        )
+    if not key.strip() or "://" not in bound:
+        raise ModelUnavailable(
+            f"The environment variable {variable} must hold an address, a space and the key, as "
+            f"in: {KEY_VARIABLE_EXAMPLE}"
+        )
+    if not _covers(bound, url):
+        raise ModelUnavailable(
+            f"The key in {variable} is for another address than that of {who}, and is not sent "
+            "there."
+        )
+    return key.strip()
+
+
+def keys_file() -> Path:
+    """Path of the file with typed keys, which only its owner may read. It need not exist."""
+    return home_folder() / "keys.toml"
+
+
+def save_key(url: str, key: str) -> None:
+    """Save a key for the server at `url`; an empty key removes the saved one. Raises BadInput."""
+    import tomli_w
+
+    url, key = url.rstrip("/"), key.strip()
+    check_key(key)
+    keys_file().parent.mkdir(parents=True, exist_ok=True)
+    with hold_change_lock(keys_file()):
+        keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | (
+            {url: key} if key else {}
+        )
+        text = (
+            f"# Keys of model servers by address, typed on the page Models. "
+            f"Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
+        )
+        write_whole(keys_file(), lambda temporary: _write_private(temporary, text))
+
+
+def check_key(key: str) -> None:
+    """Raise BadInput for a text that cannot be a key."""
+    if not key.isprintable() or not key.isascii() or " " in key:
+        raise BadInput(
+            "A key is one word of printable characters; this one holds others. Was more than the "
+            "key copied?"
+        )
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Write a file that nobody else can read at any time."""
+    file.unlink(missing_ok=True)
+    with os.fdopen(
+        os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+    ) as opened:
+        opened.write(text)
+
+
+def saved_key(url: str) -> str:
+    """Return the typed key for the server at `url`; empty if there is none.
+
+    Raises ModelUnavailable if the file cannot be read.
+    """
+    return next((key for bound, key in _saved_keys().items() if _covers(bound, url)), "")
+
+
+def _saved_keys() -> dict[str, str]:
+    try:
+        table = read_toml(keys_file())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            f"The file of keys, {keys_file()}, cannot be read: {error}."
+        ) from error
+    return {url: key for url, key in table.items() if isinstance(key, str) and "://" in url}
+
+
+def _covers(bound: str, url: str) -> bool:
+    """Return whether an address is the one that a key is bound to, or lies below it."""
+    try:
+        ours, theirs = urlsplit(bound.rstrip("/")), urlsplit(url.rstrip("/"))
+        is_same_host = (ours.scheme, ours.hostname, ours.port) == (
+            theirs.scheme,
+            theirs.hostname,
+            theirs.port,
+        )
+    except ValueError:  # the port is no number
+        return False
+    is_below = theirs.path == ours.path or theirs.path.startswith(ours.path + "/")
+    return is_same_host and is_below and ".." not in theirs.path and not theirs.username

@@ -1,0 +1,62 @@
+"""Cancellable work at a model that handles one request at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from core.runtime.account import accounts, charged_to
+from core.runtime.meter import count_time, current_meter, use_meter
+from core.runtime.slots import Slots
+from core.watch import NO_WATCH, Watch
+
+THREAD_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+T = TypeVar("T")
+
+
+def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    """Run `work` in a thread and return its result, so that `watch` can raise at any time.
+
+    If it raises, the work continues in its thread until it ends or checks `watch` itself.
+    """
+    if watch is NO_WATCH:  # it cannot be cancelled
+        return work()
+    finished, meter, charged_accounts = threading.Event(), current_meter(), accounts()
+    results: list[T] = []
+    faults: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with use_meter(meter), charged_to(*charged_accounts):
+                results.append(work())
+        except BaseException as error:  # raised below, in the waiting thread
+            faults.append(error)
+        finally:
+            finished.set()
+
+    threading.Thread(target=run, name="patient", daemon=True).start()
+    while not finished.wait(THREAD_CHECK_SECONDS):
+        watch.check()
+    if faults:
+        raise faults[0]
+    return results[0]
+
+
+def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    """Run `work` while holding a slot of `lock`, and return its result.
+
+    `watch` may raise while waiting for the slot and at any time of the work. The work then keeps
+    the slot until it ends.
+    """
+    watch.check()
+    with count_time("waiting"):
+        lock.acquire(watch)
+
+    def held() -> T:
+        try:
+            return work()
+        finally:
+            lock.release()
+
+    return run_cancellable(held, watch)

@@ -1,0 +1,50 @@
+"""An HTTP client that limits the total time until the headers of a reply are complete."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import openai
+
+from core.models.chat.stream_piece import ReplyOverdueError
+
+TIMER_EXTENSION = "hopscope_header_timer"  # request extension that holds the timer
+
+
+class HeaderTimeoutClient(openai.DefaultHttpxClient):
+    """A client whose requests fail if their headers are not complete within `seconds`.
+
+    The HTTP library only limits the silence between two bytes, so a server could send its headers
+    byte by byte for ever. During that time only the client knows the connection of a request. All
+    its connections are therefore closed, and it must be replaced.
+    """
+
+    def __init__(self, seconds: float, **how: Any):
+        super().__init__(**how)
+        self._seconds = seconds
+        self.event_hooks["response"].insert(0, _stop_timer)
+
+    def send(self, request: Any, **how: Any) -> Any:
+        """Send a request. Raises Overdue if its headers take too long."""
+        overdue = threading.Event()
+        timer = threading.Timer(self._seconds, self._leave, (overdue,))
+        timer.daemon = True
+        request.extensions[TIMER_EXTENSION] = timer
+        timer.start()
+        try:
+            return super().send(request, **how)
+        except Exception as error:
+            if overdue.is_set():
+                raise ReplyOverdueError(self._seconds) from error
+            raise
+        finally:
+            timer.cancel()
+
+    def _leave(self, overdue: threading.Event) -> None:
+        overdue.set()
+        self.close()
+
+
+def _stop_timer(response: Any) -> None:
+    response.request.extensions[TIMER_EXTENSION].cancel()

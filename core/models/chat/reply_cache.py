@@ -1,0 +1,102 @@
+"""Remembered replies of one model: the latest in memory, and all on disk if they are saved."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from cachetools import LRUCache
+
+from core.errors import StoreError
+from core.models.base import ChatReply
+from core.models.chat.saved_replies import SavedReplies
+from core.runtime.meter import first_requests, record_saved_time
+
+MAX_CACHED_REPLIES = 2_000
+log = logging.getLogger(__name__)
+
+
+class ReplyCache:
+    """Replies of one model by request key. Safe to use from several threads.
+
+    With `on_disk` they outlive the process. If the file cannot be used, this prevents no reply; the
+    log mentions it.
+    """
+
+    def __init__(self, remember: int = MAX_CACHED_REPLIES, on_disk: SavedReplies | None = None):
+        self.on_disk = on_disk
+        self._lock, self._replies = threading.Lock(), LRUCache[str, ChatReply](remember)
+
+    def find(
+        self,
+        key: str,
+        on_text: Callable[[str], None] | None,
+        schema: dict[str, Any] | None = None,
+        cut: bool = False,
+        fewest: int = 0,
+    ) -> ChatReply | None:
+        """Return the usable remembered reply for a key, marked as cached, or None.
+
+        Parameters
+        ----------
+        key : key of the request.
+        on_text : receives the reply in one piece.
+        schema : schema of the request.
+        cut : if true, replies that were cut off count too.
+        fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
+            this number, does not count.
+        """
+        with self._lock:
+            reply = self._replies.get(key)
+        reply = self._on_disk(key, schema, cut, fewest) if reply is None else reply
+        if reply is None:
+            return None
+        if on_text and reply.text:
+            on_text(reply.text)
+        if first_requests([key]):
+            record_saved_time(reply.seconds)
+        return replace(reply, cached=True)
+
+    def keep(self, key: str, reply: ChatReply, cut: bool = False) -> ChatReply:
+        """Remember a reply if it is usable or, with `cut`, if it was cut off; return it.
+
+        On disk it is saved without the model's name: the duration of single replies says nothing of
+        the speed of builds.
+        """
+        if not (reply.usable or (cut and reply.cut)):
+            return reply
+        with self._lock:
+            self._replies[key] = reply
+        if self.on_disk is not None:
+            try:
+                self.on_disk.keep(key, "", reply)
+            except StoreError as error:
+                log.warning("A reply was not kept. %s", error)
+        return reply
+
+    def forget(self) -> None:
+        """Drop the replies in memory; those on disk stay."""
+        with self._lock:
+            self._replies.clear()
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def _on_disk(
+        self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int
+    ) -> ChatReply | None:
+        if self.on_disk is None:
+            return None
+        try:
+            reply = self.on_disk.find(key, schema, usable=not cut, fewest=fewest)
+            reply = reply if reply is None or reply.usable or reply.cut else None
+        except StoreError as error:
+            log.warning("Kept replies were not read. %s", error)
+            return None
+        if reply is not None:
+            with self._lock:
+                self._replies[key] = reply
+        return reply

@@ -1,0 +1,212 @@
+"""Pieces of replies from servers of the OpenAI protocol, with their format and size checked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.io.files import size_text
+from core.models.chat.refusals import error_message_of
+from core.models.number_checks import token_count
+
+# Bytes that a server may send per token, and in addition to them.
+MAX_TOKEN_BYTES, EXTRA_REPLY_BYTES = 1 << 13, 1 << 20
+ASSUMED_REPLY_TOKENS = 1 << 13  # assumed tokens of a reply whose request gives no limit
+# Seconds that a token may take on average. Any model in use is faster.
+MAX_MEAN_TOKEN_SECONDS = 1.0
+# Compressions of which a small piece unpacks to a limited size.
+ALLOWED_ENCODINGS = ("", "identity", "gzip", "deflate")
+THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+TEXT_FIELDS = ("text", "content", "thinking", "reasoning", "summary", "refusal", "value")
+MAX_PART_DEPTH = 4  # of nested parts
+
+
+class ReplyOverdueError(TimeoutError):
+    """Error of a server that did not answer within `seconds`."""
+
+    def __init__(self, seconds: float):
+        super().__init__(f"did not answer within {seconds:g} seconds")
+
+
+@dataclass(frozen=True)
+class StreamPiece:
+    """Content of one piece of a stream.
+
+    Parameters
+    ----------
+    text : text of the reply.
+    finish : how the reply ended, in the terms of the protocol.
+    used : tokens of the prompt and of the reply.
+    thought : reasoning text.
+    tool : name of a tool that is called.
+    refusal : words of a refusal.
+    miscounted : true if the piece has token counts that are invalid.
+    """
+
+    text: str = ""
+    finish: str | None = None
+    used: tuple[int, int] | None = None
+    thought: str = ""
+    tool: str = ""
+    refusal: str = ""
+    miscounted: bool = False
+
+    @property
+    def says(self) -> bool:
+        """True if it contains any part of the reply."""
+        return bool(self.text or self.thought or self.tool or self.refusal or self.finish)
+
+    @classmethod
+    def whole(cls, answer: Any) -> StreamPiece:
+        """Convert a reply that came as one JSON object.
+
+        Raises ValueError if it is no reply, with the server's message if there is one.
+        """
+        try:
+            choice = answer["choices"][0]
+            finish, message = choice.get("finish_reason") or "stop", dict(choice["message"].items())
+            usage = answer.get("usage")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            reported = error_message_of(answer)
+            raise ValueError(
+                f"it says: {reported}" if reported else "it sent an object that is no reply"
+            ) from None
+        return cls.of({"choices": [{"finish_reason": finish, "delta": message}], "usage": usage})
+
+    @classmethod
+    def of(cls, chunk: Any) -> StreamPiece:
+        """Convert a chunk of a stream. Raises ValueError if it is no part of a chat reply."""
+        try:
+            choices = [
+                (choice.get("finish_reason"), choice["delta"]) for choice in chunk["choices"] or ()
+            ]
+            deltas = [delta for _, delta in choices if delta]
+            finishes = [finish for finish, _ in choices if finish]
+            contents = [_content(delta.get("content")) for delta in deltas]
+            usage = chunk.get("usage")
+        except (KeyError, AttributeError, TypeError):
+            raise ValueError("it sent a piece that is none of a reply") from None
+        if not all(isinstance(end, str) for end in finishes):
+            raise ValueError("it sent a piece whose end is none")
+        used = _token_counts(usage) if usage else None
+        return cls(
+            text="".join(text for text, _ in contents),
+            finish=finishes[-1] if finishes else None,
+            used=used,
+            thought=_first_text(deltas, THOUGHT_FIELDS) + "".join(more for _, more in contents),
+            tool=_tool(deltas),
+            refusal=_first_text(deltas, ("refusal",)),
+            miscounted=bool(usage) and used is None,
+        )
+
+
+def _content(content: Any) -> tuple[str, str]:
+    """Return text and reasoning of a content, which is a text or a list of parts.
+
+    Raises ValueError.
+    """
+    if not content or isinstance(content, str):
+        return content or "", ""
+    parts = content if isinstance(content, list) else [None]
+    if not all(isinstance(part, str | dict) for part in parts):
+        raise ValueError("it sent a piece whose text is none")
+    texts, thoughts = [], []
+    for part in parts:
+        kind = str(part.get("type") or "text").lower() if isinstance(part, dict) else "text"
+        if "think" in kind or "reason" in kind or "thought" in kind:
+            thoughts.append(_text_of(part))
+        elif "text" in kind:  # other parts are no text, such as pictures and references
+            texts.append(_text_of(part))
+    return "".join(texts), "".join(thoughts)
+
+
+def _text_of(value: Any, depth: int = MAX_PART_DEPTH) -> str:
+    """Return the text of a part, which may have parts itself."""
+    if isinstance(value, str):
+        return value
+    if not depth or not isinstance(value, list | dict):
+        return ""
+    if isinstance(value, list):
+        return "".join(_text_of(part, depth - 1) for part in value)
+    return next((text for key in TEXT_FIELDS if (text := _text_of(value.get(key), depth - 1))), "")
+
+
+def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
+    """Return the text of the first of these fields that a piece has."""
+    texts = (
+        next((text for name in names if (text := _text_of(delta.get(name)))), "")
+        for delta in deltas
+    )
+    return "".join(texts)
+
+
+def _tool(deltas: list[Any]) -> str:
+    """Return the name of the first tool that is called."""
+    try:
+        calls = (
+            call["function"].get("name")
+            for delta in deltas
+            for call in delta.get("tool_calls") or ()
+        )
+        return next((str(name) for name in calls if name), "")
+    except (KeyError, AttributeError, TypeError):
+        return ""
+
+
+def _token_counts(usage: Any) -> tuple[int, int] | None:
+    """Return the tokens of prompt and reply; None if the counts are invalid.
+
+    If the server counts cached prompt tokens separately, they are added.
+    """
+    try:
+        read, written = (
+            token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
+        )
+        details = usage.get("prompt_tokens_details")
+        cached = token_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    except (ValueError, AttributeError):
+        return None
+    return (read + cached if cached > read else read), written
+
+
+def limit_response(response: Any, seconds: float) -> None:
+    """Limit the size of a response and the time to read it, by the tokens that were requested.
+
+    Bytes are counted after unpacking. Reading more raises ValueError, reading longer raises
+    Overdue.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ALLOWED_ENCODINGS:
+        raise ValueError("it sent a reply that is packed in a way that was not asked for")
+    requested_tokens = _tokens_asked(response)
+    tokens = requested_tokens or ASSUMED_REPLY_TOKENS
+    max_bytes, read = EXTRA_REPLY_BYTES + MAX_TOKEN_BYTES * tokens, response.iter_bytes
+    max_seconds = seconds + MAX_MEAN_TOKEN_SECONDS * requested_tokens
+    end = time.monotonic() + max_seconds
+
+    def iter_bytes(chunk_size: int | None = None) -> Iterator[bytes]:
+        remaining_bytes = max_bytes
+        for data in read(chunk_size):
+            remaining_bytes -= len(data)
+            if remaining_bytes < 0:
+                raise ValueError(
+                    f"it sent more than {size_text(max_bytes)} for a reply of {tokens:,} tokens and "
+                    "was cut off"
+                )
+            if time.monotonic() > end:
+                raise ReplyOverdueError(max_seconds)
+            yield data
+
+    response.iter_bytes = iter_bytes
+
+
+def _tokens_asked(response: Any) -> int:
+    """Return the token limit in the request of a response; 0 if there is none."""
+    try:
+        body = json.loads(response.request.content)
+        return int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+    except (ValueError, AttributeError, TypeError):
+        return 0

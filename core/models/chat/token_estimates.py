@@ -1,0 +1,71 @@
+"""Token estimates for models that cannot count tokens."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from core.models.base import Messages
+
+LIST_ITEM_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # marks of list items, one item a line
+WORD_LETTERS = re.compile(
+    r"[^\W\d_]+"
+)  # letters only: digits and marks may share a token with them
+# Greek, Cyrillic, Hebrew and Arabic letters, which have two bytes in UTF-8.
+SHORT_LETTER = re.compile("[\u0370-\u07ff]")
+MAX_TOKEN_LETTERS = 16  # most letters of a token
+# A word, or a piece of a long word.
+WORD_PIECE = re.compile(rf"[^\W\d_]{{1,{MAX_TOKEN_LETTERS}}}")
+MIN_CONTEXT_TOKENS = 64  # tokens of the smallest context of any model
+
+
+def estimate_text_tokens(text: str) -> int:
+    """Estimate the number of tokens of a text: one for 3.5 bytes of UTF-8.
+
+    This is close for English. A letter of another script counts as three bytes, even if it has two:
+    55 Russian letters are some 47 tokens.
+
+    >>> from core.models.chat.token_estimates import estimate_text_tokens
+    >>> estimate_text_tokens("seven b"), estimate_text_tokens("")
+    (2, 0)
+    >>> estimate_text_tokens("Кто построил мост через реку Серебрянку в тот год?")
+    38
+    """
+    short = 0 if text.isascii() else len(SHORT_LETTER.findall(text))
+    return -(-2 * (len(text.encode("utf-8", "replace")) + short) // 7)
+
+
+def fewest_tokens(messages: Messages) -> int:
+    """Return a lower bound of the tokens of messages, for any tokenizer.
+
+    It counts one token for each word, and long words in pieces of 16 letters.
+
+    >>> from core.models.chat.token_estimates import fewest_tokens
+    >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
+    5
+    """
+    return sum(_fewest_of(message.get("content", "")) for message in messages)
+
+
+@lru_cache(maxsize=64)
+def _fewest_of(text: str) -> int:
+    return len(WORD_PIECE.findall(text))
+
+
+def is_prompt_cut(read: int, fewest: int) -> bool:
+    """Return whether a server cut a prompt, by the tokens that it says it read.
+
+    The prompt has at least `fewest` tokens. A number below the size of any context does not count
+    the whole prompt: some servers count only the tokens that were not cached.
+    """
+    return MIN_CONTEXT_TOKENS <= read < fewest
+
+
+def fewest_word_tokens(word: str) -> int:
+    """Return the least number of tokens of a word."""
+    return -(-len(word) // MAX_TOKEN_LETTERS)
+
+
+def estimate_tokens(messages: Messages) -> int:
+    """Estimate the number of tokens of messages, with 4 a message for its frame."""
+    return 4 + sum(4 + estimate_text_tokens(message.get("content", "")) for message in messages)

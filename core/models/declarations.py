@@ -1,0 +1,305 @@
+"""Reader of models.toml: the models that ship with Hopscope and those of the user."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadParameter, nearest, shorten
+from core.io.durable_files import write_whole
+from core.io.home import ROOT, home_folder
+from core.io.toml_file import read_toml
+from core.languages import languages
+from core.models.backends import MODEL_BACKENDS, Backend
+
+MODEL_NAME_PATTERN = re.compile(r"[\w.\-]+")
+SHIPPED_MODELS_FILE = ROOT / "models.toml"
+MAX_ROW_NUMBER = (
+    1 << 53
+)  # limit of numbers in a row: larger whole numbers may not be exact as floats
+ROLE_KINDS = {
+    "answer": "chat",
+    "choose": "chat",
+    "judge": "chat",
+    "encoder": "encoder",
+    "reranker": "scorer",
+    "cross-encoder": "scorer",
+}
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """One declared model.
+
+    Parameters
+    ----------
+    name : its name in expressions.
+    kind : chat, encoder or scorer.
+    backend : the program or library that runs it.
+    settings : the backend's own settings.
+    memory : bytes of memory that it needs, if known.
+    own : true for a row of the user, false for a shipped one.
+    price_in : price of a million prompt tokens, in `currency`.
+    price_out : price of a million reply tokens, in `currency`.
+    languages : codes of the languages it was trained on, separated by blanks; empty if these are
+        many or unknown.
+    """
+
+    name: str
+    kind: str
+    backend: str
+    settings: Backend
+    title: str = ""
+    licence: str = ""
+    upstream: str = ""
+    memory: int = 0
+    own: bool = False
+    price_in: float = 0.0
+    price_out: float = 0.0
+    currency: str = "USD"
+    languages: str = ""
+
+
+COMMON_ROW_KEYS = (
+    "kind",
+    "backend",
+    "title",
+    "licence",
+    "upstream",
+    "memory",
+    "price_in",
+    "price_out",
+    "currency",
+    "languages",
+)
+# Types of these keys; the other keys are texts.
+ROW_KEY_TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}
+
+
+def own_file() -> Path:
+    """Path of the user's models.toml, which need not exist."""
+    return home_folder() / "models.toml"
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """Declared models and roles.
+
+    Parameters
+    ----------
+    rows : the models by name.
+    roles : the name of the model of each role.
+    faults : a sentence for each entry that cannot be used.
+    """
+
+    rows: dict[str, ModelRow]
+    roles: dict[str, str]
+    faults: tuple[str, ...] = ()
+
+
+def shipped_declarations() -> Declarations:
+    """Return the declarations that ship with Hopscope.
+
+    Raises BadParameter for the first entry that cannot be used.
+    """
+    declarations = _read_declarations(SHIPPED_MODELS_FILE, {}, own=False)
+    if declarations.faults:
+        raise BadParameter(declarations.faults[0])
+    return declarations
+
+
+def merged_declarations() -> Declarations:
+    """Return the shipped declarations, overridden by those of the user.
+
+    An entry of the user that cannot be used is left out, and the others still apply.
+    """
+    base = shipped_declarations()
+    own = _read_declarations(own_file(), base.rows, own=True)
+    return Declarations(base.rows | own.rows, base.roles | own.roles, own.faults)
+
+
+def _read_declarations(path: Path, known: Mapping[str, ModelRow], own: bool) -> Declarations:
+    """Return the rows and roles of one file; none if it does not exist.
+
+    Its roles may name its own rows and the `known` ones.
+    """
+    try:
+        models, roles = _tables(path)
+    except BadParameter as error:
+        return Declarations({}, {}, (str(error),))
+    rows: dict[str, ModelRow] = {}
+    fitting_roles: dict[str, str] = {}
+    faults: list[str] = []
+
+    def tried(entry: Callable[[str, Any], None], key: str, value: Any) -> None:
+        try:
+            entry(key, value)
+        except BadParameter as error:
+            faults.append(str(error))
+
+    def model(name: str, values: Any) -> None:
+        rows[name] = row(name, values, str(path), own)
+
+    def serves(role: str, name: Any) -> None:
+        check_role(role, name, {**known, **rows}, str(path))
+        fitting_roles[role] = name
+
+    for name, values in models.items():
+        tried(model, name, values)
+    for role, name in roles.items():
+        tried(serves, role, name)
+    return Declarations(rows, fitting_roles, tuple(faults))
+
+
+def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tables [model.NAME] and [roles] of a file, empty if it does not exist.
+
+    Raises BadParameter.
+    """
+    try:
+        table = read_toml(path) if path.exists() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{path} is not valid TOML: {error}.") from error
+    except OSError as error:
+        raise BadParameter(f"{path} cannot be read: {error.strerror or error}.") from error
+    for key in table:
+        if key not in ("model", "roles"):
+            raise BadParameter(f'{path}: unknown table "{key}".{nearest(key, ("model", "roles"))}')
+    models, roles = table.get("model", {}), table.get("roles", {})
+    if not isinstance(models, dict) or not isinstance(roles, dict):
+        raise BadParameter(f"{path}: [roles] and [model.NAME] must be tables.")
+    return models, roles
+
+
+def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> ModelRow:
+    """Return one row after checking its keys against its backend.
+
+    Raises BadParameter, naming the file, the row, the key and the nearest valid name.
+    """
+    label = f"{where}: [model.{name}]"
+    if not isinstance(values, Mapping):
+        raise BadParameter(f"{label} must be a table.")
+    if name in ROLE_KINDS:
+        raise BadParameter(
+            f"{label} has the name of a role; call it something other than {', '.join(ROLE_KINDS)}."
+        )
+    if not MODEL_NAME_PATTERN.fullmatch(name) or name.isdecimal():
+        raise BadParameter(
+            f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number."
+        )
+    for key in ("kind", "backend"):
+        if key not in values:
+            raise BadParameter(f'{label} lacks the key "{key}".')
+    backend, kind = str(values["backend"]), str(values["kind"])
+    if backend not in MODEL_BACKENDS:
+        raise BadParameter(
+            f'{label} has unknown backend "{backend}".{nearest(backend, tuple(MODEL_BACKENDS))}'
+        )
+    backend_class = MODEL_BACKENDS[backend]
+    if kind not in backend_class.kinds:
+        raise BadParameter(
+            f'{label} has kind "{kind}", which backend "{backend}" cannot be.'
+            f"{nearest(kind, backend_class.kinds)}"
+        )
+    # Each backend is a dataclass, which its protocol cannot say.
+    fields = {f.name: f for f in dataclasses.fields(backend_class)}  # type: ignore[arg-type]
+    for key in values:
+        if key not in COMMON_ROW_KEYS and key not in fields:
+            raise BadParameter(
+                f'{label} has unknown key "{key}".{nearest(key, COMMON_ROW_KEYS + tuple(fields))}'
+            )
+    for key, field in fields.items():
+        if field.default is dataclasses.MISSING and key not in values:
+            raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
+    own_values = {
+        key: _typed(label, key, values[key], str(fields[key].type))
+        for key in fields
+        if key in values
+    }
+    common = {
+        key: _typed(label, key, values[key], ROW_KEY_TYPES.get(key, "str"))
+        for key in COMMON_ROW_KEYS
+        if key in values
+    }
+    try:
+        row_settings = backend_class(**own_values)
+    except BadParameter as error:
+        raise BadParameter(f"{label}: {error}") from None
+    for key in ("price_in", "price_out"):
+        if not 0 <= common.get(key, 0.0) < float("inf"):
+            raise BadParameter(
+                f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.'
+            )
+    if unknown := set(common.get("languages", "").split()) - languages().keys():
+        raise BadParameter(
+            f'{label}: "languages" are codes such as "en de", not "{sorted(unknown)[0]}".'
+        )
+    if row_settings.lacks:
+        raise BadParameter(
+            f'{label} lacks the key "{row_settings.lacks}", which backend "{backend}" needs.'
+        )
+    return ModelRow(name=name, settings=row_settings, own=own, **common)
+
+
+def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
+    """Return `value` as that type: str, int, float, or int | str. Raises BadParameter."""
+    fits: dict[str, tuple[type[Any], ...]] = {
+        "str": (str,),
+        "int": (int,),
+        "float": (int, float),
+        "int | str": (int, str),
+    }
+    if isinstance(value, bool) or not isinstance(value, fits[type_name]):
+        expected = {"str": "text", "int | str": "a number or text"}.get(type_name, "a number")
+        raise BadParameter(f'{label}: "{key}" must be {expected}, not {shorten(repr(value))}.')
+    if isinstance(value, int | float) and not abs(value) <= MAX_ROW_NUMBER:
+        raise BadParameter(f'{label}: "{key}" must be a number that is not so large.')
+    return float(value) if type_name == "float" else value
+
+
+def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -> None:
+    """Raise BadParameter unless `name` is a declared model that fits `role`."""
+    if role not in ROLE_KINDS:
+        raise BadParameter(
+            f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
+        )
+    fit = tuple(
+        r.name
+        for r in rows.values()
+        if r.kind == ROLE_KINDS[role] or (ROLE_KINDS[role] == "scorer" and r.kind != "chat")
+    )
+    if name not in fit:
+        raise BadParameter(
+            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.'
+            f"{nearest(str(name), fit)}"
+        )
+
+
+def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
+    """Rewrite the user's file, atomically.
+
+    `rows` are the raw tables by name.
+    """
+    import tomli_w
+
+    tables = ({"roles": dict(roles)} if roles else {}) | {
+        "model": {name: dict(values) for name, values in rows.items()}
+    }
+    text = (
+        f"# Your own models and roles, written by Hopscope's Models page.\n\n"
+        f"{tomli_w.dumps(tables)}"
+    )
+    write_whole(own_file(), lambda temporary: temporary.write_text(text, "utf-8"))
+
+
+def read_own_tables() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Return the user's file as plain tables, for `save_own_models` after a change. Raises BadParameter.
+
+    Entries that cannot be used are included.
+    """
+    return _tables(own_file())

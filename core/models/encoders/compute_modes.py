@@ -1,0 +1,305 @@
+"""Choice of the program and the precision for the sentence encoder, by a short measurement.
+
+The measurement is remembered for each computer.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import HopscopeError, ModelUnavailable
+from core.io.durable_files import write_whole
+from core.io.home import home_folder
+from core.models.device import computes_in_bfloat16, device, has_graphics_card, processor
+from core.models.encoders.bert import ForwardPass, OpenVINO, Torch
+from core.models.threads import thread_count
+from core.runtime.subprocess_worker import in_subprocess
+from core.watch import NO_WATCH, Watch
+
+log = logging.getLogger(__name__)
+# Largest difference of a cosine to that in single precision. Ways beyond it are not used.
+MAX_COSINE_LOSS = 1e-3
+# A program must be so many times as fast as OpenVINO to be chosen, since others take seconds to
+# load.
+MIN_OTHER_SPEEDUP = 1.1
+# Of the measurement. Paths of a movie graph have about 31 tokens.
+MEASURED_ROUNDS, MEASURED_TEXTS, MEASURED_TOKENS = 3, 64, 32
+# Measurements that are kept, as several computers may use the same folder.
+MAX_SAVED_MACHINES = 8
+PROGRAM_PACKAGES = {"openvino": ("openvino",), "torch": ("torch", "transformers")}
+PROGRAM_TITLES = {"openvino": "OpenVINO", "torch": "torch"}
+
+
+@dataclass(frozen=True)
+class ComputeMode:
+    """A program and the precision of its matrix products.
+
+    The program is “openvino” or “torch”. The precision is “f32”, “bf16” or, on a graphics card,
+    “f16”.
+    """
+
+    program: str
+    precision: str
+
+    @property
+    def words(self) -> str:
+        """Name for the user, such as “OpenVINO bf16”."""
+        return f"{PROGRAM_TITLES[self.program]} {self.precision}"
+
+    @property
+    def here(self) -> bool:
+        """True if its program is installed."""
+        return all(importlib.util.find_spec(package) for package in PROGRAM_PACKAGES[self.program])
+
+    @property
+    def identity(self) -> str:
+        """A text that changes with everything that the last digits of its vectors depend on.
+
+        It contains versions, precision, processor and, for torch, the number of threads, which
+        share a sum.
+        """
+        parts = f" {thread_count()} threads {device()}" if self.program == "torch" else ""
+        return f"{package_versions(self.program)} {self.precision}{parts} {processor()}"
+
+    def forward(self, folder: Path) -> ForwardPass:
+        """Return the forward pass of a folder's model. Raises ModelUnavailable."""
+        if not self.here:
+            raise ModelUnavailable(
+                f"The encoder cannot run with “{self.program}”; get it with: pip install "
+                f"{self.program}"
+            )
+        return (OpenVINO if self.program == "openvino" else Torch)(
+            folder, thread_count(), self.precision
+        )
+
+
+@dataclass(frozen=True)
+class ModeSpeed:
+    """Measurement of a way.
+
+    `rate` is in texts per second and core. `cosine` is the least cosine of its vectors with those
+    of single precision.
+    """
+
+    way: ComputeMode
+    rate: float
+    cosine: float
+
+
+@dataclass(frozen=True)
+class ModeSpeeds:
+    """Measurements of all ways on this computer, the fastest first, with their date."""
+
+    measured: str
+    speeds: tuple[ModeSpeed, ...]
+
+    @property
+    def chosen(self) -> ComputeMode:
+        """The fastest way within `MAX_COSINE_LOSS` of single precision, OpenVINO unless another is `MIN_OTHER_SPEEDUP`."""
+        return max(
+            self.near,
+            key=lambda one: one.rate * (MIN_OTHER_SPEEDUP if one.way.program == "openvino" else 1),
+        ).way
+
+    @property
+    def near(self) -> list[ModeSpeed]:
+        """The ways within `MAX_COSINE_LOSS` of single precision."""
+        return [one for one in self.speeds if one.cosine >= 1 - MAX_COSINE_LOSS]
+
+    @property
+    def sentence(self) -> str:
+        """The chosen way, and the texts per second and core of each."""
+        rates = ", ".join(
+            f"{one.way.words} {one.rate:,.0f}"
+            + ("" if one.cosine >= 1 - MAX_COSINE_LOSS else " (not exact)")
+            for one in self.speeds
+        )
+        return (
+            f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: "
+            f"{rates}"
+        )
+
+
+def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeMode:
+    """Return the way to use. Raises ModelUnavailable.
+
+    With `backend` "auto", it is that of HOPSCOPE_ENCODER (such as “torch” or “openvino-f32”), else
+    torch on a graphics card, else the fastest one measured here, else OpenVINO if it is installed.
+    Without a `precision`, OpenVINO uses bfloat16 if it can compute in it.
+    """
+    name, _, named_precision = (
+        os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend
+    ).partition("-")
+    precision = precision or named_precision or None
+    if name not in ("auto", *PROGRAM_PACKAGES) or precision not in (None, "f32", "bf16", "f16"):
+        raise ModelUnavailable(
+            f"The encoder cannot run with “{name}{'-' * bool(named_precision)}{named_precision}”; it runs with "
+            "openvino or torch."
+        )
+    if name == "auto":
+        has_card = has_graphics_card() and ComputeMode("torch", "").here and device() != "cpu"
+        mode_speeds = None if has_card or precision else saved_speeds()
+        if mode_speeds is not None and mode_speeds.chosen.here:
+            return mode_speeds.chosen
+        name = "openvino" if ComputeMode("openvino", "").here and not has_card else "torch"
+    if precision is None and name == "openvino":
+        precision = "bf16" if computes_in_bfloat16() else "f32"
+    if precision == "f16" and device() == "cpu":
+        raise ModelUnavailable(
+            "The encoder computes in f16 on a graphics card alone, and none is used here; take "
+            "f32 or bf16."
+        )
+    return ComputeMode(name, precision or ("f32" if device() == "cpu" else "f16"))
+
+
+@cache
+def package_versions(*programs: str) -> str:
+    """Return the versions of the packages of programs; those not installed are left out."""
+    installed = []
+    for package in (package for program in programs for package in PROGRAM_PACKAGES[program]):
+        try:
+            installed.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return " ".join(installed)
+
+
+def saved_speeds() -> ModeSpeeds | None:
+    """Return the measurements on this processor with these versions, or None."""
+    try:
+        entry = _read(_file())[_machine()]
+        mode_speeds = ModeSpeeds(
+            entry["measured"],
+            tuple(
+                ModeSpeed(ComputeMode(**one["way"]), one["rate"], one["cosine"])
+                for one in entry["speeds"]
+            ),
+        )
+        return mode_speeds if mode_speeds.near else None
+    except (KeyError, TypeError):
+        return None
+
+
+def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
+    """Measure all ways available here in a subprocess, and save the result if possible.
+
+    Raises HopscopeError if none can be measured.
+    """
+    mode_speeds = [
+        ModeSpeed(ComputeMode(*one), rate, cosine)
+        for one, rate, cosine in in_subprocess(_measure_in_subprocess, str(folder), watch=watch)
+    ]
+    speeds = ModeSpeeds(
+        time.strftime("%Y-%m-%d"), tuple(sorted(mode_speeds, key=lambda one: -one.rate))
+    )
+    if not speeds.near:
+        raise HopscopeError("No program that computes the encoder could be measured here.")
+    saved_entries = _read(_file())
+    saved_entries.pop(_machine(), None)
+    entries = dict([*saved_entries.items(), (_machine(), asdict(speeds))][-MAX_SAVED_MACHINES:])
+    try:
+        write_whole(
+            _file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8")
+        )
+    except OSError:  # the folder is read-only; measured again another time
+        pass
+    return speeds
+
+
+def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
+    """In a subprocess: measure each way with one thread.
+
+    Returns for each way program and precision, texts per second and core, and the least cosine.
+    """
+    os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
+    batch = _texts(Path(folder))
+    passes: dict[ComputeMode, Callable[[], tuple[np.ndarray, float]]] = {}
+    vectors: dict[ComputeMode, np.ndarray] = {}
+    for mode in _available_modes():
+        watch.report(f"Measuring {mode.words}", len(passes) / 4)
+        try:
+            passes[mode] = partial(_timed, mode.forward(Path(folder)), batch)
+            vectors[mode], _ = passes[mode]()  # the first call compiles
+        # An installed program may fail to run; the others are measured all the same.
+        except Exception as error:
+            log.warning("%s is not measured: %s", mode.words, error)
+            passes.pop(mode, None)
+    seconds = {one: min(passes[one]()[1] for _ in range(MEASURED_ROUNDS)) for one in passes}
+    exact = next((vectors[one] for one in passes if one.precision == "f32"), None)
+    cosines = {
+        one: float((vectors[one] * exact).sum(axis=1).min()) if exact is not None else 0.0
+        for one in passes
+    }
+    return [
+        ((one.program, one.precision), MEASURED_TEXTS / seconds[one], cosines[one])
+        for one in passes
+    ]
+
+
+def _available_modes() -> list[ComputeMode]:
+    halves = ["bf16"] if computes_in_bfloat16() else []
+    return [
+        one
+        for program in PROGRAM_PACKAGES
+        for precision in ("f32", *halves)
+        if (one := ComputeMode(program, precision)).here
+    ]
+
+
+def _texts(folder: Path) -> np.ndarray:
+    """Return random tokens of the encoder's vocabulary, int64 [texts, tokens].
+
+    They are the same at each measurement.
+    """
+    words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
+    ids = np.random.default_rng(0).integers(
+        min(1000, words // 2), words, (MEASURED_TEXTS, MEASURED_TOKENS)
+    )
+    ids[:, 0], ids[:, -1] = min(101, words - 1), min(102, words - 1)  # the marks at both ends
+    return ids
+
+
+def _timed(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return unit vectors of tokenized texts, and the processor time that they took."""
+    pooled_by_start: dict[int, np.ndarray] = {}
+    batches: list[tuple[int, Any]] = [
+        (start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)
+    ]
+    start_time = time.process_time()
+    forward.run(
+        batches,
+        lambda start, pooled, tokens: pooled_by_start.__setitem__(start, pooled.copy()),
+        NO_WATCH,
+        False,
+    )
+    seconds = time.process_time() - start_time
+    vectors = np.concatenate([pooled_by_start[start] for start, _ in batches])
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), seconds
+
+
+def _machine() -> str:
+    return f"{processor()} {package_versions(*PROGRAM_PACKAGES)}"
+
+
+def _file() -> Path:
+    return home_folder() / "encoder-speeds.json"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        return found if isinstance(found, dict) else {}
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,366 @@
+"""Order in which an expensive model reads candidates, the most promising first.
+
+The scores read so far predict which of the other candidates score best.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.models.base import Task
+from core.runtime.meter import ProgressEstimate
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+# Texts that are read before the first prediction. Smaller sets are read all at once.
+FIRST_TEXTS = 64
+# Texts that are read between two predictions: most, least, and per wanted result.
+MAX_ROUND_TEXTS, MIN_ROUND_TEXTS, ROUND_TEXTS_PER_RESULT = (96, 16, 3)
+MAX_FITTED_SCORES = 512  # scores to which the prediction is fitted
+MAX_LIKELIEST_TEXTS = 400  # texts whose probability to be among the best is computed
+# If the first texts are read within so many seconds, their scores were remembered, and most likely
+# those of all texts are.
+CACHED_READ_SECONDS = 0.03
+# Prior variances, chosen by the model evidence on development questions of MetaQA and CWQ.
+GROUP_VARIANCE, WORD_VARIANCE, TOKEN_VARIANCE, LENGTH_VARIANCE, NOISE_VARIANCE = (
+    0.025,
+    0.44,
+    0.45,
+    0.03,
+    0.008,
+)
+WORD_VARIANCE_ALONE = 1.0  # variance of words without token vectors
+TEXT_WORD = re.compile(r"[^\W_]+")
+UNIT_PLURALS = {
+    "relation": "relations",
+    "triple": "triples",
+    "node": "entities",
+    "path": "paths",
+    "document": "documents",
+    "sentence": "sentences",
+}
+
+BLAS_LOCK = threading.Lock()  # held while the number of BLAS threads is changed
+
+
+@cache
+def _blas() -> Any:
+    # Loads the BLAS library first, since the controller finds only loaded libraries.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Limit linear algebra to one thread within the block.
+
+    Sums are then the same on every machine. For matrices this small, several threads wait for one
+    another, and next to other work take fifty times as much processor time.
+    """
+    with BLAS_LOCK, _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+def format_count(number: int, unit: str) -> str:
+    """Format a number of candidates: `960 paths`, `1 path`."""
+    if number != 1:
+        return f"{number:,} {UNIT_PLURALS.get(unit, 'texts')}"
+    return f"1 {'entity' if unit == 'node' else unit}"
+
+
+class Expectation:
+    """Prediction of the best unread texts from the scores of those that were read.
+
+    It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
+    independent normal priors. Their variances relative to one another are the constants above. The
+    mean and the common scale are estimated. The prediction depends only on the texts, their groups,
+    the token vectors and the scores.
+
+    Parameters
+    ----------
+    texts : the candidates.
+    groups : int [n]; equal for candidates that are alike. None without groups.
+    tokens : returns cheap vectors of texts, float [n, d], such as the means of their input vectors.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        groups: np.ndarray | None,
+        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+    ):
+        self._texts, self._groups, self._given = texts, groups, tokens
+
+    @cached_property
+    def _tokens(self) -> np.ndarray | None:
+        return (
+            None
+            if self._given is None
+            else np.sqrt(TOKEN_VARIANCE) * _scaled(self._given(self._texts))
+        )
+
+    @cached_property
+    def _rows(self) -> csr_matrix:
+        return features(
+            self._texts, self._groups, WORD_VARIANCE_ALONE if self._given is None else WORD_VARIANCE
+        )
+
+    def begin(self, number: int) -> np.ndarray:
+        """Return at most `number` positions to begin with, int64.
+
+        These are the first of each group, large groups first. Without groups they are evenly
+        spaced.
+        """
+        if self._groups is None:
+            return np.unique(np.linspace(0, len(self._texts) - 1, number).astype(np.int64))
+        _, first, sizes = np.unique(self._groups, return_index=True, return_counts=True)
+        return first[np.lexsort((first, -sizes))][:number]
+
+    @single_blas_thread()
+    def order(
+        self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Order the unread texts by their probability to be among the best.
+
+        Parameters
+        ----------
+        read : int64 [m], positions of the texts that were read.
+        scores : float [m], their scores.
+        best : number of best texts that are sought.
+        among : bool [n], the texts among which they are sought; None for all.
+
+        Returns
+        -------
+        The positions of the other texts, int64, the most probable first and ties by position, and
+            the expected number of the best among them.
+        """
+        from scipy.linalg import solve_triangular
+
+        finite_scores = np.where(np.isfinite(scores), scores, 0.0)
+        fitted, fitted_scores = read[:MAX_FITTED_SCORES], finite_scores[:MAX_FITTED_SCORES]
+        root = np.linalg.cholesky(
+            self._likeness(fitted, fitted) + NOISE_VARIANCE * np.eye(len(fitted))
+        )
+        ones, whitened_scores = solve_triangular(
+            root, np.stack([np.ones(len(fitted)), fitted_scores], axis=1), lower=True
+        ).T
+        mean = (ones @ whitened_scores) / (ones @ ones)
+        residuals = whitened_scores - mean * ones
+        scale = np.sqrt(residuals @ residuals / len(residuals))
+        expected = mean + self._weighed(
+            fitted, solve_triangular(root, residuals, lower=True, trans="T")
+        )
+        expected = np.round(expected, 9)  # ties stay ties, in whatever order sums are computed
+        is_sought = np.ones(len(expected), bool) if among is None else among.copy()
+        read_scores = np.sort(finite_scores[is_sought[read]])[::-1]
+        is_sought[read] = False
+        unread = np.flatnonzero(is_sought)
+        unread = unread[np.argsort(-expected[unread], kind="stable")]
+        if len(read_scores) < best or not len(unread):
+            return unread, float(min(best - len(read_scores), len(unread)) if len(unread) else 0)
+        likeliest = unread[:MAX_LIKELIEST_TEXTS]
+        shared = solve_triangular(root, self._likeness(fitted, likeliest), lower=True)
+        spread = scale * np.sqrt(
+            np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE_VARIANCE
+        )
+        chances = np.round(_chances(expected[likeliest] - read_scores[best - 1], spread), 9)
+        return np.concatenate(
+            [likeliest[np.argsort(-chances, kind="stable")], unread[MAX_LIKELIEST_TEXTS:]]
+        ), float(chances.sum())
+
+    def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the covariances of the texts at these positions without noise, float64 [s, o]."""
+        alike = (self._rows[some] @ self._rows[others].T).toarray()
+        return (
+            alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
+        )
+
+    def _variances(self, some: np.ndarray) -> np.ndarray:
+        own = np.asarray(self._rows[some].multiply(self._rows[some]).sum(axis=1)).ravel()
+        return own if self._tokens is None else own + (self._tokens[some] ** 2).sum(axis=1)
+
+    def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the weighted sums of the covariances of all texts with some, float64 [n]."""
+        every = self._rows @ (self._rows[some].T @ weights)
+        if self._tokens is None:
+            return every
+        return every + self._tokens @ (self._tokens[some].T @ weights)
+
+
+def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Return the probabilities that normal variables are above 0; one half if both arguments are 0.
+
+    The arguments are their means and standard deviations.
+    """
+    from scipy.special import ndtr
+
+    return ndtr(above / np.maximum(spread, 1e-12))
+
+
+def _scaled(rows: np.ndarray) -> np.ndarray:
+    """Return centred vectors with a mean squared length of 1, float64 [n, d]."""
+    about = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    return about / max(np.sqrt((about**2).sum(axis=1).mean()), 1e-12)
+
+
+def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> csr_matrix:
+    """Return the features of texts for the Gaussian process, float64 [n, 1 + groups + words].
+
+    The features are the centred number of words, the group, and each word. The squares of the
+    features of each kind sum to its variance (on average, for the number of words).
+    """
+    from scipy.sparse import coo_matrix, csr_matrix, hstack
+
+    word_columns: dict[str, int] = {}
+    bags = [sorted(set(TEXT_WORD.findall(text.casefold()))) for text in texts]
+    columns = np.array(
+        [word_columns.setdefault(word, len(word_columns)) for bag in bags for word in bag], np.int64
+    )
+    lengths = np.array([len(bag) for bag in bags], np.int64)
+    values = np.repeat(np.sqrt(words / np.maximum(lengths, 1)), lengths)
+    shape = (len(texts), max(1, len(word_columns)))
+    by_word = coo_matrix(
+        (values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape
+    ).tocsr()
+    by_length = csr_matrix(np.sqrt(LENGTH_VARIANCE) * _scaled(lengths[:, None]))
+    if groups is None:
+        return hstack([by_length, by_word], format="csr")
+    group_index = np.unique(groups, return_inverse=True)[1].ravel()
+    by_group = csr_matrix(
+        (
+            np.full(len(group_index), np.sqrt(GROUP_VARIANCE)),
+            (np.arange(len(group_index)), group_index),
+        )
+    )
+    return hstack([by_length, by_group, by_word], format="csr")
+
+
+class CandidateScores:
+    """Scores of candidates as they arrive, one for each distinct text.
+
+    The number of scores and the best text are reported as progress. `task.preview` receives all
+    scores so far.
+
+    Parameters
+    ----------
+    task : the question, limits, and the preview.
+    texts : the candidates.
+    tokens : returns cheap vectors of texts, float [n, d]; None without such vectors.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        texts: Sequence[str],
+        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+    ):
+        self._places: dict[str, list[int]] = {}
+        for position, text in enumerate(texts):
+            self._places.setdefault(text, []).append(position)
+        # The distinct texts in the order of their first occurrence.
+        self.distinct = list(self._places)
+        # The number of distinct texts that are read at most.
+        self.most = min(task.read or len(self.distinct), len(self.distinct))
+        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
+        self.scored = np.zeros(len(texts), bool)
+        self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
+        self._advance = ProgressEstimate(
+            f"Ranking {format_count(len(texts), task.unit)}", self.most
+        )
+
+    def received(self, texts: Sequence[str], scores: np.ndarray) -> None:
+        """Record the scores of some distinct texts. Equal candidates share one score."""
+        for text, score in zip(texts, scores.tolist(), strict=True):
+            self.scores[self._places[text]] = score
+            self.scored[self._places[text]] = True
+        self._done += len(texts)
+        top = int(np.argmax(scores))
+        self._best = max(self._best, (float(scores[top]), texts[top]), key=lambda pair: pair[0])
+        self._advance(self._done, self._best[1])
+        if self._task.preview is not None:
+            positions = np.flatnonzero(self.scored)
+            self._task.preview(positions, self.scores[positions])
+
+    def through(self, read: Callable[[list[str]], object], fixed: bool = False) -> np.ndarray:
+        """Call `read` with parts of the distinct texts, and return the scores, float64 [n].
+
+        `read` must pass the scores to `received`. Texts that are expected to score best are read
+        first. At most `task.read` are read, and none once the fraction `task.recall` of the best is
+        expected to be read. There is one part only if all are read and there is no preview, or with
+        `fixed`, which is for models whose scores depend on the batch.
+        """
+        is_small = len(self.distinct) <= FIRST_TEXTS // (1 + bool(self._task.earlier))
+        if (
+            self._reads_all
+            and (fixed or self._task.preview is None)
+            or (is_small and self.most == len(self.distinct))
+        ):
+            read(self.distinct)
+        else:
+            for part in self._parts():
+                read([self.distinct[i] for i in part])
+        if self._task.earlier is not None:
+            scores = (
+                (text, float(self.scores[places[0]])) for text, places in self._places.items()
+            )
+            self._task.earlier.update((text, score) for text, score in scores if np.isfinite(score))
+        return self.scores
+
+    @property
+    def _reads_all(self) -> bool:
+        return self.most == len(self.distinct) and self._task.recall >= 1
+
+    def _parts(self) -> Iterator[np.ndarray]:
+        """Yield positions of the distinct texts to read next, int64."""
+        task, number = self._task, len(self.distinct)
+        first_positions = np.array([places[0] for places in self._places.values()], np.int64)
+        earlier = {
+            text: score for text, score in (task.earlier or {}).items() if text not in self._places
+        }
+        texts, earlier_rows = [*self.distinct, *earlier], np.arange(number, number + len(earlier))
+        groups = task.groups
+        if groups is not None:  # each earlier text is a group of its own
+            groups = np.concatenate(
+                [np.unique(groups[first_positions], return_inverse=True)[1].ravel(), earlier_rows]
+            )
+        expectation = Expectation(texts, groups, self._tokens)
+        best = task.best or number
+        size = max(MIN_ROUND_TEXTS, min(MAX_ROUND_TEXTS, ROUND_TEXTS_PER_RESULT * best))
+        read_rows = next_rows = (
+            np.zeros(0, np.int64) if earlier else expectation.begin(min(FIRST_TEXTS, self.most))
+        )
+        if not earlier:
+            began = time.perf_counter()
+            yield next_rows
+            if self._reads_all and time.perf_counter() - began < CACHED_READ_SECONDS:
+                yield np.setdiff1d(np.arange(number), read_rows)
+                return
+        among = np.arange(len(texts)) < number
+        while len(read_rows) < self.most:
+            scores = np.concatenate(
+                [self.scores[first_positions[read_rows]], np.array(list(earlier.values()))]
+            )
+            order, missing = expectation.order(
+                np.concatenate([read_rows, earlier_rows]), scores, best, among
+            )
+            if task.recall < 1 and missing <= (1 - task.recall) * best:
+                return
+            next_rows = order[
+                : min(
+                    size if len(read_rows) < MAX_FITTED_SCORES else len(read_rows),
+                    self.most - len(read_rows),
+                )
+            ]
+            read_rows = np.concatenate([read_rows, next_rows])
+            yield next_rows

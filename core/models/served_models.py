@@ -1,0 +1,402 @@
+"""Encoders and rerankers behind a server.
+
+/embeddings is used as OpenAI, vLLM, Ollama and TEI offer it, and /rerank as Cohere, vLLM, Jina, TEI
+and llama.cpp do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+import numpy as np
+from cachetools import LRUCache
+
+from core.errors import ModelFailed, shorten
+from core.models.base import Task
+from core.models.chat.server import OpenAIServer, is_refusal
+from core.models.number_checks import finite_number, finite_vector, read_json, whole_number
+from core.models.reading_order import CandidateScores, format_count
+from core.models.scorers import BaseScorer
+from core.runtime.meter import ProgressEstimate, add_note, current_meter, use_meter
+from core.runtime.turn import pass_turn_at_once
+from core.watch import NO_WATCH, Watch
+
+PART_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+MAX_SERVED_VECTORS = 20_000  # texts whose vectors are kept
+WRONG_ADDRESS_STATUSES = (
+    404,
+    405,
+)  # statuses that mean a wrong address or an unknown model, not bad texts
+# Texts of a call that a server may fail on. Beyond that the call fails.
+MAX_FAILED_TEXTS = 16
+Part = list[str]
+T = TypeVar("T")
+
+
+class ServedModel(OpenAIServer):
+    """Base class of the served encoder and reranker.
+
+    Texts are sent `batch` at a time, with at most `at_once` concurrent requests of all callers
+    together.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str,
+        timeout: float,
+        batch: int,
+        at_once: int,
+    ):
+        super().__init__(url, model, name, key_variable, timeout)
+        self.batch, self.at_once, self._places = batch, at_once, threading.Semaphore(at_once)
+
+    def _parts(
+        self, texts: Sequence[str], ask: Callable[[Part], T], watch: Watch = NO_WATCH
+    ) -> Iterator[tuple[Part, T]]:
+        """Yield parts of the texts with the result of `ask` for each, in order of arrival.
+
+        Errors of `ask` and `watch` are raised here. Parts that have not begun are then dropped.
+        Running requests are abandoned, and do not delay the end of the process.
+        """
+        pending: SimpleQueue[Part] = SimpleQueue()
+        results: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
+        parts = [list(texts[at : at + self.batch]) for at in range(0, len(texts), self.batch)]
+        for part in parts:
+            pending.put(part)
+        meter, is_stopped = current_meter(), threading.Event()
+
+        def work() -> None:
+            with use_meter(meter), suppress(Empty):
+                while not is_stopped.is_set():
+                    part = pending.get_nowait()
+                    try:
+                        with self._places:
+                            results.put((part, ask(part), None))
+                    except BaseException as error:  # raised below, in the waiting thread
+                        results.put((part, None, error))
+
+        for _ in range(min(self.at_once, len(parts))):
+            threading.Thread(target=work, name="served", daemon=True).start()
+        try:
+            for _ in parts:
+                yield _next(results, watch)
+        finally:
+            is_stopped.set()
+
+    def _answer(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
+        """Post a request and return the answer, retrying after a pause if the server is busy.
+
+        Raises ModelFailed, ModelUnavailable.
+        """
+        pauses = self.pauses()
+        while True:
+            try:
+                return read_json(self.client().post(path, body=body, cast_to=bytes))
+            except Exception as error:
+                if self.waited(error, pauses, watch):
+                    continue
+                failure = self.failure(error)
+                if failure is None:
+                    raise
+                raise failure from error
+
+    def _unreadable(self, what: str) -> ModelFailed:
+        return ModelFailed(f"The server at {self.url} sent {what}.")
+
+
+def _next(
+    ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
+) -> tuple[Part, T]:
+    """Return the next answered part with its answer.
+
+    Raises the error of its request, and what `watch` raises meanwhile.
+    """
+    with pass_turn_at_once():
+        while True:
+            watch.check()
+            with suppress(Empty):
+                part, answer, error = ended.get(timeout=PART_CHECK_SECONDS)
+                if error is not None:
+                    raise error
+                # Without an error there is an answer.
+                return part, answer  # type: ignore[return-value]
+
+
+class ServedEncoder(ServedModel):
+    """An encoder over /embeddings of a server.
+
+    Vectors are normalised here. Those of the last 20,000 texts are kept. If the server fails for
+    some texts only, or sends zeros or NaN for them, their vectors are zeros and the user is told.
+    All vectors must have the same length, and that of `dimension` if it is given. Otherwise
+    ModelFailed is raised, as when another model was put behind the same name.
+
+    Parameters
+    ----------
+    url : address of the server.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key.
+    question : prompt before questions.
+    text : prompt before other texts.
+    dimension : length of the vectors; 0 to take that of the first one.
+    timeout : seconds until a request fails.
+    batch : texts in a request.
+    at_once : concurrent requests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str = "",
+        question: str = "",
+        text: str = "",
+        dimension: int = 0,
+        timeout: float = 120.0,
+        batch: int = 64,
+        at_once: int = 8,
+    ):
+        super().__init__(url, model, name, key_variable, timeout, batch, at_once)
+        self.question, self.text, self.dimension = question, text, dimension
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_SERVED_VECTORS)
+        self._guard = threading.Lock()
+
+    @property
+    def identity(self) -> str:
+        """A text that identifies its vectors, wherever the server is."""
+        return f"{self.model} {self.question!r} {self.text!r}"
+
+    def forget(self) -> None:
+        """Drop the vectors that are kept."""
+        with self._guard:
+            self._vectors.clear()
+
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """Return unit vectors in the order of `texts`, float32 [n, d]; zeros for texts that failed.
+
+        Raises ModelFailed if all texts fail, ModelUnavailable, and what `watch` raises.
+        """
+        vectors, faults = self._encoded([self.text + text for text in texts], watch)
+        if faults and len(faults) == len(set(texts)):
+            raise ModelFailed(self._without_vectors(faults, self.text))
+        if faults:
+            add_note(self._without_vectors(faults, self.text))
+        return vectors
+
+    def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """Return the vectors of questions, as `encode` does, with the prompt for questions.
+
+        Raises ModelFailed if one has no vector.
+        """
+        vectors, faults = self._encoded([self.question + question for question in questions], watch)
+        if faults:
+            raise ModelFailed(self._without_vectors(faults, self.question))
+        return vectors
+
+    def _without_vectors(self, faults: dict[str, str], prompt: str) -> str:
+        """Return a sentence on the texts that have no vector, with the reason of the first."""
+        (first_text, reason), *other_texts = faults.items()
+        rest_words = f" and {format_count(len(other_texts), 'text')} more" if other_texts else ""
+        return (
+            f"{self.name} has no vector for “{shorten(first_text.removeprefix(prompt))}”{rest_words}, "
+            f"so that nothing is similar to {'them' if other_texts else 'it'}. {reason}"
+        )
+
+    def _encoded(
+        self, texts: list[str], watch: Watch = NO_WATCH
+    ) -> tuple[np.ndarray, dict[str, str]]:
+        """Return the vectors, float32 [n, d], and the reason for each text without a vector."""
+        unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
+        with self._guard:
+            vectors_by_text: dict[str, np.ndarray | None] = {
+                text: self._vectors[text] for text in unique if text in self._vectors
+            }
+        fresh = [text for text in unique if text not in vectors_by_text]
+        advance, encoded_count = (
+            ProgressEstimate(f"Encoding {format_count(len(fresh), 'text')}", len(fresh)),
+            0,
+        )
+        ask = partial(self._halved, faults=faults, watch=watch)
+        for part, vectors in self._parts(fresh, ask, watch):
+            vectors_by_text.update(zip(part, vectors, strict=True))
+            encoded_count += len(part)
+            advance(encoded_count)
+        zero_vector = np.zeros(self.dimension, np.float32)
+        with self._guard:
+            self._vectors.update(
+                (text, vector) for text in fresh if (vector := vectors_by_text[text]) is not None
+            )
+        # In the order of the texts.
+        faults = {text: faults[text] for text in unique if text in faults}
+        rows = [
+            zero_vector if (vector := vectors_by_text[text]) is None else vector for text in texts
+        ]
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
+
+    def _halved(
+        self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
+    ) -> list[np.ndarray | None]:
+        """Return the vectors of some texts, retrying in halves if the server fails for all
+        together.
+
+        A text for which it fails alone has the vector None, and is added to `faults`.
+        """
+        try:
+            return self._embedded(part, faults, watch)
+        except ModelFailed as error:
+            if not is_refusal(error, WRONG_ADDRESS_STATUSES):
+                raise
+            if len(part) == 1:
+                faults[part[0]] = str(error)
+                if len(faults) > (MAX_FAILED_TEXTS if self.dimension else 1):
+                    raise
+                return [None]
+        middle = len(part) // 2
+        halves = (part[:middle], part[middle:])
+        return [vector for half in halves for vector in self._halved(half, faults, watch)]
+
+    def _embedded(
+        self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
+    ) -> list[np.ndarray | None]:
+        """Return unit vectors of some texts by one request, float32 [d]; None for those in
+        `faults`.
+        """
+        body = {"model": self.model, "input": part, "encoding_format": "float"}
+        answer = self._answer("/embeddings", body, watch)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self._unreadable("what are no vectors")
+        vectors: list[np.ndarray | None] = []
+        for text, row in zip(part, self._in_order(rows, len(part)), strict=True):
+            vector = self._vector(row.get("embedding"))
+            length = 0.0 if vector is None else float(np.linalg.norm(vector.astype(np.float64)))
+            if vector is None or not length:
+                what = "what are no numbers" if vector is None else "a vector of zeros"
+                faults[text] = str(self._unreadable(f"{what} for it"))
+                vectors.append(None)
+            else:
+                vectors.append((vector / max(length, 1e-12)).astype(np.float32))
+        return vectors
+
+    def _vector(self, numbers: Any) -> np.ndarray | None:
+        """Return a vector, float32 [d], or None if it contains missing numbers.
+
+        Raises ModelFailed for anything that is no vector.
+        """
+        if isinstance(numbers, list) and any(map(_is_missing, numbers)):
+            return None
+        try:
+            vector = finite_vector(numbers)
+        except ValueError as error:
+            raise self._unreadable(f"a vector with what is no number: {error}") from None
+        with self._guard:
+            self.dimension = self.dimension or len(vector)
+        if len(vector) != self.dimension:
+            raise self._unreadable(
+                f"vectors of {len(vector)} numbers where {self.name} has {self.dimension}; is "
+                "another model behind it"
+            )
+        return vector
+
+    def _in_order(self, rows: list[Any], number: int) -> list[Any]:
+        """Return the rows sorted by their index. Raises ModelFailed if the indexes do not fit."""
+        if len(rows) != number:
+            raise self._unreadable(f"{len(rows)} vectors for {format_count(number, 'text')}")
+        indexes = [row.get("index") for row in rows]
+        if all(place is None for place in indexes):
+            return rows
+        try:
+            order = {whole_number(place, number): row for place, row in zip(indexes, rows)}
+        except ValueError:
+            order = {}
+        if len(order) < number:
+            raise self._unreadable("vectors whose indexes are not those of the texts")
+        return [order[place] for place in range(number)]
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a number is missing in a vector; servers write NaN in this way."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+class ServedReranker(ServedModel, BaseScorer):
+    """A scorer over /rerank of a server, by the relevance that it returns for each text."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str = "",
+        timeout: float = 120.0,
+        batch: int = 64,
+        at_once: int = 8,
+    ):
+        super().__init__(url, model, name, key_variable, timeout, batch, at_once)
+        self._texts_key = "documents"  # Cohere's name for this key; TEI calls it "texts"
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        """Return the relevances, float64 [n].
+
+        Raises ModelFailed, ModelUnavailable, and what the task's check raises.
+        """
+        reading = CandidateScores(task, texts)
+
+        def read(some: list[str]) -> None:
+            for part, numbers in self._parts(
+                some, lambda part: self._ranked(task.query, part, task.watch), task.watch
+            ):
+                reading.received(part, np.array(numbers, np.float64))
+
+        return reading.through(read, fixed=True)
+
+    def _ranked(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
+        """Return the relevance of some texts by one request."""
+        key = self._texts_key
+        try:
+            more = {"raw_scores": True} if key == "texts" else {}
+            answer = self._answer(
+                "/rerank", {"model": self.model, "query": query, key: part, **more}, watch
+            )
+        except ModelFailed as error:
+            if key == "texts" or "texts" not in str(error):
+                raise
+            answer = self._answer(
+                "/rerank",
+                {"model": self.model, "query": query, "texts": part, "raw_scores": True},
+                watch,
+            )
+            self._texts_key = "texts"
+        rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
+        return self._numbers(rows, len(part))
+
+    def _numbers(self, rows: Any, number: int) -> list[float]:
+        """Return the relevance of each text.
+
+        Raises ModelFailed if one has none, two, or one that is no number.
+        """
+        relevances: dict[int, float] = {}
+        for row in rows if isinstance(rows, list) else ():
+            row = row if isinstance(row, dict) else {}
+            try:
+                index = whole_number(row.get("index"), number)
+                relevance = finite_number(row.get("relevance_score", row.get("score")))
+            except ValueError as error:
+                raise self._unreadable(
+                    f"a relevance that is no number, or of no text: {error}"
+                ) from None
+            if index in relevances:
+                raise self._unreadable("two numbers for the relevance of one text")
+            relevances[index] = relevance
+        if len(relevances) < number:
+            raise self._unreadable("no relevance for some texts")
+        return [relevances[place] for place in range(number)]

@@ -1,0 +1,92 @@
+"""Weights stored as a low-rank difference to other weights.
+
+A model fine-tuned from an installed one is then distributed in a few megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import StoreError
+
+DIFFERENCE_FILE = "change.safetensors"
+LEFT_FACTOR_SUFFIX, RIGHT_FACTOR_SUFFIX = ".left", ".right"
+
+
+def low_rank_difference(
+    before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = ""
+) -> dict[str, np.ndarray]:
+    """Return the float16 difference that turns `before` into `after`.
+
+    A matrix is stored as two factors (`.left` [m, rank], `.right` [rank, n]) of the best
+    approximation of its difference of that rank. Other tensors are stored as their difference, and
+    tensors missing in `before` as they are. Tensors whose name contains `alone` are left out.
+
+    >>> import numpy as np
+    >>> from core.models.weight_differences import low_rank_difference, apply_difference
+    >>> before = {"w": np.zeros((3, 3))}
+    >>> after = {"w": np.outer([1, 2, 0], [2, 0, 1]), "b": np.ones(2)}
+    >>> difference = low_rank_difference(before, after, 1)
+    >>> sorted(difference), apply_difference(before, difference)["w"].round(2).tolist()
+    (['b', 'w.left', 'w.right'], [[2.0, 0.0, 1.0], [4.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    """
+    difference: dict[str, np.ndarray] = {}
+    for name, value in after.items():
+        if alone and alone in name:
+            continue
+        if name not in before:
+            difference[name] = value
+        elif value.ndim == 2 and min(value.shape) > rank:
+            left, scale, right = np.linalg.svd(value - before[name], full_matrices=False)
+            root = np.sqrt(scale[:rank])
+            difference |= {
+                name + LEFT_FACTOR_SUFFIX: left[:, :rank] * root,
+                name + RIGHT_FACTOR_SUFFIX: root[:, None] * right[:rank],
+            }
+        else:
+            difference[name] = value - before[name]
+    return {name: np.ascontiguousarray(value, np.float16) for name, value in difference.items()}
+
+
+def apply_difference(
+    before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return the weights after a difference is applied, float32.
+
+    Tensors that are not in the difference stay the same. Raises ValueError if shapes do not match.
+    """
+    weights = {name: value.astype(np.float32) for name, value in before.items()}
+    for name, value in difference.items():
+        if name.endswith(LEFT_FACTOR_SUFFIX):
+            base_name = name.removesuffix(LEFT_FACTOR_SUFFIX)
+            weights[base_name] = before[base_name] + value.astype(np.float32) @ difference[
+                base_name + RIGHT_FACTOR_SUFFIX
+            ].astype(np.float32)
+        elif not name.endswith(RIGHT_FACTOR_SUFFIX):
+            weights[name] = (
+                value.astype(np.float32) + before[name]
+                if name in before
+                else value.astype(np.float32)
+            )
+    return weights
+
+
+def write_difference(difference: Mapping[str, np.ndarray], folder: Path) -> None:
+    """Write a difference into a folder."""
+    from safetensors.numpy import save_file
+
+    save_file(dict(difference), folder / DIFFERENCE_FILE)
+
+
+def read_difference(folder: Path) -> dict[str, np.ndarray]:
+    """Read the difference in a folder. Raises StoreError if it is missing or damaged."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(folder / DIFFERENCE_FILE)
+    except (OSError, SafetensorError) as error:
+        raise StoreError(f"{folder / DIFFERENCE_FILE} cannot be read ({error}).") from None

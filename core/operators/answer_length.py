@@ -1,0 +1,31 @@
+"""Maximum length of an answer."""
+
+from __future__ import annotations
+
+from core.types import Question
+
+# tokens of an answer to an abstract question, which may take a quarter of the model's context
+MAX_ANSWER_TOKENS, CONTEXT_DIVISOR = (4096, 4)
+
+
+def answer_length(question: Question, max_tokens: int, context: int) -> int:
+    """Return the maximum length of an answer, in tokens.
+
+    It is `max_tokens`. For an abstract question it is a quarter of the model's context, at most
+    4,096, if that is more. This limit is the same for all lines of a comparison.
+
+    >>> from core.operators.answer_length import answer_length
+    >>> from core.types import Question
+    >>> overview = Question("What are the main themes?", abstract=True)
+    >>> (
+    ...     answer_length(overview, 256, 8192),
+    ...     answer_length(overview, 256, 131_072),
+    ...     answer_length(Question("Who?"), 256, 8192),
+    ... )
+    (2048, 4096, 256)
+    """
+    return (
+        max(max_tokens, min(MAX_ANSWER_TOKENS, context // CONTEXT_DIVISOR))
+        if question.abstract
+        else max_tokens
+    )

@@ -1,0 +1,122 @@
+"""Paths written by a language model that is constrained to the graph (GCR)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import shorten
+from core.models.chat.json_reply import json_reply
+from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import request_reply
+from core.parameters import param
+from core.prompts import make_messages, one_line
+from core.types import Path, Ranking, State
+
+
+@dataclass(frozen=True, repr=False)
+class DecodedPaths(Operator):
+    """`keep` of the paths, written by a language model that can write nothing else.
+
+    The paths are written one by one. The model is shown the question and its entities, but not the
+    paths. Its output is constrained to the trie of the paths' texts, so it can name only what is in
+    the graph. The first `limit` paths make the trie.
+
+    Each written path is taken out of the trie before the next one is asked for, because greedy
+    decoding gives the same bytes each time. Graph-constrained Reasoning (2024) keeps 10 beams at
+    once instead, with a language model trained for it and paths of at most two hops.
+
+    A server that cannot constrain the output may reply with none of the paths. Such a reply ends
+    the writing. If it is the first reply, the first `keep` paths are taken in their order. Both are
+    noted.
+
+    >>> written = says('{"path": "A -> r1 -> C"}')
+    >>> answers(
+    ...     "EgoNetwork() >> ShortestPaths(direction='out') >> DecodedPaths(keep=1)",
+    ...     "A",
+    ...     models=written,
+    ... )
+    ['A -> r1 -> C']
+    """
+
+    stage = "refine"
+    title = "constrained decoding"
+    plain = "lets the language model write {keep:,} paths that the graph has"
+    reads, writes = ("paths",), ("paths",)
+
+    keep: int = param(10, "Keep", "How many paths are written.", low=1, high=1000)
+    limit: int = param(
+        5000,
+        "Paths in the trie",
+        "The first so many of the paths found may be written.",
+        low=1,
+        high=100_000,
+    )
+    role: str = param(
+        "choose", "Language model", "The role or name of the chat model that writes.", chat=True
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.paths is not None  # a line in which nothing writes it is refused
+        first_paths = state.paths.items[: self.limit]
+        path_of_text = {
+            one_line(text): path
+            for text, path in reversed(list(zip(ctx.graph.texts(first_paths), first_paths)))
+        }
+        remaining = dict(sorted(path_of_text.items()))
+        if len(state.paths) > self.limit:
+            recorder.notes.append(
+                f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths."
+            )
+        written_paths: list[Path] = []
+        while remaining and len(written_paths) < self.keep:
+            ctx.watch.report(
+                f"Writing path {len(written_paths) + 1} of {self.keep}",
+                len(written_paths) / self.keep,
+            )
+            text, reply_text = self._write(state, ctx, recorder, list(remaining))
+            if text is None:
+                recorder.notes.append(
+                    f"The model wrote “{shorten(reply_text)}”, which is none of the paths; no more "
+                    f"were asked for."
+                )
+                break
+            written_paths.append(remaining.pop(text))
+        if path_of_text and not written_paths:
+            recorder.notes.append(
+                f"The first {min(self.keep, len(state.paths))} paths were taken as they came."
+            )
+            return state.replace(paths=Ranking("path", state.paths.items[: self.keep]))
+        return state.replace(paths=Ranking("path", tuple(written_paths)))
+
+    def _write(
+        self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
+    ) -> tuple[str | None, str]:
+        """Return the written path and the reply; the path is None if there is no such path."""
+        prompt_messages = make_messages(
+            "relations",
+            "path",
+            question=one_line(state.question.text),
+            entities=", ".join(ctx.graph.names(state.seeds)),
+        )
+        path = {
+            "type": "object",
+            "properties": {"path": {"type": "string", "enum": texts}},
+            "required": ["path"],
+        }
+        max_path_tokens = 16 + max(len(text.encode()) for text in texts)
+        schema = path | {"additionalProperties": False}
+        reply = request_reply(
+            ctx.models.chat(self.role),
+            prompt_messages,
+            ctx,
+            recorder,
+            min(512, max_path_tokens),
+            schema=schema,
+        )
+        reply_fields = json_reply(reply.text, ("path",))
+        reply_path = reply.text if reply_fields is None else reply_fields.value["path"]
+        path_text = one_line(reply_path) if isinstance(reply_path, str) else ""
+        return (path_text if path_text in set(texts) else None), reply.text
+
+    def words(self) -> str:
+        return f"{self.keep:,} written by a constrained language model"

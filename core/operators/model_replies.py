@@ -1,0 +1,90 @@
+"""Helpers for operators that ask a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from core.errors import BadInput
+from core.models.base import Chat, ChatReply, Messages
+from core.operators.base import Context, Recorder
+
+NO_MODEL_NOTE = "No language model is asked"  # beginning of a note
+T = TypeVar("T")
+CHAT_TEMPLATE_TOKENS = 8  # tokens that a chat template may need more than was counted
+
+
+def skips_model_call(ctx: Context, recorder: Recorder, instead: str) -> bool:
+    """Return whether no language model may be asked, and note what is done `instead`."""
+    if not ctx.answering:
+        recorder.notes.append(f"{NO_MODEL_NOTE}: {instead}.")
+    return not ctx.answering
+
+
+def request_reply(
+    chat: Chat,
+    messages: Messages,
+    ctx: Context,
+    recorder: Recorder,
+    max_tokens: int,
+    what: str = "reply",
+    **how: Any,
+) -> ChatReply:
+    """Return the reply of a language model, and record its cost and faults.
+
+    Any error of the model is passed on.
+
+    Parameters
+    ----------
+    what : word for the reply in notes. The text of an "answer" is shown while it is written.
+    how : other settings of the reply.
+    """
+    given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
+    shown = {"on_text": ctx.on_text} if what == "answer" else {}
+    return recorder.replied(chat.reply(messages, **(given | shown | how)), what)
+
+
+def reduce_count(count: int, share: float) -> int:
+    """Return about that share of a number, and at least one less."""
+    return min(count - 1, int(count * share))
+
+
+def fit_prompt(
+    chat: Chat,
+    prompt: Callable[[T], Messages],
+    shown: T,
+    max_tokens: int,
+    less: Callable[[T, float], T] = reduce_count,  # type: ignore[assignment]
+    alone: str = "question alone needs",
+) -> tuple[Messages, T, int]:
+    """Return a prompt with as many items as leave room for a reply.
+
+    Tokens are counted again after each reduction. No exact search is needed, as few prompts are too
+    long.
+
+    Parameters
+    ----------
+    prompt : makes the messages from the shown items.
+    shown : the items to show, or their number.
+    max_tokens : room for the reply, in tokens.
+    less : reduces the shown items to about a given share.
+    alone : words for a prompt without items, for the error message.
+
+    Returns
+    -------
+    The messages, the items that they show, and the tokens of the messages.
+
+    Raises
+    ------
+    BadInput
+        If not even the prompt without items fits.
+    """
+    room = chat.context - max_tokens - CHAT_TEMPLATE_TOKENS
+    while True:
+        messages = prompt(shown)
+        tokens = chat.count_tokens(messages)
+        if tokens <= room:
+            return messages, shown, tokens
+        if not shown:
+            raise BadInput(f"The {alone} {tokens:,} tokens; the model has room for {room:,}.")
+        shown = less(shown, room / tokens)

@@ -1,0 +1,70 @@
+"""Nodes read by a reranker, each once per question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.graph.texts import has_chunk_nodes, node_labels
+from core.models.base import Task
+from core.models.heads import with_hidden_states
+from core.operators.base import Context, Recorder
+from core.runtime.meter import count_time
+from core.types import HiddenStates, State, Usage
+
+STATES_MODEL_HELP = (
+    "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any "
+    "scorer, whose scores then stand for them."
+)
+
+
+def read_hidden_states(
+    state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
+) -> HiddenStates:
+    """Return the hidden states of these nodes and of those read before.
+
+    Only nodes that were not read before are read now. The states are kept after the first weights
+    of the head. These weights are linear, so they commute with any smoothing of the states.
+    """
+    states_before = (
+        state.hidden if state.hidden is not None and state.hidden.model == model else None
+    )
+    before = set(states_before.nodes) if states_before else set()
+    fresh = [node for node in nodes if node not in before]
+    if states_before is not None and not fresh:
+        return states_before
+    reranker, note = with_hidden_states(ctx.models.chooser(model), _reranker_title(ctx, model))
+    if note and note not in recorder.notes:
+        recorder.notes.append(note)
+    with count_time("ranking"):
+        task = Task(
+            state.question.text,
+            "document" if has_chunk_nodes(ctx.graph) else "node",
+            ctx.seed,
+            ctx.watch,
+        )
+        vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
+    recorder.usage += Usage(texts=len(fresh))
+    if states_before is None:
+        return HiddenStates(model, tuple(fresh), vectors, head)
+    return HiddenStates(
+        model,
+        (*states_before.nodes, *fresh),
+        np.concatenate([states_before.vectors, vectors]),
+        head,
+    )
+
+
+def _reranker_title(ctx: Context, model: str) -> str:
+    try:
+        return ctx.models.title(model)
+    except BadParameter:  # several models in one expression
+        return model
+
+
+def state_rows(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
+    """Return the rows of some nodes in the hidden states, int64 [n]."""
+    row = {node: at for at, node in enumerate(hidden.nodes)}
+    return np.array([row[node] for node in nodes], np.int64)

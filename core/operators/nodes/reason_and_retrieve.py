@@ -1,0 +1,111 @@
+"""IRCoT: retrieval and reasoning in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.texts import node_labels
+from core.indexes.vectors import vector_index
+from core.models.base import question_vectors
+from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import request_reply, skips_model_call
+from core.operators.texts.hits import best_hits, best_names, count_tokens_roughly
+from core.operators.texts.merge import score_by_position
+from core.parameters import param
+from core.prompts import make_messages
+from core.types import Frame, Ranking, State, Usage
+
+PASSAGE_BUDGET_TOKENS = 2400  # tokens of passages in a prompt
+ANSWER_PHRASE = "the answer is"  # beginning of a sentence that ends the search
+
+
+@dataclass(frozen=True, repr=False)
+class ReasonAndRetrieve(Operator):
+    """Nodes retrieved in turn with reasoning; each written sentence is the next search.
+
+    IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the
+    question's vector. After each search but the last, the language model writes the next sentence
+    of its reasoning from the retrieved nodes. It ends early with the answer. Nodes are in the order
+    in which they were retrieved, each once. If no language model is asked, only the first search
+    runs.
+
+    >>> line = "EmbedQuery() >> ReasonAndRetrieve(keep=1)"
+    >>> state = retrieve(
+    ...     line, graph=story, question="a rich man", models=says("He has a lame son.")
+    ... )
+    >>> story.names(state.nodes.items)
+    ['Scrooge', 'Tim']
+    """
+
+    stage = "retrieve"
+    title = "reasoning and retrieval in turn"
+    plain = "searches {steps} times, with reasoning between"
+    reads, writes = ("vector",), ("nodes",)
+    without_model = True
+
+    steps: int = param(2, "Searches", "How many searches there are at most.", low=1, high=20)
+    keep: int = param(5, "Nodes a search", "How many nodes each search takes.", low=1, high=1000)
+    model: str = param(
+        "answer", "Reasoned by", "The language model that writes the sentences.", chat=True
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if not ctx.graph.n_nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
+        retrieved: dict[int, None] = {}
+        thoughts: list[str] = []
+        vector = state.vector
+        for number in range(self.steps):
+            assert vector is not None  # a line in which nothing writes it is refused
+            nearest_nodes = best_hits("node", *index.nearest(vector, min(len(index), self.keep)))
+            retrieved |= dict.fromkeys(nearest_nodes.items)
+            recorder.frames.append(
+                Frame(thoughts[-1] if thoughts else "The question", nearest_nodes, len(index))
+            )
+            if number + 1 == self.steps or skips_model_call(
+                ctx, recorder, "there is no thought, and no second search"
+            ):
+                break
+            ctx.watch.report(f"Reasoning, step {number + 1}", number / self.steps)
+            thoughts.append(self._thought(state, list(retrieved), thoughts, ctx, recorder))
+            if not thoughts[-1] or thoughts[-1].casefold().startswith(ANSWER_PHRASE):
+                break
+            vector = question_vectors(encoder, [thoughts[-1]], ctx.watch)[0]
+            recorder.usage += Usage(texts=1)
+        recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
+        nodes = score_by_position("node", retrieved)
+        recorder.notes.append(f"Found: {best_names(ctx.graph, nodes)}.")
+        return state.replace(nodes=nodes)
+
+    def _thought(
+        self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
+    ) -> str:
+        """Return the next sentence of reasoning from the passages found.
+
+        Only passages that fit into the prompt are shown.
+        """
+        shown_nodes, room = [], PASSAGE_BUDGET_TOKENS
+        for text in node_labels(ctx.graph, nodes):
+            room -= count_tokens_roughly(text)
+            if room < 0:
+                break
+            shown_nodes.append(text)
+        prompt_messages = make_messages(
+            "corpus_graphs",
+            "thought",
+            passages="\n\n".join(shown_nodes),
+            question=state.question.text,
+            thoughts=" ".join(thoughts) or "-",
+        )
+        reply = request_reply(
+            ctx.models.chat(self.model), prompt_messages, ctx, recorder, 96, "sentence"
+        )
+        return " ".join(reply.text.split())
+
+    def words(self) -> str:
+        return f"{self.steps} searches of {self.keep}, with reasoning between"

@@ -1,0 +1,212 @@
+"""Path retrieval from each seed by the newest triple of each path.
+
+The search is a beam search, or a tree that reaches each node once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.models.base import Choice, Task
+from core.models.chooser_names import short_name
+from core.models.combine import CombinatorCall, parse_chooser
+from core.operators.base import DIRECTIONS, MAX_TEXTS, Context, Operator, Recorder
+from core.operators.extract import DIRECTION_HELP
+from core.operators.refine import chosen_items
+from core.parameters import param
+from core.types import Frame, Path, Ranking, State
+
+# the paths kept at a hop, and the frontier in the model's order if it has one
+GrownPaths = tuple[Ranking, Ranking | None]
+
+
+@dataclass(frozen=True, repr=False)
+class TreePaths(Operator):
+    """The branches of a tree grown from each seed, the best `width` triples per hop.
+
+    A model chooses the triples. Only the newest triple is scored, as `A, r, B`; scores do not
+    accumulate. Whole branches are returned in order of finding, without their beginnings. A branch
+    is lost if none of its extensions is kept. (LEGO-GraphRAG v1, iterative path filtering,
+    instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
+
+    reading "paper" is a plain beam search, as section 4.1 describes it. Several branches may end in
+    one node, and the best `width` are kept. No branch visits a node twice. The paper leaves this
+    open; but with scores of the newest triple alone, the step back would score as high as the step
+    there. The model is asked at every hop, and its choice is final. A branch that cannot grow is
+    returned, and so are all branches if the model picks nothing.
+
+    reading "code" reaches every node at most once in a tree. A node counts as reached once it is
+    seen, even if its triple is dropped later, and only the first triple to it is used. A frontier
+    of at most `width` is kept without asking. If the model picks more than `width` without scores,
+    a sample is drawn; if it picks fewer, the rest is filled up in frontier order. Only branches of
+    all `hops`, and those that end in a node without any step, are returned; shorter branches are
+    lost.
+
+    >>> table = {"A, r1, C": 0.8, "C, r4, D": 0.9}
+    >>> answers(
+    ...     "EgoNetwork() >> TreePaths(hops=2, width=1, direction='out')", "A", models=scores(table)
+    ... )
+    ['A -> r1 -> C -> r4 -> D']
+    """
+
+    stage = "retrieve"
+    title = "tree search"
+    plain = "grows a tree of the {width:,} best paths up to {hops} hops {by}"
+    reads, writes = ("seeds", "subgraph"), ("paths",)
+
+    model: str = param(
+        "encoder", "Model", "What scores or picks the new triples at each hop.", model=True
+    )
+    width: int = param(
+        128, "Tree width", "How many triples are kept at each hop.", low=1, high=10_000
+    )
+    hops: int = param(3, "Hops", "Longest path.", low=1, high=8)
+    reading: str = param(
+        "paper",
+        "Reading",
+        "Where the paper and its code differ: which of them is followed.",
+        choices=("paper", "code"),
+    )
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        tree = parse_chooser(self.model)
+        if (
+            self.reading == "code"
+            and isinstance(tree, CombinatorCall)
+            and tree.name == "supplement"
+        ):
+            raise BadParameter(
+                "TreePaths in the code's reading fills up in frontier order itself; give it the "
+                "chooser without supplement."
+            )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
+        local, grown_paths = LocalAdjacency(ctx.graph, state.subgraph, self.direction), []
+        seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
+        for seed in seeds:
+            label = f" from {ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
+            grown_paths += self._grown(local, seed, label, state, ctx, recorder)
+        return state.replace(paths=Ranking("path", tuple(grown_paths)))
+
+    def _grown(
+        self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder
+    ) -> list[Path]:
+        """Return the branches of one seed's tree."""
+        # `reached` is used only by the code's reading
+        beam, reached, hops_done = [Path((seed,))], {seed}, []
+        for hop in range(1, self.hops + 1):
+            frontier = self._frontier(local, beam, reached)
+            hops_done += self._ended(local, beam, frontier)
+            if not frontier:
+                return hops_done
+            if len(frontier) == MAX_TEXTS:
+                recorder.notes.append(
+                    f"Hop {hop}{label} has too many triples; the first {MAX_TEXTS:,} were read."
+                )
+            ctx.watch.report(
+                f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples",
+                (hop - 1) / self.hops,
+            )
+            selected, before = self._selected(frontier, state, ctx, recorder)
+            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), before))
+            if not selected.items:
+                return hops_done + [path for path in beam if len(path) and path not in hops_done]
+            beam = list(selected.items)
+        return hops_done + beam
+
+    def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
+        """Return every branch with one more step to a new node.
+
+        In the code's reading it is the first step to each node of the tree. There are at most
+        `MAX_TEXTS`.
+        """
+        frontier = []
+        for path in beam:
+            for near, edge, forward in local.lists[local.place(path.end)]:
+                node = int(local.nodes[near])
+                if node not in (reached if self.reading == "code" else path.nodes):
+                    frontier.append(path.extended(node, edge, forward))
+                    if self.reading == "code":
+                        reached.add(node)
+                    if len(frontier) == MAX_TEXTS:
+                        return frontier
+        return frontier
+
+    def _ended(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
+        """Return the branches that end at this hop.
+
+        In the paper's reading they are all that cannot grow, in the code's reading those at a node
+        without any step.
+        """
+        if self.reading == "code":
+            return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
+        growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
+        return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
+
+    def _selected(
+        self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder
+    ) -> GrownPaths:
+        paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
+        if by_code and len(frontier) <= self.width:
+            return paths, None
+        texts = newest_triples(ctx.graph, frontier)
+        task = Task(
+            state.question.text, "triple", ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
+        )
+        choice = recorder.choice(
+            ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width)
+        )
+        if by_code:
+            choice = narrow_choice(
+                choice, len(frontier), self.width, ctx.rng(state.question.text, self)
+            )
+        return chosen_items(paths, choice)
+
+    def words(self) -> str:
+        return f"tree {self.width:,} wide, {self.hops} hops, {short_name(self.model)}"
+
+
+def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
+    """Return a choice brought to `width` positions, as in v1's code.
+
+    Of more, the best by score are kept, or a sample if there are no scores. Fewer are filled up in
+    order.
+    """
+    positions, scores = choice.positions, choice.scores
+    if len(positions) > width:
+        drawn_positions = (
+            range(width)
+            if scores is not None
+            else map(int, rng.permutation(len(positions))[:width])
+        )
+        positions = tuple(positions[i] for i in drawn_positions)
+    taken = set(positions)
+    filled = positions + tuple(i for i in range(n) if i not in taken)[: width - len(positions)]
+    return replace(
+        choice,
+        positions=filled,
+        scores=scores[:width] if scores is not None and len(scores) >= width else None,
+    )
+
+
+def newest_triples(graph, paths: list[Path]) -> list[str]:
+    """Return the newest triple of each path as `A, r, B`.
+
+    It is written in the triple's own direction.
+    """
+    heads, relations, tails = (
+        ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths]))
+    )
+    nodes = list(dict.fromkeys((*heads, *tails)))
+    called = dict(zip(nodes, graph.names(nodes)))
+    return [
+        f"{called[h]}, {graph.relation_names[r]}, {called[t]}"
+        for h, r, t in zip(heads, relations, tails)
+    ]

@@ -1,0 +1,83 @@
+"""The operator that names the graph of a line on texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.builds.catalogue import GRAPH_KIND_WORDS, catalogue
+from core.builds.run import uncovered
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.types import State
+
+TREE_NODE_WORDS = "summaries and passages"
+# words for the nodes, by kind of graph, if they are no entities
+NODE_WORDS_BY_GRAPH = {
+    "links": "documents",
+    "passage": "passages",
+    "tree": TREE_NODE_WORDS,
+    "tree-k": TREE_NODE_WORDS,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class BuiltGraph(Operator):
+    """The graph that `build` made of the corpus; the line runs on it.
+
+    Lanes of one question may run on different graphs of its corpus. The graph is opened before the
+    first operator runs. A line that begins with this operator cannot run on a graph of triples.
+
+    >>> # the test hands the graph over, whatever its build
+    >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes
+    ('story: 5 entities, 4 relations, 4 chunks, 3 communities.',)
+    """
+
+    stage = "graph"
+    title = "graph of the texts"
+
+    build: str = param(
+        "chunks",
+        "Graph",
+        "A kind of graph, of which the best that is built is taken; or one build, by its name or "
+        "line.",
+        known=lambda: (*GRAPH_KIND_WORDS, *catalogue()),
+    )
+
+    mended: bool = param(
+        True,
+        "Mended",
+        "With the merges that are saved for the corpus (Texts, Mend); without them it is the "
+        "graph as it was built.",
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        graph, tables = ctx.graph, ctx.graph.columns.tables()
+        counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
+        counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
+        recorder.notes.append(
+            f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}."
+        )
+        recorder.notes.extend(filter(None, (uncovered(graph),)))
+        return state
+
+    @property
+    def called_nodes(self) -> str:  # type: ignore[override]
+        if self.build in GRAPH_KIND_WORDS:
+            kind = self.build
+        elif self.build in catalogue():
+            kind = catalogue()[self.build].graph
+        else:
+            kind = ""
+        return NODE_WORDS_BY_GRAPH.get(kind, "")
+
+    def words(self) -> str:
+        return (
+            f"on the {GRAPH_KIND_WORDS.get(self.build, f'graph “{self.build}”')}"
+            f"{'' if self.mended else ' as it was built'}"
+        )
+
+    def plain_words(self) -> str:
+        return (
+            f"searches the {GRAPH_KIND_WORDS.get(self.build, f'graph “{self.build}”')}"
+            f"{'' if self.mended else ' as it was built'}"
+        )

@@ -1,0 +1,141 @@
+"""Neighbours of the retrieved chunks, by the evidence that is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.texts import chunk_nodes
+from core.models.base import Chat
+from core.operators.base import Context, Operator, Recorder
+from core.operators.model_replies import fit_prompt, request_reply, skips_model_call
+from core.operators.texts.answer.passages import passage_texts
+from core.operators.texts.hits import best_hits
+from core.operators.texts.merge import score_by_position
+from core.operators.texts.sparse import WORD_WEIGHTING_HELP, WORD_WEIGHTINGS, word_search
+from core.parameters import param
+from core.prompts import make_messages, one_line
+from core.types import Ranking, State
+
+ALONE_HELP = (
+    "kept: it stays, as in KGP's own code; left: it is left out, as in the in-depth analysis' code."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class MissingEvidence(Operator):
+    """Each retrieved chunk, followed by neighbours that share rare words with missing evidence.
+
+    KGP: for each chunk a language model writes what evidence it still needs. Question and evidence
+    together are searched by TF-IDF among the chunk's neighbours in the passage graph, and the best
+    `keep` follow it. No chunk is taken twice. If a chunk has no neighbour left, `alone` decides.
+    The in-depth analysis' code loses the neighbours and searches all chunks; here only neighbours
+    are searched. If no language model may be asked, the question alone is searched among the
+    neighbours.
+
+    >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
+    >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks
+    >>> # the story's nodes are no chunks, and so have no links among these
+    >>> story.columns.chunks.texts("id", found.items)
+    ['carol#1']
+    """
+
+    stage = "retrieve"
+    title = "neighbours with missing evidence"
+    plain = "lets the language model say what is missing and looks among the neighbours"
+    reads, writes = ("chunks",), ("chunks",)
+    without_model = True
+
+    keep: int = param(3, "Neighbours", "How many follow each chunk at most.", low=1, high=1000)
+    by: str = param("tf-idf", "Ranked by", WORD_WEIGHTING_HELP, choices=WORD_WEIGHTINGS)
+    alone: str = param("kept", "Without a neighbour", ALONE_HELP, choices=("kept", "left"))
+    max_tokens: int = param(64, "Longest evidence", "In tokens.", low=8, high=1024)
+    role: str = param(
+        "answer",
+        "Model",
+        "The role or name of the chat model that says what is missing.",
+        chat=True,
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.chunks is not None
+        if skips_model_call(ctx, recorder, "neighbours are sought by the question's words"):
+            chat = None
+        else:
+            chat = ctx.models.chat(self.role)
+        seeds, neighbours_of = state.chunks.items, chunk_neighbour_lookup(ctx.graph)
+        order, taken_rows = list[int](), set(seeds)
+        for number, row in enumerate(seeds, 1):
+            ctx.watch.report(
+                f"Looking for what is missing in passage {number} of {len(seeds)}",
+                (number - 1) / len(seeds),
+            )
+            near = [one for one in neighbours_of(row) if one not in taken_rows]
+            found = self._best(row, near, chat, state.question.text, ctx, recorder) if near else []
+            taken_rows.update(found)
+            order += [row, *found] if found or self.alone == "kept" else []
+        recorder.notes.append(
+            f"{len(order):,} chunks, of which {len(taken_rows) - len(set(seeds)):,} are neighbours."
+        )
+        return state.replace(chunks=score_by_position("chunk", order))
+
+    def _best(
+        self,
+        row: int,
+        near: list[int],
+        chat: Chat | None,
+        question: str,
+        ctx: Context,
+        recorder: Recorder,
+    ) -> list[int]:
+        """Return the neighbours that follow a chunk."""
+        missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
+        scores = word_search(ctx.graph, "chunks", self.by, ctx.watch)(
+            f"{question} {missing}".strip()
+        )[near]
+        return list(
+            best_hits("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items
+        )
+
+    def _missing(
+        self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder
+    ) -> str:
+        """Return the evidence that a language model finds missing in a chunk."""
+        text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
+        prompt_of = lambda count: make_messages(
+            "passages", "missing", passages="".join(text[:count]) or "(none)", question=question
+        )
+        missing = one_line(
+            request_reply(
+                chat,
+                fit_prompt(chat, prompt_of, 1, self.max_tokens)[0],
+                ctx,
+                recorder,
+                self.max_tokens,
+            ).text
+        )
+        recorder.notes.append(f"Missing: {missing or '(nothing was said)'}")
+        return missing
+
+
+def chunk_neighbour_lookup(graph: KnowledgeGraph):
+    """Return a function that lists the chunks linked to a chunk, by row.
+
+    The rows are ascending. The list is empty for a chunk that is no node.
+    """
+    rows: dict[int, int] = graph.derived.once(
+        "rows of nodes", None, lambda: chunk_nodes(graph, range(graph.n_nodes))
+    )
+    nodes = graph.derived.once(
+        "nodes of rows", None, lambda: {row: node for node, row in rows.items()}
+    )
+
+    def beside(row: int) -> list[int]:
+        if row not in nodes:
+            return []
+        near = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
+        return sorted(rows[node] for node in near if node in rows and rows[node] != row)
+
+    return beside

@@ -1,0 +1,85 @@
+"""The entities of the graph that the names in a question mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.names.lookup import name_lookup
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import best_hits, best_names
+from core.parameters import param
+from core.types import Ranking, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class LinkNames(Operator):
+    """The nearest entity for each name of the question, with a cosine of `least` or more.
+
+    In-depth analysis, node operator Link (the first hit for each name, whatever its score;
+    HippoRAG, DALK, FastGraphRAG). A name that the graph has, apart from case, apostrophes and
+    accents, is linked to that node with score 1, without a search. With `spelt` off it is searched
+    like the others, and may mean an entity of another name (fast-graphrag). The linked entities are
+    the seeds of the following operators.
+
+    >>> line = "NamesInQuestion() >> LinkNames()"
+    >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
+    ['Tim']
+    """
+
+    stage = "retrieve"
+    title = "names linked"
+    plain = "finds the entities of these names"
+    reads, writes = ("names",), ("linked", "seeds", "nodes")
+
+    least: float = param(
+        -1.0,
+        "Least cosine",
+        "Names less near to any entity are not linked; -1 links every name.",
+        low=-1,
+        high=1,
+    )
+    spelt: bool = param(
+        True, "As spelt", "A name that the graph has just so means the entity of that name."
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder that reads names and entities.", model=True
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        graph, best_scores, others = ctx.graph, {}, []
+        for name in state.names or ():
+            same = name_lookup(graph).alike(name) if self.spelt and graph.n_nodes else ()
+            if same:
+                best_scores[min(same, key=lambda node: (-graph.degree(node), node))] = 1.0
+            else:
+                others.append(name)
+        nearest_nodes = self._nearest(others, ctx, recorder)
+        for node, score in nearest_nodes:
+            best_scores[node] = max(score, best_scores.get(node, score))
+        linked = best_hits("node", list(best_scores), list(best_scores.values()))
+        lost = len(others) - len(nearest_nodes)
+        recorder.notes.append(
+            f"Linked: {best_names(graph, linked) or 'none'}."
+            + (f" Names near to no entity: {lost}." if lost else "")
+        )
+        return state.replace(
+            linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items
+        )
+
+    def _nearest(
+        self, wanted: list[str], ctx: Context, recorder: Recorder
+    ) -> list[tuple[int, float]]:
+        """Return for each name the nearest entity and its cosine, if near enough."""
+        if not wanted or not ctx.graph.n_nodes:
+            return []
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
+        recorder.usage += Usage(texts=len(wanted))
+        recorder.notes.extend(filter(None, (index.source, index.approximate)))
+        nearest_rows = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.watch)]
+        return [
+            (int(ids[0]), float(scores[0]))
+            for ids, scores in nearest_rows
+            if len(ids) and scores[0] >= self.least
+        ]

@@ -1,0 +1,97 @@
+"""The questions collected from one file, with unique ids and within a memory bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from sys import getsizeof
+
+from core.errors import BadInput
+from core.io.files import size_text
+from core.types import Question
+
+MAX_QUESTION_BYTES = 1 << 28  # memory for the questions of one file, in bytes
+MAX_NOTED_COLUMNS = 1_000  # most keys or columns of a file that are noted
+# Memory in bytes of a question with its two tuples, of a name in a tuple, and of an entry in the
+# table of names.
+QUESTION_BYTES, TUPLE_NAME_BYTES, NAME_ENTRY_BYTES = (280, 8, 100)
+
+
+class QuestionCollector:
+    """The questions read from a file so far.
+
+    A name that occurs again is stored once, as most sets repeat their answers.
+    """
+
+    def __init__(self, file: str, name: str, hops: int | None):
+        self.file, self.name, self.hops = file, name, hops
+        self.questions: list[Question] = []
+        self.seen: set[str] = set()  # keys or columns that were read
+        self.there: dict[str, None] = {}  # keys or columns with a value, in their order
+        self.unanswerable = 0  # questions marked as unanswerable, which are left out
+        self._ids: Counter[str] = Counter()
+        self._names: dict[str, str] = {}
+        self._bytes = 0
+
+    def add(self, where: str, question: Question) -> None:
+        """Add a question that was found at `where` in the file.
+
+        An id that occurs again gets its place in the file appended. Raises BadInput once the
+        questions take more than `MAX_QUESTION_BYTES` bytes of memory.
+        """
+        row_id = f"{self.name}-{where.split()[-1]}"
+        own_id = question.id or row_id
+        self._ids[own_id] += 1
+        id = own_id if self._ids[own_id] == 1 else f"{own_id}-{row_id}"
+        entities, answers = (
+            self._held(question.entities),
+            self._held(dict.fromkeys(question.answers)),
+        )
+        aliases = tuple(map(self._held, question.aliases))
+        self._bytes += (
+            QUESTION_BYTES
+            + getsizeof(id)
+            + getsizeof(question.text)
+            + TUPLE_NAME_BYTES * (len(entities) + len(answers))
+        )
+        self._bytes += sum(getsizeof(group) for group in aliases)
+        if self._bytes > MAX_QUESTION_BYTES:
+            raise BadInput(
+                f"{self.file}, {where}: the questions up to here take more than "
+                f"{size_text(MAX_QUESTION_BYTES)} of memory; "
+                f"that is more than can be kept. Split the file: {len(self.questions):,} "
+                "questions fit."
+            )
+        hops = question.hops or self.hops
+        self.questions.append(
+            replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases)
+        )
+
+    def ignored(self) -> tuple[str, ...]:
+        """Return the keys or columns with a value that were not read, in their order."""
+        return tuple(name for name in self.there if name not in self.seen)
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return a sentence about the questions that were left out; empty where none was."""
+        if self.unanswerable == 1:
+            what = "1 question that is"
+        else:
+            what = f"{self.unanswerable:,} questions that are"
+        if self.unanswerable:
+            return (f"Left out of {self.file}: {what} marked as unanswerable.",)
+        return ()
+
+    def note(self, names: Iterable[str]) -> None:
+        """Note that keys or columns have a value, up to `MAX_NOTED_COLUMNS` of them."""
+        if len(self.there) < MAX_NOTED_COLUMNS:
+            self.there.update(dict.fromkeys(names))
+
+    def _held(self, names: Iterable[str]) -> tuple[str, ...]:
+        shared_names = []
+        for name in names:
+            if name not in self._names:
+                self._names[name] = name
+                self._bytes += getsizeof(name) + NAME_ENTRY_BYTES
+            shared_names.append(self._names[name])
+        return tuple(shared_names)

@@ -1,0 +1,417 @@
+"""Questions read from files of any known format.
+
+The formats are CSV, the texts of MetaQA, PathQuestion and SimpleQuestions, queries, TREC topics,
+and JSON rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.errors import BadInput, nearest, shorten
+from core.io.encoding import Note, ignore_note
+from core.io.files import FileSource, numbered_lines
+from core.io.json_rows import numbered_rows, read_start
+from core.io.recoded_files import readable
+from core.questions.collector import QuestionCollector
+from core.questions.forms import ANSWERABLE_KEY, question_rows
+from core.questions.gold import GOLD_KEYS
+from core.questions.rows import ANSWER_KEYS_READ, ROW_FORMATS, question_of_row
+from core.questions.table import is_table, parse_columns, table_questions
+from core.questions.topics import are_queries, is_topics, read_query, read_topics
+from core.runtime.row_files import file_rows, holds_rows, is_columnar
+from core.types import Question
+from core.watch import NO_WATCH, Watch
+
+BRACKETED_ENTITY = re.compile(r"\[([^\[\]]+)\]")
+# Bytes of text in a file of questions. RoG's files include graphs, and CRAG's include web pages.
+MAX_QUESTION_FILE_BYTES = 1 << 36
+MAX_QUESTION_ROW_BYTES = 1 << 25  # bytes of a JSON row; a row of CRAG holds five web pages
+# PathQuestion's mark at the end of a path; the most lines and characters that show a format.
+PATH_END_MARK, MAX_FORMAT_LINES, MAX_FORMAT_CHARACTERS = "<end>", 100, 1 << 20
+FREEBASE_PREFIX = "www.freebase.com/"
+
+CSV_FORMAT = "csv"
+TOPICS_FORMAT = "topics"
+ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which is read elsewhere
+# The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
+LLAMA_INDEX_BEGINNING = '{"queries":{'
+MAX_LISTED_KEYS = 12  # keys that a sentence lists
+
+FORMATS = {
+    CSV_FORMAT: "CSV: question, answers, entities; several separated by “|”",
+    "metaqa": "MetaQA: question with its [entity], tab, answers separated by “|”",
+    "pathquestion": "PathQuestion: question, answer(answers/), path",
+    "simplequestions-text": "SimpleQuestions: subject, relation, object, question",
+    "queries": "Queries of MS MARCO, BEIR or pyserini: id, tab, query; no answers",
+    TOPICS_FORMAT: "Topics of TREC: number, title; no answers",
+    **ROW_FORMATS,
+}
+
+
+@dataclass(frozen=True)
+class QuestionFile:
+    """The questions of a file, and notes on how it was read.
+
+    `QuestionFile.ignored` are the keys or columns with a value that were not read. `left_out` are
+    sentences on how the file was read and what was left out.
+    """
+
+    questions: tuple[Question, ...]
+    file: str = ""
+    ignored: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # all keys or columns with a value
+
+    def note(self, name: str = "") -> str:
+        """Return what was left out and not read, in sentences; empty where all was read.
+
+        `name` replaces the file's name in the text.
+        """
+        return " ".join(filter(None, (*self.left_out, self._ignored(name))))
+
+    def check_known(self) -> None:
+        """Raise BadInput if keys were ignored and no question has a known answer.
+
+        Gold documents and questions that ask for an overview count as known too. A score of other
+        questions would mean nothing. The message names the columns that were found and those that
+        were looked for.
+        """
+        if self.ignored and not any(
+            one.answers or one.gold or one.abstract for one in self.questions
+        ):
+            column_names = ", ".join(shorten(name, 40) for name in self.columns[:MAX_LISTED_KEYS])
+            raise BadInput(
+                f"{self.file} has no answers and no gold documents under a name that is known: it "
+                f"has the columns {column_names}. Looked for "
+                f"{', '.join(ANSWER_KEYS_READ)} and {', '.join(GOLD_KEYS)}; rename the column, or name the "
+                "columns of a table in their order."
+            )
+
+    def _ignored(self, name: str) -> str:
+        keys = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:MAX_LISTED_KEYS])
+        further = (
+            f" and {len(self.ignored) - MAX_LISTED_KEYS:,} more"
+            if len(self.ignored) > MAX_LISTED_KEYS
+            else ""
+        )
+        return f"Not read in {name or self.file}: {keys}{further}." if self.ignored else ""
+
+
+def read_questions(
+    path: str | FilePath, name: str = "", hops: int | None = None, **how: Any
+) -> tuple[Question, ...]:
+    """Return the questions of a file, as `read_question_file` reads them."""
+    return read_question_file(path, name, hops, **how).questions
+
+
+def read_question_file(
+    path: str | FilePath,
+    name: str = "",
+    hops: int | None = None,
+    format: str = "auto",
+    only: str = "",
+    most: int | None = MAX_QUESTION_FILE_BYTES,
+    columns: str = "",
+    watch: Watch = NO_WATCH,
+    gold: Sequence[str] = (),
+    encoding: str = "",
+) -> QuestionFile:
+    """Read the questions of a file, plain or packed.
+
+    A question's id is the one in its row, else `name-` and the line from 1. An id that occurs again
+    gets its place appended. Answers keep their order, without repeats.
+
+    Parameters
+    ----------
+    path : the file.
+    name : prefix of the ids; the file's own name where empty.
+    hops : the number of hops of questions whose row does not tell it.
+    format : one of `FORMATS`; `auto` takes what most of the first lines or rows look like.
+    only : a field that a JSON row must hold as true to be read.
+    most : the most bytes of text; None for no bound.
+    columns : the columns of a table or of lines without a header, in their order, as in
+        `id,question,answers,-`.
+    watch : receives the share that was read, and can cancel.
+    gold : keys under which rows may name the documents that their answer rests on, for questions to
+        a corpus; a table has the columns `gold` or `gold_titles` for them.
+    encoding : the encoding of a file that is not UTF-8.
+
+    Raises
+    ------
+    BadInput : names file and line, for text that cannot be read, a file without questions, more
+        than `most` bytes of text, and more than `core.questions.collector.MAX_QUESTION_BYTES` bytes of
+        memory.
+    """
+    path, notes = FilePath(path), list[str]()
+    if format != "auto" and format not in FORMATS:
+        raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
+    column_names = parse_columns(columns)
+    if column_names and format not in ("auto", CSV_FORMAT):
+        raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
+    file = _text(path, most, encoding, notes.append)
+    file_format = _recognise_format(file, most, bool(column_names)) if format == "auto" else format
+    collected = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
+    if file_format in LINE_READERS:
+        located_questions = _text_questions(file, file_format, most, watch)
+    elif file_format == TOPICS_FORMAT:
+        located_questions = read_topics(file, most, watch)
+    elif file_format == CSV_FORMAT:
+        located_questions = table_questions(file, collected, most, column_names, watch, bool(gold))
+    else:
+        collected.seen |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
+        located_questions = _row_questions(file, collected, file_format, only, most, watch, gold)
+    for where, question in located_questions:
+        collected.add(where, question)
+    if not collected.questions:
+        raise BadInput(f"{path.name} holds no questions.")
+    return QuestionFile(
+        tuple(collected.questions),
+        path.name,
+        collected.ignored(),
+        (*notes, *collected.left_out()),
+        tuple(collected.there),
+    )
+
+
+def _text(
+    path: FilePath, most: int | None, encoding: str = "", note: Note = ignore_note
+) -> FilePath | FileSource:
+    """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
+    return path if is_columnar(path) else readable(path, note, encoding, most)
+
+
+def _row_questions(
+    path: FilePath | FileSource,
+    collected: QuestionCollector,
+    format: str,
+    only: str,
+    most: int | None,
+    watch: Watch,
+    gold: Sequence[str],
+) -> Iterator[tuple[str, Question]]:
+    """Yield the questions of a file of rows, and note which keys they have and which were read."""
+    rows = file_rows(path, watch, most, (ROW_GRAPH_KEY,), MAX_QUESTION_ROW_BYTES)
+    if (
+        not is_columnar(path)
+        and read_start(path, len(LLAMA_INDEX_BEGINNING), most) == LLAMA_INDEX_BEGINNING
+    ):
+        rows = ((where, row) for _, where, row in numbered_rows(path, watch, most, (), single=True))
+    for where, row in rows:
+        if not only or row.get(only) in (True,):  # also true for 1, the value of CRAG's `split`
+            yield from questions_of_row(row, path.name, where, collected, format, gold)
+
+
+def questions_of_row(
+    row: Mapping[str, Any],
+    file: str,
+    where: str,
+    collected: QuestionCollector,
+    format: str = "auto",
+    gold: Sequence[str] = (),
+) -> Iterator[tuple[str, Question]]:
+    """Yield the questions of a row with their place.
+
+    `collected` notes the keys with a value, the keys that were read, and the unanswerable
+    questions. Raises BadInput.
+    """
+    for one in question_rows(row):
+        collected.note(key for key, value in one.items() if value not in (None, "", [], {}))
+        if one.get(ANSWERABLE_KEY) is False:
+            collected.unanswerable += 1
+        else:
+            yield where, question_of_row(file, where, one, format, gold, collected.seen)
+
+
+def count_rows_with_graphs(
+    path: str | FilePath, most: int | None = MAX_QUESTION_FILE_BYTES, watch: Watch = NO_WATCH
+) -> int:
+    """Return how many rows of a file of questions include a graph.
+
+    Raises BadInput where the file cannot be read.
+    """
+    file = _text(FilePath(path), most)
+    if holds_rows(file, most):
+        return sum(
+            bool(row.get(ROW_GRAPH_KEY))
+            for _, row in file_rows(file, watch, most, longest=MAX_QUESTION_ROW_BYTES)
+        )
+    return 0
+
+
+def read_lines(path: str | FilePath) -> tuple[str, ...]:
+    """Return the lines of a text file, plain or gzipped, without blank ones."""
+    return tuple(
+        text for _, text in numbered_lines(readable(FilePath(path)), most=MAX_QUESTION_FILE_BYTES)
+    )
+
+
+def text_without_brackets(
+    path: str | FilePath, format: str = "auto", columns: str = "", encoding: str = ""
+) -> str | None:
+    """Return the text of a file of questions on one line, without square brackets.
+
+    It serves to see if a question can be in the file before all questions are read. The result is
+    None for JSON, CSV and topics, whose text may be encoded in other ways. Raises BadInput where
+    the file cannot be read.
+    """
+    file = _text(FilePath(path), MAX_QUESTION_FILE_BYTES, encoding)
+    if (
+        _recognise_format(file, MAX_QUESTION_FILE_BYTES, bool(columns))
+        if format == "auto"
+        else format
+    ) not in LINE_READERS:
+        return None
+    texts = (text for _, text in numbered_lines(file, most=MAX_QUESTION_FILE_BYTES))
+    return " ".join(" ".join(texts).replace("[", "").replace("]", "").split())
+
+
+def _recognise_format(path: FilePath | FileSource, most: int | None, named: bool) -> str:
+    """Recognise the format by a file's first lines.
+
+    It is `auto` for JSON, whose rows are examined one by one. It is `csv` for a table, which has a
+    known header or whose columns are `named`. Else it is the text format that most of the lines
+    have. Raises BadInput where no format fits.
+    """
+    if holds_rows(path, most):
+        if named:
+            raise BadInput(
+                f"Columns can be named in lines of text only; {path.name} holds "
+                f"{'named columns' if is_columnar(path) else 'JSON'}."
+            )
+        return "auto"
+    first_lines = list(_first_lines(path, most))
+    if named:
+        return TOPICS_FORMAT if first_lines and is_topics(first_lines[0]) else CSV_FORMAT
+    best, share = format_of_lines(path.name, first_lines)
+    width = (
+        Counter(line.count("\t") + 1 for line in first_lines).most_common(1)[0][0]
+        if first_lines
+        else 0
+    )
+    if share < 0.5 and width > 2:
+        raise BadInput(
+            f"{path.name}: most of its lines hold {width} columns that no format is known for; if "
+            "these are questions, name them, as in "
+            "question,answers,entities, in a first row or by themselves."
+        )
+    return best if share else "metaqa"
+
+
+def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
+    """Return the format that a file's first lines indicate, and the share that fits it."""
+    rows = [line.split("\t") for line in lines]
+    if rows and is_topics(rows[0][0]):
+        return TOPICS_FORMAT, 1.0
+    if rows and is_table(name, lines[0]):
+        return CSV_FORMAT, 1.0
+    if are_queries(rows):
+        return "queries", 1.0
+    line_counts = {format: sum(map(shape, rows)) for format, shape in LINE_SHAPES.items()}
+    best = max(line_counts, key=line_counts.__getitem__)
+    return best, line_counts[best] / max(1, len(rows))
+
+
+def _first_lines(path: FilePath | FileSource, most: int | None) -> Iterator[str]:
+    """Yield the first lines of a file, within bounds on their number and size."""
+    size = 0
+    for _, line in islice(numbered_lines(path, most=most), MAX_FORMAT_LINES):
+        yield line
+        size += len(line)
+        if size > MAX_FORMAT_CHARACTERS:
+            return
+
+
+def _text_questions(
+    path: FilePath | FileSource, format: str, most: int | None, watch: Watch = NO_WATCH
+) -> Iterator[tuple[str, Question]]:
+    expected, read = LINE_READERS[format]
+    for number, line in numbered_lines(path, watch, most):
+        question = read(line.split("\t"))
+        if question is None or not question.text:
+            raise BadInput(
+                f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”."
+            )
+        yield f"line {number}", replace(question, text=" ".join(question.text.split()))
+
+
+def _metaqa(columns: list[str]) -> Question | None:
+    if len(columns) != 2:
+        return None
+    text, answers = columns
+    return Question(
+        BRACKETED_ENTITY.sub(r"\1", text).strip(),
+        entities=tuple(BRACKETED_ENTITY.findall(text)),
+        answers=tuple(answer for answer in answers.split("|") if answer),
+    )
+
+
+def _pathquestion(columns: list[str]) -> Question | None:
+    """Read a line of PathQuestion.
+
+    The answers are `answer(answer1/answer2/)`, and the path is
+    `subject#r1#e1#r2#answer#<end>#answer`. The first entity of the path is the question entity.
+    """
+    if len(columns) != 3 or "#" not in columns[2]:
+        return None
+    steps = columns[2].split("#")
+    steps = steps[: steps.index(PATH_END_MARK)] if PATH_END_MARK in steps else steps
+    answers = _answer_set(columns[1].strip())
+    if len(steps) < 3 or len(steps) % 2 == 0 or not steps[0].strip() or answers is None:
+        return None
+    return Question(columns[0].strip(), entities=(steps[0],), answers=answers, hops=len(steps) // 2)
+
+
+def _answer_set(text: str) -> tuple[str, ...] | None:
+    """Return the answers of `answer(answer1/answer2/)`; None where the text has no such form.
+
+    Names may hold brackets. The bracket that opens the set is one whose preceding answer is in the
+    set.
+    """
+    for at in (place for place, letter in enumerate(text) if letter == "("):
+        answers = tuple(part for part in text[at + 1 : -1].split("/") if part)
+        if text.endswith(")") and text[:at] in answers:
+            return answers
+    return None
+
+
+def _simple(columns: list[str]) -> Question | None:
+    """Read a line of SimpleQuestions: subject, relation, object and question.
+
+    Entities such as `www.freebase.com/m/abc` are written as their ids, `m.abc`.
+    """
+    if len(columns) != 4:
+        return None
+    subject, _, answer = (
+        column.strip().removeprefix(FREEBASE_PREFIX).replace("/", ".") for column in columns[:3]
+    )
+    if subject and answer:
+        return Question(columns[3].strip(), entities=(subject,), answers=(answer,), hops=1)
+    return None
+
+
+LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
+    "metaqa": ("a question, a tab and its answers separated by “|”", _metaqa),
+    "pathquestion": (
+        "question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs",
+        _pathquestion,
+    ),
+    "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
+    "queries": ("an id, a tab and a query", read_query),
+}
+LINE_SHAPES: dict[str, Callable[[list[str]], bool]] = {
+    "metaqa": lambda columns: len(columns) == 2,
+    "pathquestion": lambda columns: (
+        len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")")
+    ),
+    "simplequestions-text": lambda columns: (
+        len(columns) == 4 and all(column.startswith(FREEBASE_PREFIX) for column in columns[:3])
+    ),
+}
+"""A test for each format that tells if the columns of a line fit it."""

@@ -1,0 +1,227 @@
+"""Calls to declared retrievers over HTTP or in Python, with limits on time and size."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from core.errors import RetrieverFailed, shorten
+from core.retrievers.declarations import Retriever
+from core.watch import NO_WATCH, Watch
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
+MAX_REPLY_BYTES = 8 << 20
+CANCEL_CHECK_SECONDS = 0.05  # seconds between two checks for cancellation
+MAX_ERROR_PAGE_CHARACTERS = 200  # characters of an error page that a message quotes
+
+
+def call_retriever(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -> Any:
+    """Return the reply of a retriever as plain data, which is not checked yet.
+
+    The call runs in a thread. A retriever that does not answer is abandoned after its timeout, or
+    when the user cancels. Raises RetrieverFailed with a sentence, and what `watch` raises.
+    """
+    outcome: list[Any] = []
+    open_socket: list[socket.socket] = []
+    if known.url:
+        work = lambda: _post(known, request, open_socket)
+    else:
+        work = lambda: _call(known, request)
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # re-raised in the waiting thread
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, name=f"retriever-{known.name}", daemon=True)
+    thread.start()
+    end = time.monotonic() + known.timeout
+    try:
+        while thread.is_alive():
+            watch.check()
+            if time.monotonic() > end:
+                raise RetrieverFailed(
+                    f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+                )
+            thread.join(CANCEL_CHECK_SECONDS)
+    finally:
+        for one in open_socket:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+    if isinstance(outcome[0], RetrieverFailed):
+        raise outcome[0]
+    if isinstance(outcome[0], BaseException):
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} failed: {_words(outcome[0])}."
+        ) from outcome[0]
+    return _data(known, outcome[0])
+
+
+def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket]) -> bytes:
+    """Post the request and return the body of the reply.
+
+    Redirects are not followed and no proxy is used, so only the declared address is contacted. The
+    open socket is added to `held`.
+    """
+    import http.client  # imported late, as it loads ssl
+
+    parts = urlsplit(known.url)
+    protocol = (
+        http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    )
+    assert parts.hostname is not None  # checked when the retriever was declared
+    connection = protocol(parts.hostname, parts.port, timeout=known.timeout)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        **_headers(known),
+    }
+    try:
+        connection.connect()
+    except TimeoutError:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+        ) from None
+    except OSError as error:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} cannot be reached ({_words(error)}); is it running?"
+        ) from error
+    held.append(connection.sock)
+    try:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target, json.dumps(request).encode(), headers)
+        reply = connection.getresponse()
+        body = reply.read(MAX_REPLY_BYTES + 1)
+        if reply.status != http.client.OK:
+            raise RetrieverFailed(f"{_retriever_name(known)} {_refusal(reply, body)}.")
+        if len(body) > MAX_REPLY_BYTES:
+            raise RetrieverFailed(
+                f"{_retriever_name(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
+            )
+        if reply.length:  # bytes that were announced and did not arrive
+            raise RetrieverFailed(f"{_retriever_name(known)} ended its reply too early.")
+        return body
+    except TimeoutError:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+        ) from None
+    except (http.client.HTTPException, OSError) as error:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} broke off or does not speak HTTP ({_words(error)})."
+        ) from error
+    finally:
+        connection.close()
+
+
+def _refusal(reply: HTTPResponse, body: bytes) -> str:
+    status = reply.status
+    if 300 <= status < 400:
+        target = (
+            shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS) or "no address"
+        )
+        return (
+            f"redirects to {target} ({status}), which was not followed; if that is the right "
+            "address, give it in retrievers.toml"
+        )
+    if status in (401, 403):
+        return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
+    page = shorten(
+        body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace"), MAX_ERROR_PAGE_CHARACTERS
+    )
+    return f"answered with the error {status}" + (f": {page}" if page else "")
+
+
+def _headers(known: Retriever) -> dict[str, str]:
+    """Return the user's headers with the values of their environment variables."""
+    headers = {}
+    for header, variable in known.headers:
+        value = os.environ.get(variable, "")
+        if not value:
+            raise RetrieverFailed(
+                f"{_retriever_name(known)} needs the environment variable {variable} for its header "
+                f"{header}."
+            )
+        if not value.isascii() or not value.isprintable():
+            raise RetrieverFailed(
+                f"{_retriever_name(known)}: the environment variable {variable} holds what a header cannot."
+            )
+        headers[header] = value
+    return headers
+
+
+def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
+    """Call the function and return its result as JSON, as an address would."""
+    module, _, name = known.python.partition(":")
+    try:
+        function = known.function or getattr(_module(module, known.file), name)
+    except BaseException as error:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} cannot be loaded: {_words(error)}."
+        ) from error
+    result = function(json.loads(json.dumps(request)))
+    try:
+        text = json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} returned what JSON cannot hold: {_words(error)}."
+        ) from error
+    if len(text) > MAX_REPLY_BYTES:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} returned more than {MAX_REPLY_BYTES >> 20} MB."
+        )
+    return text.encode()
+
+
+def _module(name: str, file: Path | None) -> Any:
+    if file is None:
+        return importlib.import_module(name)
+    return _loaded(name, file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _loaded(name: str, file: Path, changed: int) -> Any:
+    """Load the module of a file; it is loaded again after the file has changed."""
+    spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
+    assert spec is not None and spec.loader is not None  # the file's name ends in .py
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _data(known: Retriever, body: bytes) -> Any:
+    def refused(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON number")
+
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=refused)
+    except (ValueError, RecursionError) as error:
+        raise RetrieverFailed(
+            f"{_retriever_name(known)} replied with what is not JSON: {shorten(error, MAX_ERROR_PAGE_CHARACTERS)}."
+        ) from None
+
+
+def _retriever_name(known: Retriever) -> str:
+    return f"The retriever “{known.name}”"
+
+
+def _words(error: BaseException) -> str:
+    """Describe an error in a few words; for a system error, its text alone."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = shorten(str(error), MAX_ERROR_PAGE_CHARACTERS).rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,239 @@
+"""Documents in a retriever's reply, found among the chunks of a corpus.
+
+They are found by id, by title, or by their text as a quotation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+import numpy as np
+
+from core.corpus.quotations import comparable_text, quotation_halves
+from core.graph.protocol import KnowledgeGraph
+from core.graph.texts import chunk_label, chunk_text
+from core.retrievers.reply import ReplyDocument, quote_examples
+
+MAX_QUOTATION_CHUNKS = 20  # most chunks that are searched for a quotation
+QUOTATION_END_WORDS = 48  # words at each end of a quotation that select these chunks
+MIN_HALF_WORDS = 5  # words; a shorter half of a quotation could occur anywhere
+PLACEMENT_NOTES = {
+    "several": "with several passages: the nearest to the question in words counts",
+    "another": "of which the id is known and the text is not in it: the id counts",
+    "ambiguous": "of which the title is that of several: give an id or a text",
+    "wide": "of which the text covers several passages here: they follow one another",
+    "again": "of passages that were named before: the first place counts",
+}
+"""Notes on the documents of a reply; each follows a number of documents."""
+# Returns the score of every chunk for a text, by the words that they share: float [chunks].
+WordScores = Callable[[str], np.ndarray]
+
+
+@dataclass
+class PlacedDocuments:
+    """The rows of the named chunks, best first, each with its score.
+
+    `unplaced` counts the documents that were not found.
+    """
+
+    rows: dict[int, float | None] = field(default_factory=dict)
+    unplaced: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def id_in_corpus(id: str, known: Container[str]) -> str:
+    """Return an id as the corpus writes it; the id itself if the corpus has no such id.
+
+    TREC's columns hold no blanks, so runs write %20 or _ in their place.
+
+    >>> from core.retrievers.document_placement import id_in_corpus
+    >>> (id_in_corpus("Ed%20Wood", {"Ed Wood"}), id_in_corpus("Ed_Wood", {"Ed Wood"}),
+    ...  id_in_corpus("a_b", {"a_b", "a b"}), id_in_corpus("x_y", ()))
+    ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
+    """
+    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in known), id)
+
+
+@dataclass(frozen=True)
+class _ChunkIndex:
+    """Rows of chunks by chunk id and by document id, and document ids by title."""
+
+    chunks: dict[str, int]
+    documents: dict[str, tuple[int, ...]]
+    titles: dict[str, tuple[str, ...]]
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.documents or id in self.chunks
+
+
+def place_documents(
+    graph: KnowledgeGraph, question: str, given: Sequence[ReplyDocument], by_words: WordScores
+) -> PlacedDocuments:
+    """Find the chunks of a corpus that a reply's documents stand for, in the order of the reply.
+
+    An id or a title stands for the chunk of that document that shares the most words with the
+    question, so that it takes one rank. A text stands for every chunk that it covers, or for the
+    chunk that contains it. Such chunks take consecutive ranks. A chunk that is split differently
+    here is recognised by half of its words. Documents that are not in the corpus are counted in a
+    note.
+
+    Parameters
+    ----------
+    graph : the graph of the corpus, with its chunks.
+    question : the text of the question.
+    given : the documents of the reply, best first.
+    by_words : returns the score of every chunk for a text.
+    """
+    placement, counts, unknown_labels = PlacedDocuments(), Counter[str](), list[str]()
+    for one in given:
+        rows = _rows(graph, question, one, by_words, counts)
+        if not rows:
+            unknown_labels.append(one.label)
+        counts["wide"] += len(rows) > 1
+        counts["again"] += any(row in placement.rows for row in rows)
+        for row in rows:
+            placement.rows.setdefault(row, one.score)
+    placement.unplaced = len(unknown_labels)
+    if unknown_labels:
+        are = "is" if len(unknown_labels) == 1 else "are"
+        placement.notes.append(
+            f"{len(unknown_labels):,} of {_documents(len(given))} {are} not in the corpus: "
+            f"{quote_examples(unknown_labels)}."
+        )
+    placement.notes += [
+        f"{_documents(counts[kind])} {words}."
+        for kind, words in PLACEMENT_NOTES.items()
+        if counts[kind]
+    ]
+    return placement
+
+
+def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
+    """Return the chunks whose words, all or half of them, are in a text such as a prompt.
+
+    Parameters
+    ----------
+    rows : the chunks to look at.
+    """
+    words = comparable_text(text)
+    return tuple(row for row in rows if _overlaps(comparable_text(chunk_text(graph, row)), words))
+
+
+def _rows(
+    graph: KnowledgeGraph,
+    question: str,
+    one: ReplyDocument,
+    by_words: WordScores,
+    counts: Counter[str],
+) -> tuple[int, ...]:
+    index = _names(graph)
+    id, title, text = (
+        id_in_corpus(one.id or one.named, index),
+        one.title or one.named,
+        one.text or one.named,
+    )
+    if id in index.chunks and id not in index.documents:
+        return (index.chunks[id],)
+    document_rows: tuple[int, ...] = index.documents.get(id, ())
+    if not document_rows and title:
+        documents = index.titles.get(comparable_text(title), ())
+        document_rows = tuple(row for document in documents for row in index.documents[document])
+        if len(documents) > 1 and not one.text:
+            counts["ambiguous"] += 1
+            return ()
+    if one.text and document_rows:
+        rows = _chunks_with_text(graph, one.text, document_rows)
+        counts["another"] += not rows
+        return rows or _nearest(document_rows, question, by_words, counts)
+    if document_rows:
+        return _nearest(document_rows, question, by_words, counts)
+    return _quoted(graph, text, by_words) if text else ()
+
+
+def _nearest(
+    rows: Sequence[int], question: str, by_words: WordScores, counts: Counter[str]
+) -> tuple[int, ...]:
+    if len(rows) == 1:
+        return tuple(rows)
+    counts["several"] += 1
+    scores = by_words(question)
+    return (max(rows, key=lambda row: (scores[row], -row)),)
+
+
+def _quoted(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
+    """Return the chunks of one document that contain a text or are contained in it.
+
+    The result is empty where none of the chunks that share the most words does.
+    """
+    words = text.split()
+    ends = (
+        words
+        if len(words) <= 2 * QUOTATION_END_WORDS
+        else words[:QUOTATION_END_WORDS] + words[-QUOTATION_END_WORDS:]
+    )
+    scores = by_words(" ".join(ends))
+    nearest_rows = np.lexsort((np.arange(len(scores)), -scores))[:MAX_QUOTATION_CHUNKS]
+    rows = _chunks_with_text(graph, text, sorted(nearest_rows[scores[nearest_rows] > 0].tolist()))
+    if not rows or graph.columns.chunks is None:
+        return rows
+    (document, _), *_ = Counter(graph.columns.chunks.texts("document", rows)).most_common(1)
+    return _chunks_with_text(graph, text, _names(graph).documents[document])
+
+
+def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
+    """Return the first of some chunks that contains a text.
+
+    Where there is none, the result is the chunks that the text contains, wholly or by half of the
+    words.
+    """
+    quote = comparable_text(text)
+    texts = {row: comparable_text(chunk_text(graph, row)) for row in rows}
+    exact_rows = (
+        row
+        for row, chunk in texts.items()
+        if quote in chunk or quote == comparable_text(chunk_label(graph, row))
+    )
+    if (exact_row := next(exact_rows, None)) is not None:
+        return (exact_row,)
+    return tuple(
+        row for row, chunk in texts.items() if _overlaps(chunk, quote) or _overlaps(quote, chunk)
+    )
+
+
+def _overlaps(inner: str, outer: str) -> bool:
+    """Return whether `outer` contains `inner`, or either half of its words."""
+    if not inner or inner in outer:
+        return bool(inner)
+    return any(
+        half in outer for half in quotation_halves(inner) if half.count(" ") + 1 >= MIN_HALF_WORDS
+    )
+
+
+def _names(graph: KnowledgeGraph) -> _ChunkIndex:
+    def make() -> _ChunkIndex:
+        table = graph.columns.chunks
+        if table is None:
+            return _ChunkIndex({}, {}, {})
+        documents: dict[str, list[int]] = {}
+        titles: dict[str, dict[str, None]] = {}
+        for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
+            documents.setdefault(document, []).append(row)
+            # A document without a title is called by its file's name.
+            called = title or PurePosixPath(document).stem
+            titles.setdefault(comparable_text(called), {})[document] = None
+        chunks = {id: row for row, id in enumerate(table.texts("id"))}
+        return _ChunkIndex(
+            chunks,
+            {one: tuple(rows) for one, rows in documents.items()},
+            {title: tuple(of) for title, of in titles.items()},
+        )
+
+    return graph.derived.once("chunks by name", None, make)
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'s' * (count != 1)}"

@@ -1,0 +1,163 @@
+"""Reasoning paths in finished runs: triples, chains of triples, or lines of a prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.retrievers.reply import (
+    MAX_REPLY_HOPS,
+    MAX_REPLY_NAME_CHARACTERS,
+    MAX_REPLY_PATHS,
+    TextPath,
+)
+from core.retrievers.runs.run_rows import list_in, to_number
+
+PATH_LIST_KEYS = (
+    *(
+        "paths",
+        "reasoning_paths",
+        "reasoning_chains",
+        "retrieved_paths",
+        "triples",
+        "triplets",
+        "retrieved_triples",
+    ),
+    *("scored_triples", "scored_triplets"),
+)
+PROMPT_KEYS = ("input", "prompt", "user_query")  # keys of texts that may show paths
+PATHS_HEADING = re.compile(r"^(?:Reasoning Paths|Triplets|Triples)[ \t]*:[ \t]*$", re.MULTILINE)
+PATH_ARROW = " -> "
+TRIPLE_KEYS = (
+    ("head", "relation", "tail"),
+    ("subject", "predicate", "object"),
+    ("source", "relation", "target"),
+)
+
+
+def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
+    """Return the paths of a row in its order, and the number of entries that are no path.
+
+    The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines that the
+    prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
+
+    A text is a path with arrows between its parts, or a triple in brackets. A list of names is a
+    triple, or a path that alternates entities and relations. A list of triples is one path if each
+    triple begins at the end of the one before, and several paths otherwise. The direction of a step
+    is left open, as some programs write each triple from the node where they came from.
+
+    >>> from core.retrievers.runs.run_paths import paths_in
+    >>> [path.nodes for path
+    ...     in paths_in({"triples": [["A", "knows", "B"], ["B", "knows", "C", 0.5]]})[0]]
+    [('A', 'B'), ('B', 'C')]
+    >>> [path.nodes for path in paths_in({"input": "Reasoning Paths:\\n"
+    ...     "A -> knows -> B -> knows -> C\\n\\nQuestion:\\nwho?"})[0]]
+    [('A', 'B', 'C')]
+    """
+    listed_paths = next((some for key in PATH_LIST_KEYS if (some := list_in(row.get(key)))), None)
+    entries = listed_paths if listed_paths is not None else list(_shown(row))
+    paths_found: dict[TextPath, None] = {}
+    unread_entries = 0
+    for entry in entries[:MAX_REPLY_PATHS]:
+        paths = list(_paths(entry))
+        unread_entries += not paths
+        paths_found.update(dict.fromkeys(paths))
+    return tuple(_chained(list(paths_found)) if "reasoning_chains" in row else paths_found)[
+        :MAX_REPLY_PATHS
+    ], unread_entries
+
+
+def _shown(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the prompt that show paths, up to a blank one."""
+    for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
+        if mark := PATHS_HEADING.search(text):
+            shown = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
+            yield from filter(None, (line.strip() for line in shown.splitlines()))
+            return
+
+
+def _paths(entry: Any) -> Iterator[TextPath]:
+    """Yield the paths of one entry; none if it is no path."""
+    if isinstance(entry, str):
+        entry = entry.split(PATH_ARROW) if PATH_ARROW in entry else _bracketed(entry)
+    if isinstance(entry, Mapping):
+        yield from _of_object(entry)
+    elif isinstance(entry, Sequence) and not isinstance(entry, str):
+        yield from _of_list(list(entry))
+
+
+def _bracketed(text: str) -> list[str]:
+    """Return the parts of `(head, relation, tail)`; empty where there are not exactly three."""
+    inside = text.strip()
+    parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
+    return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []
+
+
+def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
+    """Yield a path of `nodes` and `relations`, or a triple by the names of its parts."""
+    score = to_number(entry.get("score"))
+    nodes, relations = entry.get("nodes"), entry.get("relations")
+    if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
+        yield from _path([*sum(zip(nodes, relations), ()), nodes[-1]], score)
+        return
+    parts = next(
+        ([entry[key] for key in keys] for keys in TRIPLE_KEYS if all(key in entry for key in keys)),
+        [],
+    )
+    yield from _path(parts, score)
+
+
+def _of_list(entry: list[Any]) -> Iterator[TextPath]:
+    if entry and all(isinstance(one, (list, Mapping)) for one in entry):
+        paths = [path for one in entry for path in _paths(one)]
+        steps = [path for path in paths if len(path.nodes) == 2]
+        if 1 < len(steps) == len(paths) and all(
+            after.nodes[0] == before.nodes[1] for before, after in zip(steps, steps[1:])
+        ):
+            parts = [part for step in steps for part in (step.nodes[0], step.relations[0])]
+            yield from _path([*parts, steps[-1].nodes[1]])
+        else:
+            yield from paths
+        return
+    score = to_number(entry[-1]) if len(entry) == 4 and not isinstance(entry[-1], str) else None
+    yield from _path(entry[:3] if score is not None else entry, score)
+
+
+def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
+    """Yield the path of names that alternate entities and relations; none if they do not."""
+    names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
+    if (
+        len(names) % 2
+        and 3 <= len(names) <= 2 * MAX_REPLY_HOPS + 1
+        and all(0 < len(name) <= MAX_REPLY_NAME_CHARACTERS for name in names)
+    ):
+        yield TextPath(tuple(names[::2]), tuple(names[1::2]), (None,) * (len(names) // 2), score)
+
+
+def _chained(paths: list[TextPath]) -> list[TextPath]:
+    """Join the steps of a search that continues from the ends of earlier paths (Think-on-Graph).
+
+    A path that begins at the end of earlier ones extends them. The extended ones are no longer
+    paths of their own.
+    """
+    chains: dict[TextPath, None] = {}
+    continued = set[TextPath]()
+    for path in paths:
+        earlier_chains = [
+            one
+            for one in chains
+            if one.nodes[-1] == path.nodes[0]
+            and len(one.nodes) + len(path.nodes) <= MAX_REPLY_HOPS + 2
+        ]
+        continued.update(earlier_chains)
+        longer_chains = (
+            TextPath(
+                (*one.nodes, *path.nodes[1:]),
+                (*one.relations, *path.relations),
+                (*one.forward, *path.forward),
+            )
+            for one in earlier_chains
+        )
+        chains.update(dict.fromkeys(list(longer_chains) or [path]))
+    return [path for path in chains if path not in continued]

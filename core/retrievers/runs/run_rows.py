@@ -1,0 +1,221 @@
+"""Rows of finished runs, and readers of their documents, texts and answers from JSON.
+
+The keys and forms of many tools are understood.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.corpus.document import utf8_text
+from core.retrievers.reply import MAX_REPLY_DOCUMENT_CHARACTERS, ReplyDocument, TextPath
+
+MAX_ROW_DOCUMENTS = 1000  # documents of a row
+RESULT_ID_KEYS = (
+    "id",
+    "doc_id",
+    "docid",
+    "document_id",
+    "chunk_id",
+    "passage_id",
+    "_id",
+    "pid",
+    "node_id",
+)
+RESULT_TITLE_KEYS = ("title", "document_title", "doc_title")
+RESULT_TEXT_KEYS = (
+    "text",
+    "content",
+    "page_content",
+    "pageContent",
+    "contents",
+    "passage",
+    "chunk",
+    "body",
+    "snippet",
+)
+RESULT_SCORE_KEYS = ("score", "relevance", "relevance_score", "similarity")
+INPUT_TEXT_KEYS = ("question", "query", "input", "user_input", "message", "prompt", "text")
+OUTPUT_TEXT_KEYS = ("answer", "output", "response", "result", "content", "text", "generated_answer")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One question of a finished run, with its results.
+
+    Parameters
+    ----------
+    id, question : the question's id or its text, or both.
+    documents : best first.
+    answer, prompt : None where the file has none.
+    references : the known answers in the file.
+    gold : the ids of the documents that are judged relevant.
+    paths : reasoning paths in names.
+    odd : the number of entries among the paths that are no path.
+    """
+
+    id: str = ""
+    question: str = ""
+    documents: tuple[ReplyDocument, ...] = ()
+    answer: str | None = None
+    references: tuple[str, ...] = ()
+    prompt: str | None = None
+    gold: tuple[str, ...] = ()
+    paths: tuple[TextPath, ...] = ()
+    odd: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """True if the run has a result for the question, and not judgements alone."""
+        return bool(self.documents or self.paths) or self.answer is not None
+
+
+def text_in(value: Any, keys: Sequence[str] = ()) -> str:
+    """Return a value as text; empty where it has none.
+
+    Texts and numbers are taken directly. For an object, or JSON in a text, the value under the
+    first of `keys` that has a text is taken.
+
+    >>> from core.retrievers.runs.run_rows import INPUT_TEXT_KEYS, text_in
+    >>> (text_in("who"), text_in({"query": "who"}, INPUT_TEXT_KEYS),
+    ...  text_in('{"question": "who"}', INPUT_TEXT_KEYS), text_in(7), text_in(None))
+    ('who', 'who', 'who', '7', '')
+    """
+    if isinstance(value, str) and keys and value.lstrip().startswith(("{", "[")):
+        value = parse_text(value)
+    if isinstance(value, str):
+        return utf8_text(value[:MAX_REPLY_DOCUMENT_CHARACTERS])
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, Mapping):
+        return next((found for key in keys if (found := text_in(value.get(key), keys))), "")
+    if isinstance(value, list) and keys:  # messages: the last one with a text
+        return next(
+            (found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), ""
+        )
+    return ""
+
+
+def parse_text(text: str) -> Any:
+    """Parse a text as JSON, or as a Python list or object, as CSV tables store them.
+
+    A text that is neither is returned unchanged.
+    """
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(text) if len(text) < MAX_REPLY_DOCUMENT_CHARACTERS else text
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(value, list | dict):
+            return value
+    return text
+
+
+def list_in(value: Any) -> list[Any]:
+    """Return a list, a list written as text, or a single value as a list.
+
+    None and an empty text give an empty list.
+    """
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = parse_text(value)
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[ReplyDocument, ...]:
+    """Return the documents of a list, in its order.
+
+    An entry is a text, an object, or a pair of title and text. `ids` and `scores` are lists with
+    one entry for each document.
+
+    >>> from core.retrievers.runs.run_rows import documents_in
+    >>> documents_in(  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    ...     ["a", {"page_content": "b", "metadata": {"id": "2"}}, ["T", ["x ", "y"]]])
+    (ReplyDocument(id='', title='', text='', score=None, named='a'),
+     ReplyDocument(id='2', ..., text='b', ...), ...)
+    """
+    documents, ids, scores = list[ReplyDocument](), list_in(ids), list_in(scores)
+    for place, one in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
+        id = text_in(ids[place]) if place < len(ids) else ""
+        score = to_number(scores[place]) if place < len(scores) else None
+        document = _document(one, id, score)
+        if document is not None:
+            documents.append(document)
+    return tuple(documents)
+
+
+def _document(one: Any, id: str, score: float | None) -> ReplyDocument | None:
+    if isinstance(one, Mapping):
+        one = one["document"] if isinstance(one.get("document"), Mapping) else one
+        metadata = one.get("metadata")
+        metadata = parse_text(metadata) if isinstance(metadata, str) else metadata
+        levels = [one, metadata if isinstance(metadata, Mapping) else {}]
+        first = lambda keys: next(
+            (text for of in levels for key in keys if (text := text_in(of.get(key)).strip())), ""
+        )
+        ranks = [score, *(to_number(of.get(key)) for of in levels for key in RESULT_SCORE_KEYS)]
+        document = ReplyDocument(
+            id or first(RESULT_ID_KEYS),
+            first(RESULT_TITLE_KEYS),
+            first(RESULT_TEXT_KEYS),
+            next((rank for rank in ranks if rank is not None), None),
+        )
+    elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
+        body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
+        document = ReplyDocument(id, one[0].strip(), utf8_text(body).strip(), score)
+    else:
+        text = text_in(one).strip()
+        if id:
+            document = ReplyDocument(id, text=text, score=score)
+        else:
+            document = ReplyDocument(named=text, score=score)
+    return document if document.label else None
+
+
+def to_number(value: Any) -> float | None:
+    """Return a value as a finite number; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        value_number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return value_number if abs(value_number) < 1e300 else None
+
+
+def texts_in(value: Any) -> tuple[str, ...]:
+    """Return the texts of a list, or of one value, without repeats.
+
+    Objects give the text under their usual keys.
+    """
+    return tuple(
+        dict.fromkeys(
+            text for one in list_in(value) if (text := text_in(one, OUTPUT_TEXT_KEYS).strip())
+        )
+    )
+
+
+def flat_leaves(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested objects, with their keys joined by dots.
+
+    Lists of objects use their indices as keys.
+
+    >>> from core.retrievers.runs.run_rows import flat_leaves
+    >>> dict(flat_leaves({"a": {"b": 1}, "c": [{"d": 2}]}))
+    {'a.b': 1, 'c.0.d': 2}
+    """
+    if isinstance(value, Mapping) and value:
+        for key, one in value.items():
+            yield from flat_leaves(one, f"{before}.{key}" if before else str(key))
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        for place, one in enumerate(value):
+            yield from flat_leaves(one, f"{before}.{place}")
+    else:
+        yield before, value

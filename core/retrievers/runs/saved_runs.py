@@ -1,0 +1,436 @@
+"""Finished runs from files, saved in the user's folder and looked up by question.
+
+Each run belongs to one source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from core.corpus.quotations import single_line
+from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.io.home import home_folder
+from core.io.plain_data import from_plain, to_plain
+from core.io.rows import RowFile, Schema
+from core.retrievers.document_placement import id_in_corpus
+from core.retrievers.runs.formats import AUTO_RUN_FORMAT, read_run_file
+from core.retrievers.runs.run_rows import RunRow
+from core.retrievers.runs.trec import read_qrels
+from core.sharing import check_may_change, forget_owner, record_owner
+from core.sources import AnswerSource, GraphSource
+from core.sources.kinds import SOURCE_KINDS
+from core.types import Question
+
+RUN_TABLE_STATEMENTS = (
+    "CREATE TABLE runs (name TEXT PRIMARY KEY, about TEXT NOT NULL)",
+    """CREATE TABLE rows (
+  run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, \
+text TEXT NOT NULL, row BLOB NOT NULL,
+  PRIMARY KEY (run, place))""",
+    "CREATE INDEX rows_by_id ON rows (run, id)",
+    "CREATE INDEX rows_by_text ON rows (run, text)",
+)
+# The application id spells "HopF" in the file's header.
+SAVED_RUNS_SCHEMA = Schema(
+    "the finished runs", RUN_TABLE_STATEMENTS, application=0x486F7046, version=1
+)
+RUN_OWNED_AS = "finished run"
+MAX_RUN_NAME_CHARACTERS = 40
+UNFIT_RUN_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class FileRun:
+    """A saved run, described by its file, its source and its counts of questions.
+
+    `digest` is the hash of the file's bytes. `notes` are sentences on what was left out.
+    """
+
+    name: str
+    title: str
+    file: str
+    format: str
+    digest: str
+    source_kind: str
+    source_name: str
+    questions: int
+    with_documents: int
+    with_answers: int
+    known: int  # number of questions that are in the source's question sets
+    notes: tuple[str, ...] = ()
+    with_paths: int = 0
+    judged: bool = False  # True if a file of qrels says which documents are relevant
+
+    @property
+    def source(self) -> AnswerSource:
+        """The graph or corpus that the questions are asked of."""
+        return SOURCE_KINDS[self.source_kind](self.source_name)
+
+    def row(self, question: Question) -> RunRow | None:
+        """Return the row of a question; None where the run has none.
+
+        It is found by the question's text, else by its id among the rows without a text.
+        """
+        found = _row(self.name, self.digest, question.id, _text(question.text))
+        return found if found is not None and found.holds else None
+
+    def asked(self) -> tuple[Question, ...]:
+        """Return the questions of the run, as the source's question sets have them.
+
+        Questions that are in no set get the known answers of the file. Rows with an id alone are
+        left out. If the run is judged, only judged questions are returned, with the gold passages
+        of the qrels.
+        """
+        known_questions = {
+            _text(question.text): question for question in reversed(_known_questions(self.source))
+        }
+        questions: dict[str, Question] = {}
+        for place, row in enumerate(self.rows(), 1):
+            if not row.question or (self.judged and not row.gold):
+                continue
+            own = Question(row.question, row.id or f"{self.name}-{place}", answers=row.references)
+            question = known_questions.get(_text(row.question), own)
+            question = replace(question, gold=row.gold) if self.judged else question
+            questions.setdefault(question.id, question)
+        return tuple(questions.values())
+
+    def rows(self) -> tuple[RunRow, ...]:
+        """Return every row, in the order of the file."""
+        packed_rows = _file().query(
+            "SELECT row FROM rows WHERE run = ? ORDER BY place", (self.name,)
+        )
+        return tuple(_unpacked(data) for (data,) in packed_rows)
+
+    def words(self) -> str:
+        """Return the contents in a sentence.
+
+        An example is: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
+        sets of “x”.
+        """
+        counts = ", ".join(
+            [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()]
+        )
+        known_count = "all" if self.known == self.questions else f"{self.known:,}"
+        return f"{counts}. Of these {known_count} in the question sets of “{self.source_name}”."
+
+    def _parts(self) -> list[str]:
+        counts = [(self.with_documents, "documents"), (self.with_answers, "answers")]
+        if self.source_kind == GraphSource.kind:
+            counts[0] = (self.with_paths, "paths")
+        return [f"{'none' if not count else f'{count:,}'} with {what}" for count, what in counts]
+
+
+def save_run_file(
+    path: str | Path,
+    source: AnswerSource,
+    format: str = AUTO_RUN_FORMAT,
+    title: str = "",
+    qrels: str | Path = "",
+) -> FileRun:
+    """Read the run in a file and save it for a source.
+
+    A saved run of the same bytes and source is returned as it is. Questions are recognised by their
+    texts, or by the ids of the source's question sets. Raises BadInput, StoreError.
+
+    Parameters
+    ----------
+    path : the file of the run.
+    source : the graph or corpus that the questions are asked of.
+    format : one of the formats of runs; recognised by default.
+    title : the name on screens; the file's name where empty.
+    qrels : a file of relevance judgements, if there is one.
+    """
+    path = Path(path)
+    digest = _digest(path, *([qrels] if qrels else []))
+    for one in runs_by_name().values():
+        if (one.digest, one.source_kind, one.source_name) == (digest, source.kind, source.name):
+            return one
+    parsed_run = read_run_file(path, format)
+    if not source.is_corpus and not any(
+        row.answer is not None or row.paths for row in parsed_run.rows
+    ):
+        raise BadInput(
+            f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a "
+            "graph of triples, so choose a corpus for it."
+        )
+    if source.is_corpus and not any(
+        row.documents or row.answer is not None for row in parsed_run.rows
+    ):
+        raise BadInput(
+            f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a "
+            "corpus, so choose a graph for it."
+        )
+    rows, known = _matched(
+        _judged(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows,
+        _known_questions(source),
+    )
+    rows_with_results = [row for row in rows if row.holds]
+    name = _free_name(path.name)
+    file_run = FileRun(
+        name,
+        " ".join(title.split())[:200] or path.name,
+        path.name,
+        parsed_run.format,
+        digest,
+        source.kind,
+        source.name,
+        len(rows_with_results),
+        sum(bool(row.documents) for row in rows_with_results),
+        sum(row.answer is not None for row in rows_with_results),
+        known,
+        (
+            *parsed_run.notes,
+            *_unknown(rows_with_results, known, source),
+            *(_unjudged(rows, source) if qrels else ()),
+        ),
+        sum(bool(row.paths) for row in rows_with_results),
+        bool(qrels),
+    )
+    _save(file_run, rows)
+    return file_run
+
+
+def runs_by_name() -> dict[str, FileRun]:
+    """Return the saved runs by name, in the order in which they were saved.
+
+    Raises StoreError for a damaged file.
+    """
+    file = home_folder() / "runs.sqlite"
+    try:
+        state = file.stat()
+    except OSError:
+        return {}
+    write_ahead = file.with_name(f"{file.name}-wal")
+    return dict(
+        _runs(
+            file,
+            state.st_mtime_ns,
+            state.st_size,
+            write_ahead.stat().st_mtime_ns if write_ahead.exists() else 0,
+        )
+    )
+
+
+def find_run(name: str) -> FileRun:
+    """Return the saved run of a name.
+
+    Raises BadParameter, which names the most similar one.
+    """
+    saved = runs_by_name()
+    if name in saved:
+        return saved[name]
+    if not saved:
+        raise BadParameter(
+            f"There is no finished run “{shorten(name, 40)}”: none was brought from a file."
+        )
+    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, saved)}")
+
+
+def remove_saved_run(name: str) -> None:
+    """Remove a saved run.
+
+    Raises BadParameter for an unknown name, NotAllowed for a run of another person.
+    """
+    find_run(name)
+    check_may_change(RUN_OWNED_AS, name)
+    with _file().writing() as database:
+        database.execute("DELETE FROM rows WHERE run = ?", (name,))
+        database.execute("DELETE FROM runs WHERE name = ?", (name,))
+    forget_owner(RUN_OWNED_AS, name)
+
+
+def _file() -> RowFile:
+    return RowFile(home_folder() / "runs.sqlite", SAVED_RUNS_SCHEMA)
+
+
+@lru_cache(maxsize=4)
+def _runs(file: Path, changed: int, size: int, ahead: int) -> dict[str, FileRun]:
+    found = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
+    try:
+        return {name: from_plain(FileRun, json.loads(about)) for name, about in found}
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"The finished runs in {file} are damaged ({error}); move the file away to start anew."
+        ) from None
+
+
+def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
+    with _file().writing() as database:
+        database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
+        packed = (
+            (run.name, place, row.id, _text(row.question), _packed(row))
+            for place, row in enumerate(rows)
+        )
+        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed)
+    record_owner(RUN_OWNED_AS, run.name)
+
+
+@lru_cache(maxsize=512)
+def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
+    file = _file()
+    packed_rows = file.query(
+        "SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1",
+        (name, text),
+    )
+    if not packed_rows and id:
+        packed_rows = file.query(
+            "SELECT row FROM rows WHERE run = ? AND id = ? AND text = '' ORDER BY place LIMIT 1",
+            (name, id),
+        )
+    return _unpacked(packed_rows[0][0]) if packed_rows else None
+
+
+def _digest(*files: str | Path) -> str:
+    """Return the sha256 of a file's bytes, or of several files together. Raises BadInput."""
+    sha256 = hashlib.sha256()
+    for file in files:
+        try:
+            with Path(file).open("rb") as stream:
+                sha256.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise BadInput(
+                f"{Path(file).name} cannot be read: {error.strerror or error}."
+            ) from None
+    return sha256.hexdigest()
+
+
+def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, ...]]:
+    """Return the relevant documents of each judged question, by their ids in the corpus."""
+    documents = source.documents
+    return {
+        question: tuple(id_in_corpus(id, documents) for id in gold)
+        for question, gold in read_qrels(qrels).items()
+    }
+
+
+def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
+    """Add the judgements to the rows, and rows for judged questions that the run lacks."""
+    judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
+    row_ids = {row.id for row in judged_rows}
+    return [
+        *judged_rows,
+        *(RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids),
+    ]
+
+
+def _unjudged(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
+    """Return sentences on gaps between the run, the judgements and the corpus.
+
+    They count the judged questions that the run lacks, the questions that are not judged, and the
+    relevant documents that the corpus lacks.
+    """
+    missing = sum(not row.holds for row in rows)
+    unjudged = sum(row.holds and not row.gold for row in rows)
+    documents = source.documents
+    gold = {id for row in rows for id in row.gold}
+    unknown_documents = sum(id not in documents for id in gold) if documents else 0
+    counted = lambda count: f"{count:,} question{'s' * (count != 1)}"
+    return [
+        sentence
+        for count, sentence in (
+            (
+                missing,
+                f"Judged and not in the run, so that they count as failed: {counted(missing)}.",
+            ),
+            (
+                unjudged,
+                "In the run and without a relevant document in the qrels, so that they are left "
+                f"out: {counted(unjudged)}.",
+            ),
+            (
+                unknown_documents,
+                f"Judged relevant and not in “{source.name}”: {unknown_documents:,} of {len(gold):,} "
+                "documents.",
+            ),
+        )
+        if count
+    ]
+
+
+def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
+    """Return the questions of all sets of a source.
+
+    Sets that cannot be read are left out. The user learns the reason on choosing one.
+    """
+    questions: list[Question] = []
+    for name in source.sets:
+        try:
+            questions += source.questions(name)
+        except (BadInput, StoreError):
+            continue
+    return tuple(questions)
+
+
+def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[RunRow], int]:
+    """Give rows with an id alone the text of the question of that id.
+
+    The second result is the number of rows whose question is in `asked`.
+    """
+    by_id: dict[str, Question] = {}
+    texts = set[str]()
+    for question in asked:
+        by_id.setdefault(question.id, question)
+        texts.add(_text(question.text))
+    matched_rows, known_count = [], 0
+    for row in rows:
+        if not row.question and (id := id_in_corpus(row.id, by_id)) in by_id:
+            row = replace(row, id=id, question=by_id[id].text)
+        known_count += row.holds and bool(row.question) and _text(row.question) in texts
+        matched_rows.append(row)
+    return matched_rows, known_count
+
+
+def _unknown(rows: Sequence[RunRow], known: int, source: AnswerSource) -> list[str]:
+    others = len(rows) - known
+    nameless = sum(not row.question for row in rows)
+    sentences = []
+    if others:
+        sentences.append(
+            f"In no question set of “{source.name}”: {others:,} of its {len(rows):,} questions."
+        )
+    if nameless:
+        sentences.append(f"With an id alone, so that nobody can ask them here: {nameless:,}.")
+    return sentences
+
+
+def _free_name(file: str) -> str:
+    taken = runs_by_name()
+    stem = (
+        UNFIT_RUN_NAME_CHARACTERS.sub("-", file.split(".")[0]).strip("-.")[:MAX_RUN_NAME_CHARACTERS]
+        or "run"
+    )
+    return next(
+        name
+        for count in range(1, len(taken) + 2)
+        if (name := stem if count == 1 else f"{stem}-{count}") not in taken
+    )
+
+
+def _text(text: str) -> str:
+    """Return a question's text in the form that is compared: no brackets, one blank, no case.
+
+    It is stored with the rows of runs, so it must not change when `core.languages.spelling`
+    changes.
+    """
+    return single_line(text.replace("[", "").replace("]", "")).casefold()
+
+
+def _packed(row: RunRow) -> bytes:
+    return zlib.compress(json.dumps(to_plain(row)).encode(), 6)
+
+
+def _unpacked(data: bytes) -> RunRow:
+    try:
+        plain: Mapping = json.loads(zlib.decompress(data))
+        return from_plain(RunRow, plain)
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
+        raise StoreError(
+            f"A row of the finished runs is damaged ({error}); bring the file again."
+        ) from None

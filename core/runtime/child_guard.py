@@ -1,0 +1,63 @@
+"""Run a command and end it, with all its child processes, once the parent has ended.
+
+It is run as a script, with the command as its arguments. The parent process holds the other end of
+this process's standard input. When the parent closes it or dies, even by kill -9, the command is
+ended.
+
+The command and its children form a process group. Windows has no such groups: there the child
+processes are found while the command runs, and processes that remain after it has ended by itself
+are missed.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+GROUPS = hasattr(os, "killpg")  # Windows has no process groups
+GRACE = 10.0  # seconds until the command is killed, after it was asked to end
+
+
+def run(command: list[str]) -> int:
+    """Return the exit code of the command; as in shells, 128 plus the signal that ended it."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
+    code = process.wait()
+    _end(process, kill=True)  # child processes that remain
+    return code if code >= 0 else 128 - code
+
+
+def _end_with_input(process: subprocess.Popen) -> None:
+    while os.read(0, 1 << 10):
+        pass
+    _end(process, kill=False)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        _end(process, kill=True)
+
+
+def _end(process: subprocess.Popen, kill: bool) -> None:
+    """End the command and its process group: ask them to end, or kill them with `kill`."""
+    if sys.platform == "win32" or not GROUPS:
+        _end_tree(process.pid, kill)
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
+
+
+def _end_tree(pid: int, kill: bool) -> None:
+    """End a process and its descendants."""
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for process in (*top.children(recursive=True), top):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill() if kill else process.terminate()
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,185 @@
+"""Concurrent pieces of work: several wait for servers while one computes.
+
+A `ConcurrentWork` takes an item from its iterable only when it starts it, may change the number of
+concurrent pieces while it runs, and ends at the first error. The map of a thread pool takes all
+items at once and has a fixed number of threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from core.errors import RunCancelled
+from core.runtime.account import accounts, charged_to
+from core.runtime.meter import count_time
+from core.runtime.turn import Turn, pass_turn_at_once
+from core.watch import NO_WATCH, Watch
+
+# Seconds between two checks for cancellation and for the number of pieces that may run.
+PIECE_CHECK_SECONDS = 0.05
+MAX_CONCURRENT_PIECES = 1024  # concurrent pieces of work
+MAX_PROCESSOR_WAIT_SECONDS = (
+    60.0  # seconds that a piece waits for the processor before it computes in parallel
+)
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+class ConcurrentWork(Watch):
+    """Concurrent pieces of work, at most `at_once()` at a time.
+
+    `at_once` is called again and again, so its result may change while pieces run. The flight is
+    also the watch of each piece: it cancels the piece with the whole work, and once another piece
+    has failed. It reports no progress, because several pieces would report at once.
+    """
+
+    def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
+        super().__init__(watch.check)
+        self._at_once, self._whole, self._over = at_once, watch, threading.Event()
+
+    def check(self) -> None:
+        """Raise Cancelled once the pieces are no longer needed, and what the watch raises."""
+        if self._over.is_set():
+            raise RunCancelled()
+        self._whole.check()
+
+    def each(
+        self, work: Callable[[W], T], items: Iterable[W]
+    ) -> Generator[tuple[W, T], None, None]:
+        """Yield each item with `work(item)`, in the order in which they end.
+
+        Items are started in their order, and taken from the iterable only when started. An error of
+        `work` or of the watch is raised after the running pieces have ended; results that arrive
+        until then are yielded first.
+        """
+        waiting: dict[Future[T], tuple[int, W]] = {}
+        finished = SimpleQueue[Future[T]]()
+        remaining, fault = enumerate(items), None
+        with ThreadPoolExecutor(MAX_CONCURRENT_PIECES, "flight") as pool:
+            try:
+                while True:
+                    while (
+                        fault is None
+                        and len(waiting) < self._at_once()
+                        and (numbered_item := next(remaining, None)) is not None
+                    ):
+                        submitted = pool.submit(work, numbered_item[1])
+                        waiting[submitted] = numbered_item
+                        submitted.add_done_callback(finished.put)
+                    if not waiting:
+                        break
+                    for future in sorted(_ended_pieces(finished), key=lambda one: waiting[one][0]):
+                        _, item = waiting.pop(future)
+                        error = future.exception()
+                        if error is None:
+                            yield item, future.result()
+                        fault = fault or error
+                    try:
+                        self._whole.check()
+                    # Raised below, once the running pieces have ended.
+                    except BaseException as error:
+                        fault = fault or error
+                    if fault is not None:
+                        self._over.set()
+            finally:
+                self._over.set()
+        if fault is not None:
+            raise fault
+
+
+def _ended_pieces(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
+    """Wait for pieces to end and return them; an empty list if none ends within `PIECE_CHECK_SECONDS` seconds."""
+    futures = list[Future[T]]()
+    with suppress(Empty):
+        futures.append(ended.get(timeout=PIECE_CHECK_SECONDS))
+        while True:
+            futures.append(ended.get_nowait())
+    return futures
+
+
+def map_concurrently(
+    work: Callable[[W, Watch], T],
+    items: Iterable[W],
+    at_once: Callable[[], int],
+    watch: Watch = NO_WATCH,
+) -> list[T]:
+    """Return `work(item, watch)` of each item, in their order.
+
+    Items are processed concurrently if `at_once()` is more than 1, else one after the other. Calls
+    to language models are charged to the accounts of this thread. The elapsed time counts once, as
+    the model time of this thread, and other work may take its turn meanwhile.
+
+    Parameters
+    ----------
+    work : function of an item and the watch of its piece.
+    items : the items.
+    at_once : how many pieces may run at a time; called again and again.
+    watch : cancellation and progress of the whole.
+
+    Raises
+    ------
+    Exception
+        What `work` and `watch` raise.
+    """
+    if at_once() <= 1:
+        results = []
+        for item in items:
+            watch.check()
+            results.append(work(item, watch.quiet))
+        return results
+    flight, payers = ConcurrentWork(at_once, watch), accounts()
+
+    def piece(numbered: tuple[int, W]) -> T:
+        with charged_to(*payers):
+            return work(numbered[1], flight)
+
+    with pass_turn_at_once(), count_time("model"):
+        return [
+            made
+            for _, made in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])
+        ]
+
+
+class ProcessorLock:
+    """A lock for computing, so that concurrent pieces of work do not slow each other down.
+
+    The measured seconds of each piece are then its own. See `core.runtime.turn.pass_turn_at_once`.
+    """
+
+    def __init__(self) -> None:
+        self._free = threading.Semaphore()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Compute within the block, and release the processor whenever this piece waits.
+
+        It waits for another computer or for another piece of work. A piece that cannot continue for
+        `MAX_PROCESSOR_WAIT_SECONDS` seconds computes in parallel to the others from then on: it may hold something
+        that the others wait for.
+        """
+        has = self._free.acquire()
+
+        def release(waits: bool) -> bool:
+            nonlocal has
+            if not (waits and has):
+                return False
+            has = False
+            self._free.release()
+            return True
+
+        def resume(waits: bool) -> None:
+            nonlocal has
+            with count_time("waiting"):
+                has = self._free.acquire(timeout=MAX_PROCESSOR_WAIT_SECONDS)
+
+        try:
+            with Turn(release, resume).held():
+                yield
+        finally:
+            if has:
+                self._free.release()

@@ -1,0 +1,67 @@
+"""Values derived from an object, kept on it for as long as it lives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from cachetools import LRUCache
+
+from core.runtime.slots import hold_lock
+
+DEFAULT_CACHED_VALUES = 4  # values of one kind that are kept
+
+
+class ValueCache:
+    """Cache of values of one kind by key (least recently used), with the lock for making them."""
+
+    def __init__(self, size: int):
+        self.lock = threading.Lock()
+        self.values: LRUCache[Hashable, Any] = LRUCache(size)
+        # The last key and its value, read without the lock.
+        self.latest: tuple[Hashable, Any] | None = None
+
+
+class DerivedValues:
+    """Caches of derived values, by name. Safe between threads.
+
+    The first thread that asks for a value makes it, and others wait. The value asked for last is
+    returned without a lock: some values are looked up for every path by all threads at once, which
+    would otherwise queue for the lock.
+
+    >>> from core.runtime.derived_values import DerivedValues
+    >>> derived = DerivedValues()
+    >>> derived.once("squares", 3, lambda: 9)
+    9
+    >>> derived.once("squares", 3, lambda: 1 / 0)  # known
+    9
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shelves: dict[str, ValueCache] = {}
+
+    def shelf(self, name: str, size: int = DEFAULT_CACHED_VALUES) -> ValueCache:
+        """Return the cache of that name, creating it with that size at the first access."""
+        cache = self._shelves.get(name)
+        if cache is not None:
+            return cache
+        with self._lock:
+            return self._shelves.setdefault(name, ValueCache(size))
+
+    def once(
+        self, name: str, key: Hashable, make: Callable[[], Any], size: int = DEFAULT_CACHED_VALUES
+    ) -> Any:
+        """Return the value of a key, making it at the first access.
+
+        If `make` raises, the error is raised here and nothing is kept.
+        """
+        cache = self.shelf(name, size)
+        latest = cache.latest
+        if latest is None or latest[0] != key:
+            with hold_lock(cache.lock):
+                if key not in cache.values:
+                    cache.values[key] = make()
+                latest = cache.latest = key, cache.values[key]
+        return latest[1]

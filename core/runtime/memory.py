@@ -1,0 +1,78 @@
+"""Memory: the size of values, free memory, and returning unused memory to the system."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+# Types that contain no other values. They are checked first, as most values are of these types.
+LEAF_TYPES = (int, float, str, bytes, type(None))
+MAX_SAMPLED_ITEMS = 32  # items by which the size of a long tuple or list is estimated
+
+
+def memory_bytes(value: Any) -> int:
+    """Return roughly how many bytes a value takes.
+
+    Arrays, texts, numbers and their containers (tuples, lists, mappings, dataclasses) are counted.
+    An object that occurs several times counts once. Objects of other classes count without their
+    contents. A long tuple or list is estimated by its first items.
+
+    >>> import numpy as np
+    >>> from core.runtime.memory import memory_bytes
+    >>> held = np.zeros(1000)
+    >>> 8000 <= memory_bytes((held, [held, held])) < 8500
+    True
+    """
+    return int(_weigh(value, set()))
+
+
+def _weigh(value: Any, seen: set[int]) -> float:
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, LEAF_TYPES):
+        return sys.getsizeof(value)
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    own = sys.getsizeof(value, 0)
+    if isinstance(value, tuple | list):
+        return own + sum(_weigh(item, seen) for item in value[:MAX_SAMPLED_ITEMS]) * max(
+            1.0, len(value) / MAX_SAMPLED_ITEMS
+        )
+    if isinstance(value, Mapping):
+        return own + sum(_weigh(part, seen) for item in value.items() for part in item)
+    if is_dataclass(value) and not isinstance(value, type):
+        field_values = (
+            vars(value).values()
+            if hasattr(value, "__dict__")
+            else (getattr(value, field.name, None) for field in fields(value))
+        )
+        return own + sum(_weigh(part, seen) for part in field_values)
+    return own
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that are free or can be freed at once."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def release_unused_memory() -> None:
+    """Return unused memory to the operating system.
+
+    This covers Arrow's memory pool and, with glibc, the memory of many small objects, which would
+    otherwise stay with the process.
+    """
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # a C library other than glibc
+            ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,114 @@
+"""Locks and limited slots whose wait can be cancelled."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from core.runtime.meter import count_time
+from core.runtime.turn import pass_turn
+from core.watch import NO_WATCH, Watch
+
+
+@contextmanager
+def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Hold a lock within the block; other work takes its turn while this waits for the lock.
+
+    Raises what `watch` raises.
+    """
+    if not lock.acquire(blocking=False):
+        with count_time("waiting"), pass_turn(waits=True):
+            while not lock.acquire(timeout=Slots.look_seconds):
+                watch.check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Slots:
+    """A limited number of slots for concurrent work, given in the order of asking.
+
+    Waiting can be cancelled. A `threading.Semaphore` offers neither: a newcomer may overtake
+    waiting threads. A slot may be released by another thread than the one that took it.
+    """
+
+    look_seconds = 0.1  # between two checks for cancellation
+
+    def __init__(self, number: int = 1) -> None:
+        self._number, self._at_work = number, 0
+        self._lock, self._emptying = threading.RLock(), threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+
+    @property
+    def limit(self) -> int:
+        """Number of slots."""
+        return self._number
+
+    @property
+    def wanted(self) -> bool:
+        """True if some thread waits for a slot."""
+        return bool(self._waiting)
+
+    def acquire(self, watch: Watch = NO_WATCH, first: bool = False) -> None:
+        """Take a slot as soon as one is free and all earlier requests are served.
+
+        With `first`, the request goes before all others. Raises what `watch` raises.
+        """
+        turn = threading.Event()
+        with self._lock:
+            self._waiting.appendleft(turn) if first else self._waiting.append(turn)
+            self._let_in()
+        if turn.is_set():
+            return
+        try:
+            with count_time("waiting"):
+                while not turn.wait(self._until_a_look()):
+                    watch.check()
+                    self._let_in()
+        except BaseException:
+            with self._lock:
+                if turn.is_set():
+                    self._count(-1)
+                else:
+                    self._waiting.remove(turn)
+                self._let_in()
+            raise
+
+    def release(self) -> None:
+        """Give a slot back, so that the next waiting thread gets it."""
+        with self._lock:
+            self._count(-1)
+            self._let_in()
+
+    @contextmanager
+    def emptied(self) -> Iterator[None]:
+        """Hold all slots within the block, after the running work has ended."""
+        # The lock keeps two threads from each holding a part of the slots forever.
+        with self._emptying, ExitStack() as held:
+            for _ in range(self.limit):
+                held.enter_context(self)
+            yield
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _until_a_look(self) -> float:
+        return self.look_seconds
+
+    def _may_enter(self) -> bool:
+        return self._at_work < self.limit
+
+    def _let_in(self) -> None:
+        with self._lock:
+            while self._waiting and self._may_enter():
+                self._count(1)
+                self._waiting.popleft().set()
+
+    def _count(self, by: int) -> None:
+        self._at_work += by

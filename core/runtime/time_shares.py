@@ -1,0 +1,55 @@
+"""Shares of elapsed time for concurrent pieces of work.
+
+Each moment is split evenly among the pieces that are running.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class TimeShares:
+    """Running pieces of work of several threads.
+
+    The seconds of each piece, multiplied by its share, add up to the elapsed time in which any
+    piece was running.
+
+    >>> from core.runtime.time_shares import TimeShares
+    >>> shares = TimeShares()
+    >>> with shares.work() as share:
+    ...     share()
+    1.0
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic):
+        self._now, self._lock = now, threading.Lock()
+        # `_each` is the time that a piece running from the beginning would have got so far.
+        self._at_work, self._last, self._each = (0, 0.0, 0.0)
+
+    @contextmanager
+    def work(self) -> Iterator[Callable[[], float]]:
+        """Count a piece of work as running within the block.
+
+        The yielded function returns its share of the elapsed time so far, above 0 and at most 1.
+        """
+        start_time, start_share = self._step(1)
+
+        def share() -> float:
+            now, has = self._step(0)
+            return (has - start_share) / (now - start_time) if now > start_time else 1.0
+
+        try:
+            yield share
+        finally:
+            self._step(-1)
+
+    def _step(self, more: int) -> tuple[float, float]:
+        """Change the number of running pieces; return the time and `_each` up to now."""
+        with self._lock:
+            now = self._now()
+            self._each += (now - self._last) / self._at_work if self._at_work else 0.0
+            self._last, self._at_work = now, self._at_work + more
+            return now, self._each

@@ -1,0 +1,80 @@
+"""Board of a finished comparison: a saved case, or a row of an evaluation.
+
+It needs no engine, no models and not the whole graph.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.engine import MethodComparison
+from core.io.json_text import json_text
+from core.results import comparison_dict
+from pages.parts.board.component import board
+from pages.parts.board.html_report import report_html
+from pages.parts.board.payload import Board
+from pages.parts.board.thumbs import save_thumb, show_thumbs
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.wording import tr
+
+
+def finished_board(comparison: MethodComparison, key: str) -> Board:
+    """Draw the lanes as on Compare, with thumbs, and return the board.
+
+    The panel of a node leads to the page Graphs if its graph exists. `key` names the view, whose
+    layout is kept for the session.
+    """
+    drawing = Session.finished.of(key, lambda: Board(comparison))
+    graph = comparison.graph
+    board_data = {
+        **drawing.payload(),
+        "ways": ["walk"] if drawing.view.ways and graph.name in datasets() else [],
+        "repairs": False,
+    }
+    clicked = board(show_thumbs(comparison, board_data), key="finished_board")
+    save_thumb(comparison, clicked.thumb)
+    if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
+        st.switch_page(
+            "pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name}
+        )
+    return drawing
+
+
+def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscope") -> None:
+    """Draw the buttons that download the report and the data."""
+    st.download_button(
+        tr("Report (HTML)"),
+        lambda: report(comparison, drawing),
+        f"{name}.html",
+        "text/html",
+        on_click="ignore",
+    )
+
+    st.download_button(
+        tr("Data (JSON)"),
+        lambda: json_text(comparison_dict(comparison), indent=1),
+        f"{name}.json",
+        "application/json",
+        on_click="ignore",
+    )
+
+
+def report(comparison: MethodComparison, drawing: Board) -> str:
+    """Return the comparison as one self-contained HTML file, without previews of unfinished
+    rankings.
+    """
+    shown_ask = comparison.ask
+    meta = {
+        drawing.view.source_word: shown_ask.source.graph.name,
+        tr("seed"): shown_ask.seed,
+        tr("date"): date.today().isoformat(),
+        tr("starts from"): ", ".join(shown_ask.question.entities),
+        tr("known answers"): ", ".join(shown_ask.question.answers),
+    }
+    exact = drawing
+    if any(lane.preview for lane in comparison.lanes):
+        exact = Board(comparison, drawing, previews=False)
+    return report_html(exact.payload(), shown_ask.question.text, meta)

@@ -1,0 +1,104 @@
+"""Passages on which the sentences of an answer most likely rest, as data of the board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.corpus.sentences import sentence_spans
+from core.diagnosis.support import support_level
+from core.engine import MethodLane
+from core.graph.texts import chunk_text
+from core.types import SupportingSentence
+from pages.parts.board.keys import Key
+from pages.parts.board.text_fates import rows_of
+from pages.parts.board.text_hits import MAX_SENT_CHARACTERS, passage_data
+from pages.parts.shared.wording import tr
+
+# `start` and `end` of a sentence, `key` of its passage or None, `place` in it, `sure` (words,
+# alike, maybe or none) and `text`, an explanation.
+Data = dict[str, Any]
+
+
+def support_data(lane: MethodLane) -> list[Data] | None:
+    """Return the passage on which each sentence of the answer rests.
+
+    None if it is not known. If no model answered, it is the passage of the excerpt. Positions are
+    counted in UTF-16 code units, as a browser does.
+    """
+    state = lane.state
+    if state.answer is None:
+        return _excerpt_support(lane)
+    if not lane.rests or (lane.answer or state.answer) != state.answer:
+        return None
+    return [_support_row(lane, state.answer, rest) for rest in lane.rests]
+
+
+def _support_row(lane: MethodLane, answer: str, rest: SupportingSentence) -> Data:
+    sure, row = support_level(rest), rows_of(lane.graph).get(rest.chunk)
+    if row is None:
+        return _sentence_data(
+            answer, rest.start, rest.end, "none", tr("What it rests on is not known.")
+        )
+    title = _title(lane, row)
+    alike = tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score))
+    text = {
+        "words": tr("Its words stand in {title}.", title=title),
+        "alike": tr("Most likely rests on {title}: {alike}.", title=title, alike=alike),
+        "maybe": tr("Perhaps rests on {title}: only {alike}.", title=title, alike=alike),
+        "none": tr(
+            "Rests on no passage that was read: the nearest, {title}, is {alike}.",
+            title=title,
+            alike=alike,
+        ),
+    }[sure]
+    data = _sentence_data(answer, rest.start, rest.end, sure, text)
+    return data if sure == "none" else data | _passage_data(lane, row, *rest.place)
+
+
+def _excerpt_support(lane: MethodLane) -> list[Data] | None:
+    """Return the passage of the excerpt, in which its sentence occurs word for word."""
+    excerpt = lane.state.excerpt
+    if excerpt is None:
+        return None
+    text = chunk_text(lane.graph, excerpt.chunk)
+    flat = lambda span: " ".join(text[span[0] : span[1]].split())
+    sentence_span = next(
+        (span for span in sentence_spans(text) if flat(span).startswith(excerpt.text)), (0, 0)
+    )
+    data = _sentence_data(
+        excerpt.text,
+        0,
+        len(excerpt.text),
+        "words",
+        tr("Stands word for word in {title}.", title=_title(lane, excerpt.chunk)),
+    )
+    return [data | _passage_data(lane, excerpt.chunk, *sentence_span)]
+
+
+def _sentence_data(said: str, start: int, end: int, sure: str, text: str) -> Data:
+    return {
+        "start": _units(said[:start]),
+        "end": _units(said[:end]),
+        "sure": sure,
+        "text": text,
+        "key": None,
+        "place": None,
+    }
+
+
+def _passage_data(lane: MethodLane, row: int, start: int, end: int) -> Data:
+    text = chunk_text(lane.graph, row)[:MAX_SENT_CHARACTERS]
+    id = lane.graph.columns.chunks.text("id", row)
+    return {"key": Key("chunk", id), "place": [_units(text[:start]), _units(text[:end])]}
+
+
+def _title(lane: MethodLane, row: int) -> str:
+    return f"“{passage_data(lane.graph, row, frozenset())['title']}”"
+
+
+def _units(text: str) -> int:
+    """Return the length of a text in UTF-16 code units.
+
+    Characters beyond the first plane of Unicode count as two.
+    """
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

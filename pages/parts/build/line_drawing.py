@@ -1,0 +1,445 @@
+"""Data of a drawn line: its blocks (bricks) and slots, a palette, and a form.
+
+The palette has the operators that fit at the selected position. The form is that of the selected
+block.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from core.builds import catalogue as builds
+from core.builds.catalogue import GRAPH_KIND_WORDS
+from core.builds.registry import BUILD_GRAMMAR
+from core.diagnosis.curves import Curve
+from core.drafts import Brick, Draft, Slot, brick_faults, slots
+from core.drafts.draft_faults import bricks_for, operator_refusals, possible_moves, slots_for
+from core.drafts.slots import LINE_OWNER, row_at
+from core.drafts.terms import paper_term
+from core.instances.catalogue import published_instances
+from core.lines import Grammar
+from core.lines.brick import default_operator, stage_of
+from core.lines.difference import title_of
+from core.operators.branch import OTHERWISE_ARM, Branch
+from core.operators.text import RETRIEVAL_GRAMMAR
+from core.parameters import parameters, value_words
+from pages.parts.build.bench import Bench
+from pages.parts.build.fields import fields, sentence_of
+from pages.parts.shared.wording import tr
+
+STAGE_WORDS = {
+    "graph": tr("Begin at a graph of texts"),
+    "convert": tr("Read the question"),
+    "extract": tr("Take a part of the graph"),
+    "filter": tr("Thin that part"),
+    "retrieve": tr("Find paths or texts"),
+    "refine": tr("Choose among what was found"),
+    "read": tr("Answer from the graph"),
+    "generate": tr("Answer with a language model"),
+}
+# Short words for the stage of a block.
+STAGE_SHORT_WORDS = {
+    "graph": tr("Begin"),
+    "convert": tr("Read the question"),
+    "extract": tr("Take a part"),
+    "filter": tr("Thin that part"),
+    "retrieve": tr("Find"),
+    "refine": tr("Choose"),
+    "read": tr("Answer"),
+    "generate": tr("Answer"),
+}
+BUILD_STAGE_WORDS = {
+    "chunk": tr("Cut the documents"),
+    "extract": tr("Read the chunks"),
+    "resolve": tr("Join names"),
+    "merge": tr("Make the graph"),
+    "link": tr("Add edges"),
+    "group": tr("Group chunks or entities"),
+    "tell": tr("Report on groups"),
+    "index": tr("Make it searchable"),
+}
+BUILD_STAGE_SHORT_WORDS = {
+    "chunk": tr("Cut"),
+    "extract": tr("Read"),
+    "resolve": tr("Join names"),
+    "merge": tr("Make the graph"),
+    "link": tr("Add edges"),
+    "group": tr("Group"),
+    "tell": tr("Report"),
+    "index": tr("Make searchable"),
+}
+# By grammar: titles of the palette's groups, and short words for a block.
+GRAMMAR_WORDS: Mapping[Grammar[Any], tuple[Mapping[str, str], Mapping[str, str]]] = {
+    RETRIEVAL_GRAMMAR: (STAGE_WORDS, STAGE_SHORT_WORDS),
+    BUILD_GRAMMAR: (BUILD_STAGE_WORDS, BUILD_STAGE_SHORT_WORDS),
+}
+START_WORDS = {
+    RETRIEVAL_GRAMMAR: tr("Drop the first step here, press +, or start from a method above."),
+    BUILD_GRAMMAR: tr("Drop the first step here, or press +."),
+}
+READS_NOTHING = tr("the question alone")
+GIVES_NOTHING = {RETRIEVAL_GRAMMAR: tr("an answer"), BUILD_GRAMMAR: tr("vectors")}
+ARM_WORDS = {
+    "body": tr("repeated, in this order"),
+    "first": tr("one search"),
+    "second": tr("another, from the same start"),
+    OTHERWISE_ARM: tr("else"),
+}
+MAX_SHOWN_PARAMETERS = 4  # most parameters that a block shows
+BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
+BRANCH_ABOUT = tr(
+    "Operators that depend on the question: those of the row for its number of hops, or those for "
+    "all other questions."
+)
+
+
+def line_data(
+    bench: Bench,
+    outcomes: Mapping[int, Mapping[str, Any]],
+    extra: Sequence[Mapping[str, Any]] = (),
+    advice: Callable[[Any], dict[str, Any] | None] = lambda operator: None,
+    curves: Callable[[int], Mapping[str, Curve]] = lambda key: {},
+    documents: bool = True,
+    refused: Callable[[Any], str] = lambda operator: "",
+) -> dict[str, Any]:
+    """Return the data of assets/bricks, which bricks.js describes at its top.
+
+    Parameters
+    ----------
+    bench : the editor of the line.
+    outcomes : result of each block in the run of the line, by key.
+    extra : steps of the run that are no block of the line.
+    advice, curves : the suggestion for the selected operator, and the effect of its parameters'
+        values.
+    documents : False offers steps that begin at a graph of texts last.
+    refused : returns why an operator with its defaults cannot be used here, wherever it is put.
+    """
+    draft, chosen = bench.draft, bench.chosen
+    draft_faults = brick_faults(draft)
+    chosen_brick = draft.find(chosen) if isinstance(chosen, int) else None
+    form = None
+    if chosen_brick is not None:
+        form = {
+            **_form(chosen_brick, bench, curves(chosen_brick.key)),
+            "advice": advice(chosen_brick.operator),
+        }
+    return {
+        "bricks": [_brick(draft, brick, draft_faults, outcomes) for brick in draft.bricks],
+        "extra": list(extra),
+        "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
+        "palette": _palette_once(bench, documents, refused),
+        "form": form,
+        "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
+        "start": START_WORDS[draft.grammar],
+        **_line_text(bench),
+        "complete": bench.line is not None,
+        "undo": bool(bench.history.before),
+        "redo": bool(bench.history.after),
+        **bench.done._asdict(),
+    }
+
+
+def _line_text(bench: Bench) -> dict[str, Any]:
+    """Return the line as text, with the error of typed text."""
+    trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
+    return {
+        "text": bench.draft.text,
+        "typed": trouble.typed if trouble is not None else None,
+        "trouble": trouble.sentence if trouble is not None else "",
+        "as_text": bench.as_text,
+    }
+
+
+def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
+    return {
+        "key": brick.key,
+        "title": heading(brick),
+        "sentence": sentence(brick),
+        **fields(brick, bench.trouble, curves),
+    }
+
+
+def heading(brick: Brick) -> str:
+    """Return the title of a block."""
+    return tr(title_of(brick.cls))
+
+
+def sentence(brick: Brick) -> str:
+    """Return a sentence on a block, with its parameters' values."""
+    if brick.cls is Branch:
+        return BRANCH_SENTENCE
+    return sentence_of(
+        brick.operator if brick.operator is not None and not brick.arms else brick.cls()
+    )
+
+
+def _brick(
+    draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "key": brick.key,
+        "title": heading(brick),
+        "stage": brick.stage,
+        "stage_words": GRAMMAR_WORDS[draft.grammar][1][brick.stage],
+        "words": block_words(brick),
+        "given": changed_parameters(brick),
+        "fault": known.get(brick.key, ""),
+        "outcome": outcomes.get(brick.key),
+        "moves": [str(slot) for slot in possible_moves(draft, brick.key)],
+        "branch": brick.cls is Branch,
+        "arms": [
+            {
+                "name": name,
+                "label": _arm_words(name),
+                "bricks": [_brick(draft, inner, known, outcomes) for inner in row],
+            }
+            for name, row in brick.arms.items()
+        ],
+    }
+
+
+def block_words(brick: Brick) -> str:
+    """Return what a block does in a few words.
+
+    Empty if its title says the same, or for a block that contains others.
+    """
+    operator_words = "" if brick.operator is None or brick.arms else brick.operator.words()
+    shown_words = operator_words
+    if operator_words.casefold().startswith(brick.cls.title.casefold()):
+        shown_words = operator_words[len(brick.cls.title) :].lstrip(", ")
+    return (
+        operator_words
+        if shown_words[:1].isdigit() and shown_words.replace(",", "").isdigit()
+        else shown_words
+    )
+
+
+def _arm_words(name: str) -> str:
+    return f"{name} {'hop' if name == '1' else 'hops'}" if name.isdecimal() else ARM_WORDS[name]
+
+
+def changed_parameters(brick: Brick) -> list[list[str]]:
+    """Return the first parameters of a block with other values than the default."""
+    changed_values = [
+        (tr(p.label), brick.given[p.name])
+        for p in parameters(brick.cls)
+        if p.name in brick.given and brick.given[p.name] != p.default
+    ]
+    shown = [[label, value_words(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
+    return shown + (
+        [["", tr("and {more} more", more=len(changed_values) - MAX_SHOWN_PARAMETERS)]]
+        if len(changed_values) > MAX_SHOWN_PARAMETERS
+        else []
+    )
+
+
+def _slot_words(draft: Draft, slot: Slot) -> str:
+    """Return the position of a slot in words: `between PageRank and Rank`."""
+    row = row_at(draft, slot) or ()
+    holder = draft.find(slot.owner) if slot.owner != LINE_OWNER else None
+    inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
+    if not row:
+        if holder is not None:
+            return tr(
+                "in “{heading}”, {arm_words}",
+                heading=heading(holder),
+                arm_words=_arm_words(slot.arm),
+            )
+        return tr("first in the line")
+    if slot.at == 0:
+        return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
+    if slot.at == len(row):
+        return tr("after {heading}{inside}", heading=heading(row[-1]), inside=inside)
+    return tr(
+        "between {before} and {after}{inside}",
+        before=heading(row[slot.at - 1]),
+        after=heading(row[slot.at]),
+        inside=inside,
+    )
+
+
+def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
+    """Return the palette of the selected position.
+
+    It is computed once as long as line and position stay.
+    """
+    place = bench.chosen, documents
+    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
+        bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
+    return bench.palette[2]
+
+
+def _palette(
+    draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
+) -> dict[str, Any]:
+    """Return the operators that fit at a position, by stage.
+
+    For the others it gives the reason why they do not fit.
+    """
+    operators = draft.grammar.operators
+    reasons = {
+        name: (refused(default_operator(operators[name])) if operators[name] is not Branch else "")
+        or reason
+        for name, reason in operator_refusals(draft, place).items()
+    }
+    current = draft.find(place) if isinstance(place, int) else None
+    if current is not None:
+        reasons[current.cls.__name__] = None
+    fitting = [name for name, reason in reasons.items() if reason is None]
+    targets = _targets(draft, fitting)
+    groups = [
+        {
+            "title": GRAMMAR_WORDS[draft.grammar][0][stage],
+            "stage": stage,
+            "rows": [
+                entry(operators[name], current, targets[name])
+                for name in fitting
+                if stage_of(operators[name]) == stage
+            ],
+        }
+        for stage in _order(draft, place, documents)
+    ]
+    others: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            title = tr(title_of(operators[name]))
+            own = f"“{title}” "
+            others.setdefault(
+                reason.removeprefix(own)
+                if reason.startswith(own)
+                else tr("then {reason}", reason=reason),
+                [],
+            ).append(title)
+    slot_text = ""
+    if isinstance(place, Slot):
+        slot_text = _capital(_slot_words(draft, place))
+    elif current is not None:
+        slot_text = tr("In the place of {heading}", heading=heading(current))
+    return {
+        "where": slot_text,
+        "count": len(fitting),
+        "groups": [group for group in groups if group["rows"]],
+        "more": len(reasons) - len(fitting),
+        "others": [{"why": why, "titles": titles} for why, titles in others.items()],
+    }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
+    """Return the stages, with those first that usually come at this position.
+
+    These are the stages from that of the step before to that of the step after.
+    """
+    stages = draft.grammar.stages
+    if isinstance(place, int):
+        first = draft.find(place)
+        near_stages = [first.stage] if first is not None else []
+    else:
+        row = row_at(draft, place) or ()
+        start = stages.index(row[place.at - 1].stage) if place.at else 0
+        end = stages.index(row[place.at].stage) if place.at < len(row) else len(stages) - 1
+        near_stages = list(stages[start : end + 1])
+    ordered = [*near_stages, *(stage for stage in stages if stage not in near_stages)]
+    if documents or near_stages == ["graph"]:
+        return ordered
+    return sorted(ordered, key=lambda stage: stage == "graph")
+
+
+def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """Return the slots and blocks to which each operator may be dragged.
+
+    An operator is put into the slot, or replaces the block. They are computed once for operators
+    that fit in the same places.
+    """
+    operators: Mapping[str, type] = draft.grammar.operators
+    targets_by_operator: dict[Any, dict[str, list[Any]]] = {}
+    for name in names:
+        if (alike := _fit_properties(operators[name])) not in targets_by_operator:
+            targets_by_operator[alike] = {
+                "slots": [str(slot) for slot in slots_for(draft, name)],
+                "bricks": list(bricks_for(draft, name)),
+            }
+    return {name: targets_by_operator[_fit_properties(operators[name])] for name in names}
+
+
+@cache
+def _fit_properties(cls: type) -> tuple[Any, ...]:
+    """Return the properties that decide where an operator fits."""
+    if cls is Branch or "lines" in vars(cls):
+        return (cls,)
+    one = cls()
+    return one.stage, one.reads, getattr(one, "reads_any", ()), one.writes
+
+
+def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Return an operator of the palette with its drag targets."""
+    return {
+        "name": cls.__name__,
+        "title": tr(title_of(cls)),
+        "sentence": BRANCH_SENTENCE if cls is Branch else sentence_of(cls()),
+        "term": paper_term(cls.__name__) if cls in RETRIEVAL_GRAMMAR.operators.values() else "",
+        "about": operator_details(cls),
+        "current": current is not None and current.cls is cls,
+        **targets,
+    }
+
+
+@cache
+def operator_details(cls: type) -> dict[str, Any]:
+    """Return the details of an operator: description, inputs, outputs, and methods that use it."""
+    if cls is Branch:
+        return {
+            "text": [BRANCH_ABOUT],
+            "reads": "hops",
+            "writes": GIVES_NOTHING[RETRIEVAL_GRAMMAR],
+            "used": _uses_of(cls),
+        }
+    paragraphs = [
+        " ".join(part.split()).replace("`", "")
+        for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")
+    ]
+    default_operator = cls()
+    if ". " not in paragraphs[0]:
+        paragraphs[0] = sentence_of(
+            default_operator
+        )  # It inserts the values of the parameters it names.
+    any_of = getattr(default_operator, "reads_any", ())
+    return {
+        "text": [part for part in paragraphs if part],
+        "reads": ", ".join(
+            [*default_operator.reads, *([tr(" or ").join(any_of)] if any_of else [])]
+        )
+        or READS_NOTHING,
+        "writes": ", ".join(default_operator.writes)
+        or GIVES_NOTHING[
+            BUILD_GRAMMAR if cls in BUILD_GRAMMAR.operators.values() else RETRIEVAL_GRAMMAR
+        ],
+        "used": _uses_of(cls),
+    }
+
+
+def _uses_of(cls: type[Any]) -> str:
+    """Return the first few published methods, or kinds of graph, that use an operator."""
+    if cls in BUILD_GRAMMAR.operators.values():
+        using_titles = list(
+            dict.fromkeys(
+                GRAPH_KIND_WORDS[row.graph]
+                for row in builds().values()
+                if any(type(one) is cls for one in row.line)
+            )
+        )
+    else:
+        using_titles = [
+            row.name
+            for row in published_instances().values()
+            if any(type(one) is cls for one in row.line.everywhere())
+        ]
+    return ", ".join(using_titles[:4]) + (
+        tr(" and {more} more", more=len(using_titles) - 4) if len(using_titles) > 4 else ""
+    )

@@ -1,0 +1,214 @@
+"""Effect of a change of the line on more questions.
+
+Both lines are run in the background on a sample of the source's questions, and compared in pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from core.comparison.lane import MethodComparison
+from core.comparison.lane_times import method_seconds
+from core.errors import HopscopeError
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.runs.paired_run import MetricDifference, PairedRun
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.row import make_ask
+from core.io.durations import rough_range_text
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, Job
+from core.sources import AnswerSource
+from pages.parts.build.bench import Bench
+from pages.parts.build.trials import trials
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
+
+SAMPLE_QUESTIONS = 40  # sampled questions on which both lines are run
+SAMPLE_SEED = 0  # of the sample
+Data = dict[str, Any]
+
+
+def sample_job() -> Job | None:
+    """Return this session's job on more questions, if still known."""
+    return engine().trials.get(session.over_job) if session.over_job else None
+
+
+def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> None:
+    """Start or cancel the run on more questions if the browser asked for it.
+
+    An error becomes `trouble`.
+    """
+    clicked, bench.over = bench.over, ""
+    job = sample_job()
+    try:
+        if clicked == "cancel-over" and job is not None:
+            job.cancel()
+        elif clicked == "over" and comparison is not None and len(comparison.lanes) > 1:
+            _start(comparison)
+    except HopscopeError as error:
+        trials().trouble = str(error)
+
+
+def _start(comparison: MethodComparison) -> None:
+    """Start the job of a comparison's two lines. Raises HopscopeError."""
+    source, ask = comparison.ask.source, comparison.ask
+    name = question_set(source, ask.question.text)
+    former = sample_job()
+    if former is not None and not former.ended and not former.needed_by:
+        former.cancel()  # It compares other lines.
+    plan = make_plan(
+        [lane.instance for lane in comparison.lanes],
+        name,
+        SAMPLE_QUESTIONS,
+        engine().graph,
+        seed=SAMPLE_SEED,
+        model=ask.model,
+    )
+    key = sample_key(comparison)
+    both_lines = PairedRun(plan, engine().environment, make_ask(engine(), plan))
+
+    def make() -> Job:
+        job = Job(key, both_lines)
+        job.both = both_lines  # type: ignore[attr-defined]
+        return job
+
+    session.over_job = engine().trials.start(key, make).key
+
+
+def question_set(source: AnswerSource, text: str) -> str:
+    """Return the set of a source that has the question.
+
+    If none has it, it is the first set; empty without sets.
+    """
+    for name in source.sets:
+        try:
+            if any(question.text == text for question in source.questions(name)):
+                return name
+        except HopscopeError:  # The choice of a set shows this error.
+            continue
+    return next(iter(source.sets), "")
+
+
+def sample_key(comparison: MethodComparison) -> str:
+    """Return the key of the run on more questions.
+
+    It is the same for the same lines, graph and models.
+    """
+    ask = comparison.ask
+    lines = [repr(lane.instance.line) for lane in comparison.lanes]
+    parts = [
+        ask.source.kind,
+        ask.source.name,
+        ask.source.graph.digest,
+        lines,
+        ask.model,
+        engine().models.signature(),
+    ]
+    return hashlib.sha256(
+        json.dumps([*parts, question_set(ask.source, ask.question.text)]).encode()
+    ).hexdigest()[:16]
+
+
+def sample_data(comparison: MethodComparison) -> Data | None:
+    """Return the data of the run on more questions.
+
+    It is the offer with its cost, the progress, or the differences. None without an earlier line or
+    without a question set.
+    """
+    if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
+        return None
+    job = sample_job()
+    if job is None or job.key != sample_key(comparison):
+        job = engine().trials.get(sample_key(comparison))  # started earlier, or by another visitor
+    if job is None:
+        return {
+            "state": "offer",
+            "text": tr(
+                "Over {count} questions: try it ({price})",
+                count=SAMPLE_QUESTIONS,
+                price=_price(comparison),
+            ),
+            "rows": [],
+        }
+    both_lines: PairedRun = job.both  # type: ignore[attr-defined]
+    rows = [_row(one) for one in both_lines.differences() if one.before or one.now]
+    sample_fields: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
+    if not job.ended:
+        return {**sample_fields, "state": "running", "mine": not job.needed_by}
+    questions_text = tr(
+        "{outcomes:,} questions of {set}",
+        outcomes=len(both_lines.outcomes),
+        set=both_lines.plan.set,
+    )
+    ends = {
+        JOB_DONE: tr("Over {asked}", asked=questions_text),
+        JOB_CANCELLED: tr("Cancelled after {asked}", asked=questions_text),
+    }
+    return {
+        **sample_fields,
+        "state": "done",
+        "text": ends.get(job.status, job.error or ""),
+        "failed": both_lines.reasons(),
+        "again": job.status != JOB_DONE,
+    }
+
+
+def _price(comparison: MethodComparison) -> str:
+    """Return the expected cost, from the cost of this question.
+
+    It has seconds, and tokens if a language model is asked. Results that the two lines share are
+    paid once per question.
+    """
+    old_trace, new_trace = (lane.state.trace for lane in comparison.lanes)
+    shared = next(
+        (at for at, (one, other) in enumerate(zip(old_trace, new_trace)) if one is not other),
+        min(len(old_trace), len(new_trace)),
+    )
+    steps, before, now = [*new_trace, *old_trace[shared:]], old_trace[shared:], new_trace[shared:]
+    remembered = min(
+        sum(step.saved for step in (*before, *now)), method_seconds(before), method_seconds(now)
+    )
+    tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
+    return rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - remembered)) + (
+        tr(", about {tokens:,} tokens", tokens=tokens) if tokens else ""
+    )
+
+
+def _row(one: MetricDifference) -> Data:
+    """Return the data of a difference between the two lines.
+
+    It has the means before and now, and the interval of their difference.
+    """
+    chosen, test = metric(one.metric), one.test
+    share = chosen.unit == "share"
+    form = "{:.0f}" if share else "{:,.2f}" if chosen.unit == "seconds" else "{:,.0f}"
+    words = lambda number: form.format(100 * number) + " %" if share else form.format(number)
+    signed = lambda number: _signed(form.format(100 * number if share else number))
+    better = (test.difference > 0) == (chosen.better == "higher")
+    return {
+        "label": tr(chosen.described()["title"]),
+        "before": words(one.before),
+        "now": words(one.now),
+        "difference": tr(
+            "{difference}, 95 % interval {low} to {high}{share}",
+            difference=signed(test.difference),
+            low=signed(test.low),
+            high=signed(test.high),
+            share=tr(" points") if share else "",
+        ),
+        "tone": ("good" if better else "bad") if test.beyond_chance else "same",
+        "chance": ""
+        if test.beyond_chance
+        else tr("may be chance")
+        if test.difference
+        else tr("no difference"),
+        "n": test.n,
+    }
+
+
+def _signed(number: str) -> str:
+    """Return a formatted number with its sign; zero has none."""
+    zero = not number.strip("-0.,")
+    return number.lstrip("-") if zero else number if number.startswith("-") else f"+{number}"

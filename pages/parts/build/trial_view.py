@@ -1,0 +1,358 @@
+"""Trial of a line on one question: its run, its progress and all its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.diagnosis.curves import Curve, curves
+from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
+from core.engine import MethodLane
+from core.errors import HopscopeError
+from core.graph.texts import hit_titles
+from core.instances.catalogue import Instance, instance_of_line
+from core.operators import OPERATORS
+from core.operators.base import Line
+from core.results import paths_list, prompt_dict
+from core.runtime.jobs import Job
+from core.sources import AnswerSource
+from core.types import Step
+from pages.parts.build.bench import Bench
+from pages.parts.build.change import change_data
+from pages.parts.build.component import bricks
+from pages.parts.build.line_drawing import line_data
+from pages.parts.build.outcomes import outcomes
+from pages.parts.build.sample_effect import handle_sample_click, sample_data, sample_job
+from pages.parts.build.trials import (
+    draw_run_error,
+    question_text,
+    trial_job,
+    trials,
+    waiting_steps_text,
+)
+from pages.parts.methods.advice import advice_data, trial_question
+from pages.parts.question.permalink import Permalink
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import cancel_or_leave, page_source
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+
+def draw_question_row(bench: Bench) -> bool:
+    """Draw the question with Run, and return whether it was clicked.
+
+    During a run, Cancel replaces Run.
+    """
+    job = trial_job()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _question()
+        st.toggle(
+            tr("Ask the language model"),
+            key=Session.try_model.name,
+            persist_state="session",
+            help=tr(
+                "Off, only the prompt is written and the graph reader answers, which is quicker."
+            ),
+        )
+        if job is not None and not job.ended:
+            button(
+                tr("Cancel"),
+                partial(cancel_or_leave, job, "build"),
+                key="try_cancel",
+                icon="stop_circle",
+            )
+            return False
+        return button(
+            tr("Run"), type="primary", icon="play_arrow", key="try_run", disabled=bench.line is None
+        )
+
+
+def draw_trial(bench: Bench) -> None:
+    """Draw the line, the result of each step, and the answers.
+
+    They are drawn again as the run advances.
+    """
+    job = trial_job()
+    handle_sample_click(bench, job.comparison if job is not None else None)
+    version = _version()
+    _line(bench, job)
+    draw_run_error()
+    if job is not None:
+        _lane(job, job.comparison.lanes[-1], bench)
+    if version is not None:
+
+        @st.fragment(run_every=0.4)
+        def follow() -> None:
+            """Draw nothing, and run the page again when the run has advanced.
+
+            If the fragment drew the line, the browser would take it for another component and lose
+            the focus.
+            """
+            if _version() != version:
+                st.rerun()
+
+        follow()
+
+
+def _version() -> tuple[int | None, ...] | None:
+    """Return a value that changes as the runs advance; None if none is running."""
+    versions = tuple(
+        None if one is None or one.ended else one.version for one in (trial_job(), sample_job())
+    )
+    return None if versions == (None, None) else versions
+
+
+def _line(bench: Bench, job: Job | None) -> None:
+    """Draw the line with its results and the last change's effect.
+
+    Results are shown if they belong to the present question.
+    """
+
+    waits = waiting_steps_text(bench.line, job) if bench.line is not None else ""
+    is_same_question = job is not None and _is_same_question()
+    step_outcomes, extra = (
+        outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
+        if job is not None and is_same_question
+        else ({}, [])
+    )
+    with st.container(key="build-line"):
+        block_curves = lambda key: (
+            _curves(job, bench, key)
+            if job is not None and "counts" in step_outcomes.get(key, {})
+            else {}
+        )
+        data = line_data(
+            bench,
+            step_outcomes,
+            extra,
+            lambda operator: advice_data(operator, trial_question()),
+            block_curves,
+            page_source().is_corpus,
+        )
+        data["change"] = _change(job) if job is not None and is_same_question else None
+        data["running"] = job is not None and not job.ended
+        bricks(bench, {**data, "held": bench.held})
+
+
+def _steps(job: Job) -> Sequence[StepOutcome]:
+    """Return the outcome of each step so far."""
+    lane = job.comparison.lanes[-1]
+    return Session.try_outcomes.of(
+        (job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane)
+    )
+
+
+def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
+    """Return the effect of the parameter values of a block at the top level."""
+    brick_index = next(
+        (at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None
+    )
+    if brick_index is None or not job.ended:
+        return {}
+    return Session.try_curves.of(
+        (job.key, brick_index, job.status),
+        lambda: curves(job.comparison, job.comparison.lanes[-1], brick_index),
+    )
+
+
+def _change(job: Job) -> dict[str, Any] | None:
+    """Return the effect of the last change.
+
+    Until it is known, it is that of the change before.
+    """
+    if not job.ended:
+        return session.change[1] if session.change is not None else None
+    runs = trials()
+    effect = Session.change.of(
+        (job.key, repr(runs.before), job.status),
+        lambda: change_data(job.comparison, runs.before, runs.now),
+    )
+    return None if effect is None else {**effect, "over": sample_data(job.comparison)}
+
+
+def _is_same_question() -> bool:
+    """Return whether the run was asked the question that is typed now."""
+    return trials().started_for[1:3] == (question_text(), page_source())
+
+
+def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
+    """Draw the link to Compare with this line and a usual method."""
+    beside = page_source().usual_methods[0]
+    spec = instance_of_line(line, known).id if line is not None else beside
+    link = Permalink(
+        question=session.try_question,
+        lanes=tuple(dict.fromkeys((spec, beside))),
+        source=page_source(),
+        model=session.try_model,
+        typed=True,
+    )
+    st.link_button(
+        tr("Compare"),
+        link.address("./"),
+        icon=":material/view_column:",
+        disabled=line is None,
+        help=tr("Opens this line beside {name} in a new tab.", name=known[beside].name),
+    )
+
+
+def _question() -> None:
+    """Draw the text of the question, at first one of the source's own sets."""
+    asked_source = page_source()
+    sets = list(asked_source.sets)
+    if session.try_source != asked_source:
+        session.try_source, session.try_question = (
+            asked_source,
+            _question_text(asked_source, sets[0], 0) if sets else "",
+        )
+
+    def draw() -> None:
+        session.try_draws += 1
+        session.try_question = _question_text(
+            asked_source, sets[session.try_draws % len(sets)], session.try_draws
+        )
+
+    st.text_input(
+        tr("Question"),
+        key=Session.try_question.name,
+        persist_state="session",
+        placeholder=words_of(asked_source).ask,
+        label_visibility="collapsed",
+    )
+    if sets:
+        button(
+            tr("Another"),
+            draw,
+            icon="casino",
+            key="try_draw",
+            help=tr("Draw another question of the set."),
+        )
+
+
+def _question_text(on: AnswerSource, set_name: str, seed: int) -> str:
+    """Return the text of a question of a set.
+
+    Empty if the set cannot be read. The choice of a set shows the error.
+    """
+    try:
+        return on.draw(set_name, seed).text
+    except HopscopeError:
+        return ""
+
+
+def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
+    """Draw all results of the line so far."""
+    if error := lane.error or job.error:
+        st.error(plain(error))
+    if lane.status == "cancelled":
+        st.info(tr("Cancelled. What was done until then is below."), icon=":material/stop_circle:")
+    opened, state = lane.graph, lane.state
+    if state.partly:
+        st.caption(
+            f""":material/hourglass_top: {
+                plain(
+                    tr(
+                        "Searched {partly}. Run again searches what has come since.",
+                        partly=state.partly,
+                    )
+                )
+            }"""
+        )
+    _answers(job, lane)
+    if state.paths is not None:
+        st.markdown(tr("**Paths** · {paths:,} kept", paths=len(state.paths)))
+        _paths(opened, state)
+    if state.trace:
+        st.markdown(tr("**What each step did**"))
+        rows = list(map(_row, state.trace))
+        st.dataframe(
+            {
+                column: [row[column] for row in rows]
+                for column in rows[0]
+                if any(row[column] for row in rows)
+            },
+            hide_index=True,
+        )
+    prompt = prompt_dict(state)
+    if prompt["messages"]:
+        source = f" · {plain(prompt['prompt_source'])}" if prompt["prompt_source"] else ""
+        with st.expander(
+            tr(
+                "Prompt · about {prompt_tokens:,} tokens · {prompt_paths} paths{source}",
+                prompt_tokens=prompt["prompt_tokens"],
+                prompt_paths=prompt["prompt_paths"],
+                source=source,
+            )
+        ):
+            st.code(prompt["prompt"], language=None, wrap_lines=True)
+
+
+def _answers(job: Job, lane: MethodLane) -> None:
+    """Draw the answers of reader and model, and the known answers."""
+    state, expected = lane.state, job.comparison.ask.question.answers
+    for title, text in (
+        (
+            tr("Graph reader"),
+            None
+            if state.reader is None
+            else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer"),
+        ),
+        (tr("Nearest sentence"), None if state.excerpt is None else state.excerpt.text),
+        (tr("Language model"), lane.answer or state.answer),
+        (tr("Known answers"), ", ".join(expected) or None),
+    ):
+        if text:
+            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+                st.caption(title, width=130)
+                st.text(text, width="stretch")
+
+
+def _paths(opened: Any, state: Any) -> None:
+    shown_state = state.replace(paths=state.paths.head(200))
+    rows = [
+        {tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]}
+        for i, path in enumerate(paths_list(opened, shown_state), 1)
+    ]
+    if not rows:
+        caption("No path was found. Try a larger part of the graph, or more hops.")
+        return
+    scored = any(row[tr("Score")] is not None for row in rows)
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(320, 38 + 35 * len(rows)),
+        column_order=None if scored else [tr("Rank"), tr("Path")],
+        column_config={
+            tr("Rank"): st.column_config.NumberColumn(width=60),
+            tr("Score"): st.column_config.NumberColumn(format="%.3f", width=70),
+            tr("Path"): st.column_config.TextColumn(width=760),
+        },
+    )
+    if len(state.paths) > len(rows):
+        caption("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
+
+
+def _row(step: Step) -> dict[str, Any]:
+    """Return the cost and the output sizes of one operator."""
+    usage = step.usage
+    title = tr(OPERATORS[step.operator].title)
+    return {
+        tr("Operator"): title[:1].upper() + title[1:],
+        tr("Seconds"): f"{step.seconds:.3f}",
+        tr("Left behind"): ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
+        tr("Texts scored"): _count_text(usage.texts),
+        tr("Model calls"): _count_text(usage.calls),
+        tr("Tokens read"): _count_text(usage.tokens_in),
+        tr("Tokens written"): _count_text(usage.tokens_out),
+        tr("Notes"): " ".join(step.notes),
+    }
+
+
+def _count_text(count: int) -> str:
+    """Return a count as text; empty for 0."""
+    return f"{count:,}" if count else ""

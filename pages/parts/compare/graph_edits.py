@@ -1,0 +1,201 @@
+"""Edits of the asked graph: an item is removed, renamed or merged, and the question asked again.
+
+Each edit can be undone, and each lane is compared with its answer before the edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.diagnosis.edit_effects import compare_edited
+from core.diagnosis.wording import capitalised
+from core.engine import MethodComparison
+from core.errors import BadInput
+from core.graph.edits import Edit
+from core.runtime.jobs import Job
+from pages.parts.board.earlier_answers import beside_data, edit_effect_text
+from pages.parts.compare.screen_state import ScreenComparison
+from pages.parts.shared.actions import button
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+# Actions of a node's panel; a path has the first one too.
+REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION = ("without", "rename", "merge")
+EDIT_ACTIONS = (REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION)
+
+
+def ask_with_edit(
+    comparison: MethodComparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Ask again with a clicked item removed, renamed or merged.
+
+    The item is a node, a passage or a path. Only nodes can be renamed or merged.
+
+    Parameters
+    ----------
+    pressed : the click on the board.
+    paths : the paths of the board by key.
+    """
+    try:
+        if pressed["to"] in (RENAME_ACTION, MERGE_ACTION):
+            new_edits = [_rename_of_node(comparison, pressed)]
+        else:
+            if "path" in pressed:
+                new_edits = _removals_of_path(paths[pressed["path"]])
+            else:
+                new_edits = [_removal_of_node(comparison, pressed["node"])]
+    except RefusedEdit as error:
+        st.toast(plain(str(error)))
+        return
+    except (BadInput, KeyError):
+        st.toast(
+            tr("This cannot be changed: it has no name of its own. Take a node or a passage of it.")
+        )
+        return
+    session.edits = list(dict.fromkeys([*session.edits, *new_edits]))
+    session.submit()
+    st.rerun()
+
+
+def _removal_of_node(comparison: MethodComparison, node: Any) -> Edit:
+    """Return the edit that removes a node of the board.
+
+    A node of triples is given by its id, one of documents by its kind and name. Raises BadInput for
+    a summary or a community, which are made from passages.
+    """
+    if not comparison.ask.source.is_corpus:
+        return Edit("node", (comparison.graph.node_name(int(node)),))
+    kind, _, name = str(node).partition(" ")
+    if kind == "node":
+        return Edit("node", (name,))
+    for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
+        chunks = graph.columns.chunks
+        if chunks is not None:
+            row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
+        else:
+            row = None
+        if row is not None:
+            return Edit("passage", (chunks.text("document", row),))
+    raise BadInput(f"{kind} {name}")
+
+
+class RefusedEdit(BadInput):
+    """A rename or merge that is not possible, with the reason in a sentence."""
+
+
+def _rename_of_node(comparison: MethodComparison, pressed: Mapping[str, Any]) -> Edit:
+    """Return the edit that renames a node, or merges it into another one.
+
+    The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an item
+    without a name.
+    """
+    (name,) = _removal_of_entity(comparison, pressed["node"]).names
+    if "other" in pressed:
+        other_name = _removal_of_entity(comparison, pressed["other"]).names[0]
+    else:
+        other_name = " ".join(str(pressed.get("name", "")).split())
+    name_exists = (
+        any(lane.graph.nodes_named(other_name) for lane in comparison.lanes)
+        if other_name
+        else False
+    )
+    if not other_name or other_name == name:
+        raise RefusedEdit(
+            tr("It has this name already.") if other_name else tr("A node needs a name.")
+        )
+    if pressed["to"] == MERGE_ACTION and not name_exists:
+        raise RefusedEdit(
+            tr(
+                "No node is called “{other}” here. Click the one that it is merged into, or type "
+                "its name as it is written.",
+                other=other_name,
+            )
+        )
+    if pressed["to"] == RENAME_ACTION and name_exists:
+        raise RefusedEdit(
+            tr("Another node is called “{other}” already. Merge the two instead.", other=other_name)
+        )
+    return Edit(pressed["to"], (name, other_name))
+
+
+def _removal_of_entity(comparison: MethodComparison, node: Any) -> Edit:
+    """Return the edit that removes an entity of the board. Raises `RefusedEdit` for a passage."""
+    edit = _removal_of_node(comparison, node)
+    if edit.kind != "node":
+        raise RefusedEdit(tr("Only entities are renamed and merged, and this is a passage."))
+    return edit
+
+
+def _removals_of_path(path: Mapping[str, Any]) -> list[Edit]:
+    """Return the edits that remove the triples of a path.
+
+    The `steps` of a path are titles of nodes and relations in turn.
+    """
+    relations, names, removals = path["steps"][1::2], path.get("names", path["steps"][::2]), []
+    for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
+        removals.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
+    return removals
+
+
+def changes() -> None:
+    """Draw the edits, each with a button that undoes it."""
+    edits: Sequence[Edit] = session.edits
+    if not edits:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
+        for edit_index, edit in enumerate(edits):
+            button(
+                plain(capitalised(edit.words)),
+                partial(_undo_edit, edit),
+                icon="undo",
+                key=f"edit-{edit_index}",
+                help=tr("Put it back and ask again")
+                if edit.removes
+                else tr("Undo it and ask again"),
+            )
+        if len(edits) > 1:
+            button(tr("Undo all"), partial(_undo_edit, *edits), key="edits-none", type="tertiary")
+
+
+def _undo_edit(*edits: Edit) -> None:
+    session.edits = [edit for edit in session.edits if edit not in edits]
+    session.submit()
+
+
+def job_before_edits() -> Job | None:
+    """Return the job of the same question without edits.
+
+    None if there are no edits.
+    """
+    return engine().jobs.get(session.before) if session.edits else None
+
+
+def add_earlier_answers(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+    """Return the board's data with each lane's answer before the edits.
+
+    Once all lanes have ended, it has a sentence for all of them. Without edits it stays as it is.
+    The lanes store the comparison, so that it is saved with them.
+    """
+    job, comparison_now = job_before_edits(), on_screen.comparison
+    if job is None or on_screen.job is None or not comparison_now.ask.source.edits:
+        return drawn
+    differences = compare_edited(job.comparison, comparison_now)
+    for place, one in enumerate(differences):
+        comparison_now.change(place, beside=one)
+    lanes = [{**data, "beside": beside_data(one)} for data, one in zip(drawn["lanes"], differences)]
+    return {
+        **drawn,
+        "lanes": lanes,
+        "without": None if has_running((job, on_screen.job)) else edit_effect_text(comparison_now),
+    }
+
+
+def has_running(jobs: Iterable[Job | None]) -> bool:
+    """Return whether any of the jobs is running."""
+    return any(job is not None and not job.ended for job in jobs)

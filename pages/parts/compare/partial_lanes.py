@@ -1,0 +1,138 @@
+"""Lanes that searched only some of the vectors, or lack a graph.
+
+The page shows the progress of the missing work, and asks again once it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.builds import GraphBuild, build_for, build_status
+from core.comparison.lane_run import build_of
+from core.corpus import Corpus
+from core.engine import MethodComparison
+from core.runtime.jobs import JOB_DONE, JOB_FAILED, Job
+from pages.parts.compare.screen_state import ScreenComparison
+from pages.parts.shared.actions import button
+from pages.parts.shared.job_progress import draw_job
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+from pages.parts.texts.graph_builds import card
+
+
+def draw_partial_lanes(on_screen: ScreenComparison) -> None:
+    """Draw which lanes searched only a part, and how far encoding is.
+
+    A button asks again. Nothing is drawn if everything was searched.
+    """
+    if on_screen.job is None or not on_screen.job.ended:
+        return
+    lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
+    if not lanes:
+        return
+    jobs = {job.key: job for lane in lanes for job in _jobs(lane.graph.digest)}
+    if _all_encoded(on_screen, jobs):
+        _ask_again()
+        st.rerun()
+    with st.container(border=True, key="partly"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            parts_text = "; ".join(
+                dict.fromkeys(
+                    tr(
+                        "{label} searched {partly}",
+                        label=lane.instance.label,
+                        partly=lane.state.partly,
+                    )
+                    for lane in lanes
+                )
+            )
+            st.caption(f":material/hourglass_top: {plain(parts_text)}.", width="stretch")
+            button(tr("Search again"), _ask_again, key="search_again", icon="refresh")
+        for job in jobs.values():
+            draw_job(
+                job,
+                f"partly-{job.key}",
+                tr("Cancelled. What was encoded is kept; asking again goes on from there."),
+                share=True,
+            )
+        if any(not job.ended for job in jobs.values()):
+            caption(
+                "Once all are encoded the question is asked again by itself; until then “Search "
+                "again” searches what has come since."
+            )
+        else:
+            caption(
+                "Nothing is being encoded now: asking again searches all that is there, and "
+                "encodes what is missing."
+            )
+
+
+def _jobs(digest: str) -> list[Job]:
+    """Return the jobs that encode vectors of a graph."""
+    return engine().preparing.of(f"index-{digest}-vectors-")
+
+
+def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
+    """Return whether all awaited vectors are made.
+
+    These are the vectors that were being made while this was on the screen. It is True once for
+    each comparison, and not while the question in the bar is being edited.
+    """
+    question_text = on_screen.comparison.ask.question.text
+    jobs_before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
+    session.encoded_for = (
+        on_screen.key,
+        frozenset(key for key, job in jobs.items() if not job.ended) | jobs_before,
+    )
+    awaited = [jobs[key] for key in session.encoded_for[1] if key in jobs]
+    if (
+        not awaited
+        or any(job.status != JOB_DONE for job in awaited)
+        or " ".join(session.question.split()) != question_text
+    ):
+        return False
+    del session.encoded_for
+    return True
+
+
+def _ask_again() -> None:
+    """Ask again; the results of the other lanes are reused."""
+    session.submitted = session.edited = True
+
+
+def draw_missing_graphs(on_screen: ScreenComparison) -> None:
+    """Draw the graphs that failed lanes lack, each with the cost of building it.
+
+    Once some of them are built, by anybody, and none is being built, the question is asked again.
+    """
+    corpus = on_screen.comparison.ask.source.corpus
+    if on_screen.job is None or not on_screen.job.ended or corpus is None:
+        return
+    builds_lacked = _missing_builds(on_screen.comparison, corpus)
+    if builds_lacked:
+        caption(
+            "What failed lanes stand on is not built yet. Once it is, the question is asked again."
+        )
+    building = [card(corpus, one) for one in builds_lacked]
+    key, lacked = session.lacked
+    if key != on_screen.key:
+        lacked = frozenset()
+    lacked |= {one.id for one in builds_lacked}
+    if len(builds_lacked) < len(lacked) and not any(building):
+        del session.lacked
+        session.submitted = True
+        st.rerun()
+    elif builds_lacked:
+        session.lacked = (on_screen.key, lacked)
+
+
+def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphBuild]:
+    """Return the missing builds that failed lanes need."""
+    specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
+    wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
+    return [one for one in wanted if not build_status(corpus, one).serves]

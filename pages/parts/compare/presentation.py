@@ -1,0 +1,176 @@
+"""Presentation: one comparison on the screen without controls, and arrow keys to other cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.cases import Case, get_case
+from core.cases.examples import demo
+from core.engine import MethodComparison
+from core.errors import HopscopeError
+from pages.parts.board.component import board
+from pages.parts.compare.graph_edits import add_earlier_answers
+from pages.parts.compare.screen_board import (
+    add_queue_length,
+    drawable_screen,
+    payload,
+    wait_for_news,
+)
+from pages.parts.compare.screen_state import (
+    ScreenComparison,
+    open_case,
+    screen_comparison,
+    show_case,
+    take_link,
+)
+from pages.parts.question.permalink import MAX_COMPARE_LANES, read_link
+from pages.parts.shared.actions import button
+from pages.parts.shared.edits import new_edits
+from pages.parts.shared.scripts import component
+from pages.parts.shared.session import page_source
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+# Everything around the lanes is hidden, and the lanes fill the screen.
+PRESENTATION_STYLE = """<style>
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { \
+display: none !important; }
+[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none \
+!important; }
+</style>"""
+
+
+def is_presenting() -> bool:
+    """Return whether the address asks for the presentation."""
+    return st.query_params.get("present") == "1"
+
+
+def present(repair: Callable[[MethodComparison, int], None]) -> None:
+    """Draw the presentation.
+
+    It shows the case of the address, else the comparison of the page, else the first case. `repair`
+    is called with the comparison and the index of the lane whose repair was clicked.
+    """
+    st.html(PRESENTATION_STYLE)
+    case_ids = session.present_cases or [case.id for case in demo(page_source())]
+    start_case = st.query_params.get("show", "")
+    try:
+        if start_case and (session.case is None or session.case.id != start_case):
+            show_case(get_case(start_case))
+        on_screen = drawable_screen(screen_comparison() or _first_case(case_ids))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        button(tr("Leave the presentation"), leave_presentation)
+        return
+    if on_screen is None:
+        st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
+        button(tr("Leave the presentation"), leave_presentation)
+        return
+    at = on_screen.case.id if on_screen.case else ""
+    places = _places(at, case_ids, asked="q" in st.query_params)
+    _head(on_screen, places, places.index(at))
+    _lanes(on_screen, repair)
+
+
+def leave_presentation() -> None:
+    """Go back to the page with its controls.
+
+    The case that was presented stays on the screen.
+    """
+    if session.case is not None:
+        open_case(session.case)
+        return
+    for key in ("present", "show"):
+        st.query_params.pop(key, None)
+
+
+def _places(at: str, listed: list[str], asked: bool) -> list[str]:
+    """Return the ids of the cases that the keys go through.
+
+    The question of the address comes first and has an empty id.
+    """
+    places = ["", *listed] if asked or not at else listed
+    return places if at in places else [at, *places]
+
+
+def _first_case(listed: list[str]) -> ScreenComparison | None:
+    if not listed:
+        return None
+    show_case(get_case(listed[0]))
+    return screen_comparison()
+
+
+def _head(on_screen: ScreenComparison, places: list[str], at: int) -> None:
+    """Draw the question and the controls to go to other cases."""
+    question = on_screen.comparison.ask.question
+    data = {
+        "question": question.text,
+        "entities": list(question.entities)[:3],
+        "answers": list(question.answers),
+        "number": at + 1,
+        "of": len(places),
+    }
+    data |= session.presenter_received._asdict()
+    message = getattr(
+        component("presenter")(key="presenter", data=data, on_pressed_change=lambda: None),
+        "pressed",
+        None,
+    )
+    edits, session.presenter_received = new_edits(message, session.presenter_received)
+    if any(one.get("leave") for one in edits):
+        leave_presentation()
+        st.rerun()
+    to = (at + sum(one["by"] for one in edits if one.get("by") in (-1, 1))) % len(places)
+    if to != at:
+        _go_to_case(places[to])
+
+
+def _go_to_case(case: str) -> None:
+    """Go to another case of the list.
+
+    An empty id goes to the question of the address.
+    """
+    if case:
+        st.query_params["show"] = case
+    else:
+        st.query_params.pop("show", None)
+        take_link(read_link())
+    st.rerun()
+
+
+def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int], None]) -> None:
+    """Draw the lanes, and update them while their job runs."""
+    job = on_screen.job
+    running = job is not None and (not job.ended or on_screen.comparison.repairing)
+
+    @st.fragment(run_every=1.0 if running else None)
+    def follow() -> None:
+        clicked = board(
+            {
+                **add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
+                "present": True,
+                "most_lanes": MAX_COMPARE_LANES,
+            },
+            key="presented_board",
+        )
+        if clicked.repair is not None:
+            repair(on_screen.comparison, int(clicked.repair))
+        if job is not None and running and job.ended and not on_screen.comparison.repairing:
+            st.rerun()
+        if running:
+            wait_for_news(on_screen)
+
+    follow()
+
+
+def draw_present_button(found: list[Case]) -> None:
+    """Draw a button that presents these cases one after the other."""
+
+    def begin() -> None:
+        session.present_cases = [case.id for case in found]
+
+    if button(tr("Present"), begin, icon="present_to_all", disabled=not found, key="present_found"):
+        st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

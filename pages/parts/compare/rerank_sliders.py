@@ -1,0 +1,279 @@
+"""Sliders for alpha and beta of FastInsight's lanes, which rank the documents again without a
+model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.diagnosis.passages import chunk_rows
+from core.engine import MethodComparison, MethodLane
+from core.graph.algorithms.simple_graph import simple_graph
+from core.graph.texts import chunk_lists, hit_titles
+from core.indexes.vectors import vector_index
+from core.models.base import Models
+from core.operators.base import Line, Operator
+from core.operators.loop import Loop
+from core.operators.nodes.documents import DocumentsOfNodes
+from core.operators.nodes.expansion import ExpandNodes, cached_similarity
+from core.operators.nodes.replay import replay_loop
+from core.operators.nodes.smoothing import GraphRerank
+from pages.parts.compare.lanes import insert_changed_line
+from pages.parts.shared.actions import button
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import noun, tr
+
+MAX_RERANKED_DOCUMENTS, MAX_MOVED_GOLD = (
+    10,
+    4,
+)  # documents, and moved gold documents, that are listed
+
+
+@dataclass(frozen=True)
+class FastInsightSettings:
+    """Settings of a FastInsight line.
+
+    Attributes
+    ----------
+    rerank, expand : its operators for re-ranking and for expansion.
+    budget : nodes that are read at most.
+    keep : documents that are passed on.
+    """
+
+    rerank: GraphRerank
+    expand: ExpandNodes
+    budget: int
+    keep: int = MAX_RERANKED_DOCUMENTS
+
+
+@dataclass(frozen=True)
+class RerankedDocument:
+    """A document in the new ranking.
+
+    Attributes
+    ----------
+    place : its new rank, from 1.
+    was : its rank in the lane; None if the lane did not find it.
+    gold : whether it is a gold document.
+    """
+
+    place: int
+    was: int | None
+    title: str
+    gold: bool
+
+
+def settings(lane: MethodLane) -> FastInsightSettings | None:
+    """Return the settings of a lane that can be ranked again.
+
+    It needs the saved output of the lane's reranker. None for any other lane.
+    """
+    state = lane.state
+    loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
+    if (
+        loop is None
+        or not lane.retrieved
+        or state.hidden is None
+        or state.vector is None
+        or len(loop.body) != 2
+    ):
+        return None
+    expand, rerank = loop.body
+    if (
+        not isinstance(expand, ExpandNodes)
+        or not isinstance(rerank, GraphRerank)
+        or expand.backfill != "none"
+        or rerank.lonely != "keep"
+    ):
+        return None
+    keep = next(
+        (one.keep for one in lane.instance.line if isinstance(one, DocumentsOfNodes)),
+        MAX_RERANKED_DOCUMENTS,
+    )
+    return FastInsightSettings(rerank, expand, loop.budget, keep)
+
+
+def rerank_documents(
+    lane: MethodLane, models: Models, asked: FastInsightSettings, alpha: float, beta: float
+) -> tuple[list[RerankedDocument], int]:
+    """Return the documents ranked with these settings.
+
+    The number of unread documents that they would need is returned too.
+    """
+    graph, state = lane.graph, lane.state
+    assert state.hidden is not None and state.vector is not None and state.nodes is not None
+    frames = next(step.frames for step in state.trace if step.operator == "Loop")
+    # The nodes that were read first, in the order of the first search.
+    start = state.hidden.nodes[: len(frames[0].ranking)]
+    index = vector_index(graph, models.encoder(asked.expand.encoder), "nodes")
+    similar = cached_similarity(graph, index, state.vector)
+    ranked = replay_loop(
+        state.hidden,
+        start,
+        simple_graph(graph),
+        similar,
+        alpha,
+        beta,
+        asked.expand.keep,
+        asked.budget,
+    )
+    gold_ids = frozenset(
+        row for document in lane.ask.question.gold for row in chunk_rows(graph, document)
+    )
+    about = zip(
+        ranked.nodes.items,
+        hit_titles(graph, "node", ranked.nodes.items),
+        chunk_lists(graph, "nodes", ranked.nodes.items),
+    )
+    was = state.nodes.positions
+    rows = [
+        RerankedDocument(
+            place, was[node] + 1 if node in was else None, title, not gold_ids.isdisjoint(chunks)
+        )
+        for place, (node, title, chunks) in enumerate(about, 1)
+    ]
+    return rows, ranked.not_ranked
+
+
+def line_with_settings(line: Line, alpha: float, beta: float) -> Line:
+    """Return the line with other values of alpha and beta.
+
+    Alpha is set in every re-ranking along links, and beta in every expansion to neighbours.
+    """
+
+    def changed(operator: Operator) -> Operator:
+        if isinstance(operator, GraphRerank):
+            return dataclasses.replace(operator, alpha=alpha)
+        if isinstance(operator, ExpandNodes):
+            return dataclasses.replace(operator, beta=beta)
+        if isinstance(operator, Loop):
+            return dataclasses.replace(operator, body=tuple(changed(one) for one in operator.body))
+        return operator
+
+    return Line(tuple(changed(operator) for operator in line))
+
+
+def rerank(comparison: MethodComparison) -> None:
+    """Draw the sliders behind a button, if a lane supports them."""
+    lanes = [(lane, asked) for lane in comparison.lanes if (asked := settings(lane)) is not None]
+    if lanes:
+        with st.popover(tr("Alpha, beta"), icon=":material/tune:", key="rerank"):
+            _sliders(comparison, lanes)
+
+
+@st.fragment
+def _sliders(
+    comparison: MethodComparison, lanes: list[tuple[MethodLane, FastInsightSettings]]
+) -> None:
+    number = 0
+    if len(lanes) > 1:
+        number = st.selectbox(
+            tr("Lane"),
+            range(len(lanes)),
+            format_func=lambda i: lanes[i][0].instance.line.words(),
+            key="rerank-lane",
+        )
+    lane, lane_settings = lanes[number]
+    slider_key = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
+    about = tr(
+        "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
+    )
+    alpha = st.slider(
+        tr("Smoothing (alpha)"),
+        0.0,
+        1.0,
+        float(lane_settings.rerank.alpha),
+        0.05,
+        key=f"alpha-{slider_key}",
+        help=about,
+    )
+    about = tr(
+        "How much the position of a neighbour in the graph counts; its likeness to the question "
+        "counts once."
+    )
+    beta = st.slider(
+        tr("Structure (beta)"),
+        0.0,
+        max(3.0, lane_settings.expand.beta),
+        float(lane_settings.expand.beta),
+        0.1,
+        key=f"beta-{slider_key}",
+        help=about,
+    )
+    rows, beyond = rerank_documents(lane, engine().models, lane_settings, alpha, beta)
+    st.markdown(
+        "\n".join(_row(row) for row in rows[: min(lane_settings.keep, MAX_RERANKED_DOCUMENTS)])
+    )
+    for text in (_gold(rows, lane_settings.keep), _beyond_budget_text(beyond)):
+        if text:
+            st.caption(text)
+    same = (alpha, beta) == (lane_settings.rerank.alpha, lane_settings.expand.beta)
+    if button(
+        tr("In a lane of its own"), key=f"rerank-{slider_key}", type="primary", disabled=same
+    ):
+        insert_changed_line(
+            lane.instance.id, repr(line_with_settings(lane.instance.line, alpha, beta))
+        )
+        st.rerun()
+
+
+def _row(row: RerankedDocument) -> str:
+    if row.was == row.place:
+        moved = ""
+    elif row.was is None:
+        moved = tr(" :gray[new]")
+    else:
+        moved = tr(" :gray[was {was:,}]", was=row.was)
+    return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
+
+
+def _gold(rows: list[RerankedDocument], keep: int) -> str:
+    """Return how many gold documents are passed on, and which moved.
+
+    The number is given for these settings and for the lane.
+    """
+    gold = [row for row in rows if row.gold]
+    if not gold:
+        return ""
+    n_kept_now = sum(row.place <= keep for row in gold)
+    n_kept_before = sum(row.was is not None and row.was <= keep for row in gold)
+    moved = [
+        f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
+        for row in gold
+        if row.place > keep and row.was not in (None, row.place)
+    ]
+    others_text = (
+        tr("; {more:,} more moved", more=len(moved) - MAX_MOVED_GOLD)
+        if len(moved) > MAX_MOVED_GOLD
+        else ""
+    )
+    moves_text = ""
+    if moved:
+        moves_text = tr(
+            " Further down: {moved}{rest}.",
+            moved="; ".join(moved[:MAX_MOVED_GOLD]),
+            rest=others_text,
+        )
+    return tr(
+        "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
+        documents=many(n_kept_now, "gold document"),
+        keep=keep,
+        before=n_kept_before,
+        more=moves_text,
+    )
+
+
+def _beyond_budget_text(count: int) -> str:
+    verb = noun(count, "was", "were")
+    if count:
+        return tr(
+            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its "
+            "own reads what it needs.",
+            neighbours=many(count, "neighbour"),
+            was=verb,
+        )
+    return ""

@@ -1,0 +1,141 @@
+"""Board of the comparison on the screen, shared by all visitors who look at it.
+
+The page Compare and the presentation draw the same board.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from weakref import WeakValueDictionary
+
+import streamlit as st
+
+from core.io.durations import duration_text
+from core.runtime.jobs import JOB_WAITING, error_sentence
+from pages.parts.board.payload import Board
+from pages.parts.compare.graph_edits import job_before_edits
+from pages.parts.compare.screen_state import ScreenComparison
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+# Boards that are on some screen, by the key of the comparison.
+_boards: WeakValueDictionary[str, Board] = WeakValueDictionary()
+_boards_lock = threading.Lock()
+# Seconds of one wait for news; number of waits in a run of the page, and while the question waits
+# for those of other visitors.
+SLICE_SECONDS, MAX_SLICES, MAX_SLICES_QUEUED = (0.2, 7, 25)
+
+
+def drawing(on_screen: ScreenComparison) -> Board:
+    """Return the board of this comparison, kept in the session."""
+    known_board = session.drawing
+    if known_board is None or known_board[0] is not on_screen.comparison:
+        known_board = session.drawing = (on_screen.comparison, _board(on_screen))
+        del session.sent
+    return known_board[1]
+
+
+def _board(on_screen: ScreenComparison) -> Board:
+    """Return the board of a comparison, shared with other visitors.
+
+    A visit that has its own node positions gets its own board.
+    """
+    earlier = _board_before_edits(on_screen)
+    if earlier is not None:
+        return Board(on_screen.comparison, earlier)
+    with _boards_lock:
+        shared_board = _boards.get(on_screen.key)
+        if shared_board is None or shared_board.comparison is not on_screen.comparison:
+            shared_board = _boards[on_screen.key] = Board(on_screen.comparison)
+        return shared_board
+
+
+def _board_before_edits(on_screen: ScreenComparison) -> Board | None:
+    """Return the board of the same question with other edits.
+
+    Its node positions are kept. None if there is no such board.
+    """
+    shown_ask = on_screen.comparison.ask
+    if session.drawing is not None:
+        ask_before = session.drawing[0].ask
+        if (
+            ask_before.source == shown_ask.source
+            and ask_before.question.text == shown_ask.question.text
+            and ask_before.source.edits != shown_ask.source.edits
+        ):
+            return session.drawing[1]
+    job = job_before_edits()
+    if job is None or not shown_ask.source.edits or not job.ended:
+        return None
+    board = Board(job.comparison)
+    board.payload()
+    return board
+
+
+def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | None:
+    """Return what is on the screen, if it can be drawn.
+
+    A case may not be drawable. Then an error is shown and None is returned. The file of a case may
+    have data that no run could make.
+    """
+    if on_screen is not None and on_screen.case is not None:
+        try:
+            payload(on_screen)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            st.error(
+                plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error)))
+            )
+            return None
+    return on_screen
+
+
+def payload(on_screen: ScreenComparison) -> dict[str, Any]:
+    """Return the data of the board, made again only if something has changed."""
+    version = on_screen.job.version if on_screen.job is not None else 0
+    if session.sent[:2] != (on_screen.key, version):
+        session.sent = (on_screen.key, version, drawing(on_screen).at(version))
+    return session.sent[2]
+
+
+def add_queue_length(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+    """Return the board's data with the number of other visitors' questions that come first.
+
+    The text is shown on each waiting lane. Once the comparison runs, the data stays as it is.
+    """
+    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
+    if wait is None or not wait.others:
+        return drawn
+    about = tr(", about {span}", span=duration_text(wait.seconds)) if wait.seconds else ""
+    text = tr(
+        "Waiting: {questions} of others first{about}",
+        questions=many(wait.others, "question"),
+        about=about,
+    )
+    return {
+        **drawn,
+        "lanes": [
+            {**lane, "status_text": text} if lane["status"] == JOB_WAITING else lane
+            for lane in drawn["lanes"]
+        ],
+    }
+
+
+def wait_for_news(on_screen: ScreenComparison) -> None:
+    """Wait a moment after drawing until there is something new to draw.
+
+    A screen without news thus causes few runs. The wait is not before the drawing, as Streamlit
+    fades what a run has not drawn within half a second.
+    """
+    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
+    for _ in range(MAX_SLICES_QUEUED if wait is not None and wait.others else MAX_SLICES):
+        # Streamlit may also interrupt the run here, when the user does something.
+        sent = session.sent
+        if (
+            on_screen.job is None
+            or sent[0] != on_screen.key
+            or on_screen.job.changed(sent[1], SLICE_SECONDS)
+        ):
+            return

@@ -1,0 +1,297 @@
+"""State of the page Compare: what is on the screen, and how it is restored.
+
+It comes from the address, from an earlier visit of the page, or from a shipped case.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakValueDictionary
+
+import streamlit as st
+
+from core.cases import Case, comparison_of_case, get_case
+from core.cases.examples import demo
+from core.engine import MethodComparison
+from core.errors import HopscopeError
+from core.runtime.jobs import Job
+from core.sources import SourceQuestion
+from pages.parts.question.permalink import Permalink, case_link, read_link, write_link
+from pages.parts.question.question_bar import bar_state, known_question
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import write
+from pages.parts.shared.session import (
+    chosen_source,
+    engine,
+    page_source,
+    waiter,
+    was_address_entered,
+)
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+# Comparisons of shipped cases that are on some screen, by the id of the case.
+_examples: WeakValueDictionary[str, MethodComparison] = WeakValueDictionary()
+_examples_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class ScreenComparison:
+    """A comparison on the screen: that of a job, or of a case."""
+
+    key: str
+    comparison: MethodComparison
+    job: Job | None = None
+    case: Case | None = None
+
+    def on(self, asked: SourceQuestion) -> MethodComparison:
+        """Return the comparison on the graph that is asked now.
+
+        A case has only a part of its graph. The whole graph is attached if the case was made on it.
+        Raises HopscopeError.
+        """
+        if self.case is None:
+            return self.comparison
+        return comparison_of_case(self.case.id, asked.source.graph, asked.source.corpus)
+
+
+def restore_from_address() -> None:
+    """Fill the session from the address if the user went to it.
+
+    Otherwise the session stays as it was. A complete question is asked at once. A page that is
+    visited again shows its question and lanes, and asks again if its job was cancelled when the
+    user left. Back and Forward of the browser go to what the address names, which may be the first
+    page without a question. An address that differs from the session but was not gone to is
+    outdated: the browser had it before it got the present one, and sends it with a run.
+    """
+    link = _address_link()
+    if session.address is None:
+        if (
+            link.source != chosen_source()
+            and {"graph", "corpus", "case"} & set(st.query_params)
+            and link.source.here
+        ):
+            # The session began on another page, where something else was chosen.
+            session.wanted = link
+        elif session.wanted is None:
+            _open(link)
+    elif (
+        was_address_entered()
+        and link != session.address
+        and ({"q", "case"} & set(st.query_params) or not session.came)
+    ):
+        session.wanted = link
+    elif session.wanted is None:
+        # Another graph was chosen by hand, which wrote its own address.
+        if session.settled is None:
+            session.address = link
+        _ask_again_if_left()
+    if session.wanted is not None:
+        if session.wanted.source != chosen_source() and session.wanted.source.here:
+            # The sidebar takes it when it is drawn.
+            if session.source_wanted is None:
+                session.source_wanted = session.wanted.source
+                st.rerun()
+            session.source = Session.source_wanted.take()
+        _open(session.wanted)
+        del session.wanted
+    session.came = False  # last, as a run can be interrupted before
+
+
+def _address_link() -> Permalink:
+    """Return the link of the address.
+
+    If the address names a case, it is the link of the case; a link with nothing else if there is no
+    such case.
+    """
+    key = st.query_params.get("case", "")
+    if not key:
+        return read_link()
+    if session.address is not None and session.address.case == key:
+        return session.address
+    try:
+        return case_link(get_case(key))
+    except HopscopeError:
+        return Permalink(case=key)
+
+
+def _open(link: Permalink) -> None:
+    """Show what an address names: its case, its question, or the first shipped case.
+
+    If a case cannot be opened, `trouble` has the error, and the page shows what it shows without a
+    case.
+    """
+    del session.trouble
+    if link.case:
+        try:
+            show_case(get_case(link.case))
+            screen_comparison()
+            return
+        except HopscopeError as error:
+            session.trouble = error
+            del session.case
+    begin = (
+        demo()
+        if (link.case or link.empty and "graph" not in st.query_params)
+        and not page_source().is_corpus
+        else ()
+    )
+    if begin:
+        show_case(begin[0], link.model)
+        session.address = link
+    else:
+        take_link(link)
+
+
+def take_link(link: Permalink) -> None:
+    """Copy a link's question, lanes and switches into the session.
+
+    `address` is set last, as it marks the link as done.
+    """
+    _fill_session(link)
+    del session.case
+    if not link.question.strip():
+        del session.job
+    if not session.job:
+        engine().leave(waiter("compare").id)
+    session.submit()
+    session.settled = bar_state()
+    session.address = link
+
+
+def _fill_session(link: Permalink) -> None:
+    set_question = known_question(link.question)
+    session.question = link.question
+    session.entities = list(link.entities)
+    session.answers = list(link.answers)
+    if set_question is not None:
+        session.entities = session.entities or list(set_question.entities)
+        session.answers = session.answers or list(set_question.answers)
+    session.hops = set_question.hops if set_question is not None else None
+    session.lanes = list(link.lanes)
+    session.seed = link.seed
+    session.model = link.model
+    session.reader = link.reader
+    session.lanes_for = link.source.kind
+    session.edits = list(link.edits)
+    del session.choosing
+
+
+def show_case(case: Case, model: bool = True) -> None:
+    """Show a saved case, with its question and lanes ready to be asked again."""
+    link = case_link(case)
+    _fill_session(link)
+    session.model = model and link.model
+    session.submitted, session.settled = False, bar_state()
+    session.case = case
+    del session.job
+    engine().leave(waiter("compare").id)
+    session.address = link
+
+
+def open_case(case: Case) -> None:
+    """Go to a case, also in the address, and choose its graph or corpus."""
+    session.wanted = case_link(case)
+    write_link(session.wanted)
+
+
+def clear_question() -> None:
+    """Go to an empty question, and keep the lanes."""
+    session.question, session.entities, session.answers, session.edits = "", [], [], []
+    session.settled = bar_state()  # so that the change of the bar asks nothing
+    del session.case, session.trouble
+    session.address = address()
+    write_link(session.address)
+
+
+def address() -> Permalink:
+    """Return the link of the question, lanes and switches of the session."""
+    lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
+    return Permalink(
+        session.question,
+        *lists,
+        page_source(),
+        session.seed,
+        session.model,
+        session.reader,
+        typed=True,
+        edits=tuple(session.edits),
+    )
+
+
+def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
+    """Return the link of what is on the screen.
+
+    None for the example of a first page, whose address stays empty.
+    """
+    if on_screen is None:
+        return address()
+    link = session.address
+    case = on_screen.case
+    return link if link is None or case is None or case.id == link.case else None
+
+
+def screen_comparison() -> ScreenComparison | None:
+    """Return what is on the screen, if anything.
+
+    Raises HopscopeError for a case that cannot be read.
+    """
+    job = engine().jobs.get(session.job)
+    if job is not None:
+        return ScreenComparison(job.key, job.comparison, job)
+    case = session.case
+    if case is None:
+        return None
+    return ScreenComparison(
+        f"case-{case.id}", Session.case_shown.of(case.id, lambda: _comparison_of(case)), case=case
+    )
+
+
+def _comparison_of(case: Case) -> MethodComparison:
+    """Return the comparison of a case.
+
+    Visitors of a shipped case share one object, as every visit begins with such a case.
+    """
+    if not case.example:
+        return comparison_of_case(case.id)
+    with _examples_lock:
+        shared_comparison = _examples.get(case.id)
+        if shared_comparison is None:
+            shared_comparison = _examples[case.id] = comparison_of_case(case.id)
+        return shared_comparison
+
+
+def _ask_again_if_left() -> None:
+    """Ask again if the page's job was cancelled or is unknown.
+
+    A job is cancelled when the user leaves the page.
+    """
+    if not session.job:
+        return
+    job = engine().jobs.get(session.job)
+    if job is None or job.left:
+        session.submit()
+        session.edited = session.submitted
+
+
+def draw_shipped_comparisons() -> None:
+    """Draw a button for each shipped comparison on the chosen corpus.
+
+    They open without a model. Nothing is drawn if there is none.
+    """
+    shipped_cases = demo(page_source()) if page_source().is_corpus else ()
+    if not shipped_cases:
+        return
+    write("Answered before, to open at once:")
+    for case in shipped_cases:
+        title = case.notes.partition(".")[0]
+        button(
+            tr("{question} :gray[{title}]", question=plain(case.question), title=plain(title)),
+            partial(open_case, case),
+            key=f"before-{case.id}",
+            type="tertiary",
+            icon="bolt",
+        )

@@ -1,0 +1,105 @@
+"""Causes of the losses of a user's own run or retriever, question by question.
+
+Each is compared with the nearest row that did not lose the question.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.evaluation.repairs.loss_report import (
+    LossExplanation,
+    LossReport,
+    loss_report_key,
+    own_instances,
+    start_loss_report,
+)
+from core.evaluation.reports.method_names import method_names
+from core.evaluation.reports.summary import RunSummary
+from pages.parts.evaluate.questions import open_question
+from pages.parts.evaluate.run_progress import draw_result_job
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import write
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+MAX_LISTED_LOSSES = 20  # lost questions that are listed until the user asks for all
+
+
+def has_own_method(results: RunSummary) -> bool:
+    """Return whether the run has a program or a file of the user."""
+    return bool(own_instances(results))
+
+
+def draw_loss_causes(results: RunSummary) -> None:
+    """Draw the tab.
+
+    It has the start button, the progress, and the results for each such method.
+    """
+    run = results.run
+    write(
+        "Where did yours lose a question, and by what? Beside it is the row that found the most "
+        "of the same passages and did not lose it, and the smallest change of what yours found "
+        "that would have been enough. Nothing is asked anew."
+    )
+    losses_by_method = draw_result_job(
+        run,
+        loss_report_key(run),
+        "why",
+        start_loss_report,
+        tr("Find out"),
+        "troubleshoot",
+        tr("This can be read once the evaluation has ended."),
+    )
+    names = {key: str(one) for key, one in method_names(run).items()}
+    for one in losses_by_method:
+        _instance(one, names)
+
+
+def _instance(found: LossReport, names: dict[str, str]) -> None:
+    with st.container(border=True, gap="small"):
+        first, *rest = found.sentences(names)
+        st.markdown(f"**{plain(first)}**")
+        for sentence in rest:
+            st.caption(plain(sentence))
+        shown_losses = found.lost
+        if len(shown_losses) > MAX_LISTED_LOSSES and not st.toggle(
+            tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{found.instance}"
+        ):
+            shown_losses = shown_losses[:MAX_LISTED_LOSSES]
+        for one in shown_losses:
+            _question(one, names, f"why-open-{found.instance}-{one.question}")
+
+
+def _question(one: LossExplanation, names: dict[str, str], key: str) -> None:
+    """Draw a lost question with its cause.
+
+    The nearest row and a change that would help are shown too.
+    """
+    common = ""
+    if one.of:
+        common = tr(
+            "; of the {documents} that yours found it has {shared:,}",
+            documents=many(one.of, "document"),
+            shared=one.shared,
+        )
+    nearest = ""
+    if one.nearest:
+        nearest = tr(
+            "{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common
+        )
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        with st.container(gap=None, width="stretch"):
+            st.text(one.text)
+            cause = f"{one.cause[:1].upper()}{one.cause[1:]}."
+            st.caption(plain(" ".join(filter(None, [cause, nearest, one.change]))))
+        button(
+            tr("Open"),
+            partial(open_question, one.question),
+            key=key,
+            help=tr("As this evaluation ran it."),
+        )

@@ -1,0 +1,113 @@
+"""Losses of the methods of a run, and one-step changes that recover some of them.
+
+A changed method can be evaluated with the others.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.evaluation.repairs.repair_trials import (
+    Attempt,
+    LineRepairs,
+    repaired_instance,
+    repairs_job_key,
+    start_repairs,
+)
+from core.evaluation.reports.flow import correctness_measure
+from core.evaluation.reports.method_names import MethodName, method_names
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.evaluation_jobs import add_instances
+from core.evaluation.runs.store import Run
+from core.instances.catalogue import Instance
+from pages.parts.evaluate.run_progress import draw_result_job, open_run
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+REPAIRS_HELP = tr(
+    "What does each method lose, and would another value or another step bring it back? Changes "
+    "of one step are tried on the questions that a method loses, without a language model. One "
+    "that brings some back may lose others: evaluate it on all questions."
+)
+
+
+def repairs(results: RunSummary) -> None:
+    """Draw the tab: the start button, the progress, and the results for each method."""
+    run = results.run
+    st.write(REPAIRS_HELP)
+    if not correctness_measure(results, results.instances):
+        caption(
+            "Of no question of this evaluation is it known what is right, so nothing is known to "
+            "be lost."
+        )
+        return
+    repair_results = draw_result_job(
+        run,
+        repairs_job_key(run),
+        "repairs",
+        start_repairs,
+        tr("Try changes"),
+        "build",
+        tr("Changes can be tried once the evaluation has ended."),
+    )
+    names = method_names(run)
+    for one in repair_results:
+        _line(run, one, names)
+
+
+def _line(run: Run, found: LineRepairs, names: dict[str, MethodName]) -> None:
+    """Draw one method's losses, and changes that recover some.
+
+    The best change comes first.
+    """
+    with st.container(border=True, gap="small"):
+        first, *other_sentences = found.sentences(str(names[found.instance]))
+        st.markdown(f"**{plain(first)}**")
+        helpful = [attempt for attempt in found.attempts if attempt.back]
+        if other_sentences and not helpful:
+            st.caption(plain(other_sentences[0]))
+        for place, attempt in enumerate(helpful):
+            _draw_attempt(run, found, attempt, names, f"{found.instance}-{place}")
+        without = [attempt for attempt in found.attempts if not attempt.back]
+        if helpful and without:
+            caption(
+                "Tried as well, and brought none back: {changes}.",
+                changes="; ".join(attempt.words for attempt in without),
+            )
+
+
+def _draw_attempt(
+    run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
+) -> None:
+    """Draw a change with its effect, and the button that evaluates it."""
+    line = repaired_instance(run, found, attempt, names[found.instance].plain)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"{found.brings(attempt)}.", width="stretch")
+        if line is None:
+            run_with_line = next(
+                names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec
+            )
+            st.caption(plain(tr("That is {there}.", there=run_with_line)), width="content")
+        else:
+            button(
+                tr("Evaluate beside the others"),
+                partial(_evaluate, run, line),
+                key=f"repaired-{key}",
+                icon="playlist_add",
+                help=tr(
+                    "Evaluates the same {questions} with this line too.",
+                    questions=many(run.spec["sample"], "question"),
+                ),
+            )
+
+
+def _evaluate(run: Run, line: Instance) -> None:
+    job = add_instances(engine(), store(), run, [line])
+    open_run(job.number)
+    session.evaluate_part = tr("Figures")

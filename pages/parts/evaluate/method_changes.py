@@ -1,0 +1,261 @@
+"""Changes from one method to another: questions as bands between the stages that lose them.
+
+A click on a band lists its questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache, partial
+from typing import Any
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.repairs.lost_questions import reopen_question
+from core.evaluation.reports.flow import (
+    PASSAGE_MEASURE,
+    READER_MEASURE,
+    Band,
+    Flow,
+    flow,
+    flow_layout,
+)
+from core.evaluation.reports.method_names import method_titles
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.store import Run
+from pages.parts.evaluate.questions import draw_ask_link, open_question
+from pages.parts.evaluate.recommendation import recommend
+from pages.parts.evaluate.run_progress import summary
+from pages.parts.shared.actions import button
+from pages.parts.shared.scripts import component
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+MAX_BAND_QUESTIONS = 20  # questions of a band that are listed until the user asks for all
+MAX_EXPLAINED_QUESTIONS = 100  # questions of a band whose causes are determined
+RIGHT_RULES = {
+    PASSAGE_MEASURE: tr(
+        "A question counts as right where all its gold passages come through, into the prompt "
+        "where one is written."
+    ),
+    READER_MEASURE: tr(
+        "A question counts as right where the graph reader names a known answer first."
+    ),
+}
+ANSWER_RIGHT_RULE = tr("A question counts as right where the answer holds a known answer.")
+
+
+def draw_changes(results: RunSummary) -> None:
+    """Draw the tab.
+
+    It has two methods to choose, the picture, and the questions of the open band.
+    """
+    names, run = method_titles(results.run), results.run
+    if len(names) < 2:
+        caption("There is one method only; what changes is drawn between two.")
+        return
+    a, b = _draw_between(results, names)
+    flow_found = flow(results, a, b) if a != b else None
+    if a == b:
+        caption("Choose two different methods.")
+    elif flow_found is None:
+        caption("Of no question that both have is it known what is right, so nothing can be drawn.")
+    else:
+        causes = _causes(run.id, run.created, run.done, run.failed, a, b)
+        _picture(run, flow_found, names, dict(causes))
+        _draw_band_questions(run, flow_found, names, dict(causes))
+
+
+def _draw_between(results: RunSummary, names: dict[str, str]) -> tuple[str, str]:
+    advice = recommend(results.run)
+    advised_method = (
+        advice.take if advice is not None and advice.take != results.instances[0] else ""
+    )
+    options = list(names)
+    with st.container(horizontal=True):
+        chosen: dict[str, Any] = {
+            "format_func": names.__getitem__,
+            "width": 420,
+            "persist_state": "session",
+        }
+        a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **chosen)
+        b = st.selectbox(
+            tr("To"),
+            options,
+            options.index(advised_method) if advised_method else 1,
+            key=f"flow_to_{results.run.id}",
+            **chosen,
+        )
+    return a, b
+
+
+def _picture(
+    run: Run,
+    found: Flow,
+    names: dict[str, str],
+    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
+) -> None:
+    key = (run.id, found.a, found.b)
+    changed = {
+        (band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")
+    }
+    laid_bands = flow_layout(
+        found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()}
+    )
+    for shown, band in zip(laid_bands["bands"], found.bands):
+        reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
+        shown["title"] = tr(
+            "{band}. Press to list them.",
+            band=": ".join(filter(None, (_title(band, found, names), reason))),
+        )
+    flow_key, open_band = session.evaluate_band
+    label = tr("From {a} to {b}", a=names[found.a], b=names[found.b])
+
+    def pressed() -> None:
+        opened = session.evaluate_flow.opened
+        if opened is not None:
+            session.evaluate_band = (key, (str(opened[0]), str(opened[1])))
+
+    data = {**laid_bands, "label": label, "chosen": ">".join(open_band) if flow_key == key else ""}
+    less = ""
+    if found.left_out:
+        less = tr(
+            "{questions} without a row of both, or of which nothing is known, left out.",
+            questions=many(found.left_out, "question"),
+        )
+    right = RIGHT_RULES.get(found.by, ANSWER_RIGHT_RULE)
+    st.caption(
+        plain(
+            " ".join(
+                (
+                    tr("Each band is questions, n = {n:,}; press one to list them.", n=found.n),
+                    right,
+                    less,
+                )
+            )
+        )
+    )
+    component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
+
+
+def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
+    count = many(len(band.questions), "question")
+    stage_before = found.words(band.before)
+    stage_after = found.words(band.after)
+    if stage_before == stage_after:
+        return tr("{count}: {before} with both", count=count, before=stage_before)
+    changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
+    return tr(
+        "{count}{changed}: {before} with {a}, {after} with {b}",
+        count=count,
+        changed=changed,
+        before=stage_before,
+        a=names[found.a],
+        after=stage_after,
+        b=names[found.b],
+    )
+
+
+def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
+    """Return the most frequent cause of a band's change.
+
+    For won questions it is the cause that no longer holds.
+    """
+    if not causes or band.kind not in ("won", "lost"):
+        return ""
+    words, count = causes[0]
+    share = f" ({count:,})" if count < len(band.questions) else ""
+    return (words if band.kind == "lost" else opposite_cause(words)) + share
+
+
+def opposite_cause(words: str) -> str:
+    """Return the opposite of a cause.
+
+    >>> from pages.parts.evaluate.method_changes import opposite_cause
+    >>> opposite_cause("not in the prompt"), opposite_cause("never reached"), opposite_cause("ranked too low")
+    ('now in the prompt', 'now reached', 'no longer ranked too low')
+    """
+    first, _, rest = words.partition(" ")
+    if first in ("not", "never"):
+        return tr("now {rest}", rest=rest)
+    return tr("no longer {words}", words=words)
+
+
+@lru_cache(maxsize=32)
+def _causes(number: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
+    """Return why questions were lost, by band, most frequent cause first with its count.
+
+    For questions that the second method wins, it is the loss of the first; otherwise that of the
+    second. Bands of failed questions, and of questions without a change, are left out. A question
+    that cannot be opened any more counts with its stage only.
+    """
+    results = summary(number)
+    flow_found = flow(results, a, b)
+    drawn_by_question = {one.question.id: one for one in store().drawn(number)}
+    specs = {one["id"]: one for one in results.run.spec["instances"]}
+    causes = []
+    for band in flow_found.bands if flow_found is not None else ():
+        instance, stage = (a, band.before) if band.kind == "won" else (b, band.after)
+        if band.kind not in ("won", "lost") or stage == "failed":
+            continue
+        words: Counter[str] = Counter()
+        for question in band.questions[:MAX_EXPLAINED_QUESTIONS]:
+            try:
+                lost = reopen_question(
+                    engine(), store(), results.run, specs[instance], drawn_by_question[question]
+                )
+            except HopscopeError:
+                lost = None
+            words[
+                lost.words(stage)
+                if lost is not None
+                # A question that cannot be opened any more counts with its stage only.
+                else flow_found.words(stage)  # type: ignore[union-attr]
+            ] += 1
+        causes.append(((band.before, band.after), tuple(words.most_common())))
+    return tuple(causes)
+
+
+def _draw_band_questions(
+    run: Run,
+    found: Flow,
+    names: dict[str, str],
+    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
+) -> None:
+    """Draw the questions of the open band.
+
+    Buttons open each question, or ask it again.
+    """
+    what, at = session.evaluate_band
+    band = next((one for one in found.bands if (one.before, one.after) == at), None)
+    if band is None or what != (run.id, found.a, found.b):
+        return
+    st.markdown(f"**{plain(_title(band, found, names))}**")
+    if reasons := causes.get(at):
+        method_name = names[found.a if band.kind == "won" else found.b]
+        caption(
+            "Why {who} loses them: {reasons}.",
+            who=method_name,
+            reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
+        )
+    drawn_by_question = {one.question.id: one for one in store().drawn(run.id)}
+    questions = band.questions
+    if len(questions) > MAX_BAND_QUESTIONS and not st.toggle(
+        tr("Show all {shown:,}", shown=len(questions)), key=f"flow_all_{run.id}"
+    ):
+        questions = questions[:MAX_BAND_QUESTIONS]
+    with st.container(border=True, gap="small", key="flow-questions"):
+        for question in questions:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(drawn_by_question[question].question.text, width="stretch")
+                button(
+                    tr("Open"),
+                    partial(open_question, question),
+                    key=f"flow-open-{question}",
+                    help=tr("As this evaluation ran it."),
+                )
+                draw_ask_link(run, drawn_by_question[question], (found.a, found.b))

@@ -1,0 +1,459 @@
+"""Search for a method: the form, the progress, the front it found, and its test on unseen
+questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.defaults import defaults
+from core.evaluation.runs.plan import source_of
+from core.evaluation.search.plot import search_plot
+from core.evaluation.search.points import SearchPoint, pareto_points
+from core.evaluation.search.space import DEFAULT_KINDS, OPERATOR_KINDS
+from core.evaluation.search.space_texts import ASKING_KIND
+from core.evaluation.search.verdict import (
+    MAX_COMPARED_POINTS,
+    SearchPlan,
+    SearchVerdict,
+    plan_search,
+    reference_lines,
+    start_search,
+)
+from core.instances.catalogue import save_instance
+from core.runtime.jobs import JOB_CANCELLED
+from pages.parts.methods.groups import saved_heading
+from pages.parts.question.permalink import Permalink
+from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
+from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine, instances, show_job, store
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+TUNING_SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
+UNSEEN_SETS = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
+OTHER_QUESTIONS_NOTE = tr("Of a set that is searched with, other questions are taken.")
+MODEL_CALLS_HELP = tr(
+    "For keywords, names, missing evidence and points; for answers only where the quality is "
+    "measured on them."
+)
+SEARCH_PARAMETER = "search"  # query parameter with the id of a search
+COST_NOUNS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
+MAX_RECENT_SEARCHES = 32  # searches that the server remembers
+_plans: dict[str, SearchPlan] = {}  # by id, latest last
+SECONDS_NOTE = tr(
+    "Seconds are those of the operators, one question after the other, nothing remembered from "
+    "line to line, models loaded before; they depend on what else this machine does."
+)
+
+
+def show_search() -> None:
+    """Draw the form, and a search.
+
+    It is the search that the address names, else the last one of this session.
+    """
+    write(
+        "Operators can be put together in very many ways. Say how much a question may cost, and "
+        "the ways are tried on a few questions; the best are then held against the published "
+        "lines on questions that the search never saw."
+    )
+    options = _form()
+    if options is not None:
+        _start_search(options)
+    name = st.query_params.get(SEARCH_PARAMETER) or session.search_last
+    if name in _plans:
+        _draw_plan(_plans[name])
+    elif name:
+        st.info(
+            tr(
+                "The server was started anew since this search. What was tried is saved: start it "
+                "with the same settings to resume."
+            )
+        )
+
+
+def _start_search(options: dict[str, Any]) -> None:
+    """Start a search and write it into the address.
+
+    If that fails, the error is shown. A reload and other tabs find the search by the address.
+    """
+    st.query_params.pop(SEARCH_PARAMETER, None)
+    del session.search_last
+    with st.spinner(tr("Opening what is asked")):
+        planned = result_of(lambda: _make_plan(options))
+    if planned is None or result_of(lambda: start_search(engine(), store(), planned)) is None:
+        return
+    name = planned.search.file.stem
+    _plans.pop(name, None)
+    _plans[name] = planned
+    while len(_plans) > MAX_RECENT_SEARCHES:
+        _plans.pop(next(iter(_plans)))
+    st.query_params[SEARCH_PARAMETER] = session.search_last = name
+
+
+def _form() -> dict[str, Any] | None:
+    """Draw the form and return its values once it is sent, else None."""
+    searched_source = asked_source()
+    known_sets, suffix = searched_source.sets, f"{searched_source.kind}_{searched_source.name}"
+    if not known_sets:
+        no_questions(searched_source)
+        return None
+    titled: dict[str, Any] = {
+        "format_func": known_sets.__getitem__,
+        "placeholder": tr("choose one or more sets"),
+        "wrap": True,
+    }
+    with st.container(border=True, key="search_form-box"):
+        left, right = st.columns(2)
+        with left:
+            preselected_sets = [name for name in TUNING_SETS if name in known_sets] or usual_sets(
+                known_sets
+            )
+            tuning = st.multiselect(
+                tr("Questions to search with"),
+                list(known_sets),
+                preselected_sets,
+                key=f"search_sets_{suffix}",
+                persist_state="session",
+                **titled,
+            )
+            sample = st.number_input(
+                tr("Of each set"),
+                1,
+                1000,
+                8,
+                key="search_sample",
+                persist_state="session",
+                help=tr("More show differences between lines better and take longer."),
+            )
+            later = [name for name in UNSEEN_SETS if name in known_sets] or (
+                preselected_sets if searched_source.is_corpus else []
+            )
+            unseen = st.multiselect(
+                tr("Unseen questions"),
+                list(known_sets),
+                later,
+                key=f"search_unseen_{suffix}",
+                persist_state="session",
+                help=OTHER_QUESTIONS_NOTE,
+                **titled,
+            )
+            most = st.number_input(
+                tr("Of each unseen set"),
+                1,
+                10_000,
+                20,
+                key="search_unseen_sample",
+                persist_state="session",
+            )
+            seed = st.number_input(
+                tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session"
+            )
+        with right:
+            quality = st.selectbox(
+                tr("What is good"),
+                defaults(searched_source).qualities,
+                format_func=lambda name: tr(metric(name).described()["title"]),
+                key=f"search_quality_{searched_source.kind}",
+                persist_state="session",
+            )
+            cost = st.segmented_control(
+                tr("Budget of"),
+                list(COST_NOUNS),
+                default="seconds",
+                required=True,
+                format_func=COST_NOUNS.__getitem__,
+                key="search_cost",
+                persist_state="session",
+            )
+            budget = st.number_input(
+                tr("Budget a question, mean"),
+                0.001,
+                1e6,
+                1.0,
+                format="%g",
+                key="search_budget",
+                persist_state="session",
+            )
+            trials = st.number_input(
+                tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session"
+            )
+            kinds, calls = _choose_asking_kinds() if searched_source.is_corpus else (_kinds(), 0)
+        st.caption(SECONDS_NOTE)
+        sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
+    if not sent:
+        return None
+    limits = {
+        "quality": quality,
+        "cost": cost,
+        "budget": float(budget),
+        "trials": int(trials),
+        "seed": int(seed),
+        "kinds": tuple(kinds),
+    }
+    limits |= {"calls": calls} if calls else {}
+    return {
+        "sets": tuning,
+        "sample": int(sample),
+        "unseen": unseen,
+        "unseen_sample": int(most),
+        **limits,
+    }
+
+
+def _kinds() -> list[str]:
+    return st.multiselect(
+        tr("Try"),
+        list(OPERATOR_KINDS),
+        list(DEFAULT_KINDS),
+        format_func=OPERATOR_KINDS.__getitem__,
+        key="search_kinds",
+        persist_state="session",
+        wrap=True,
+    )
+
+
+def _choose_asking_kinds() -> tuple[list[str], int]:
+    """Draw and return the kinds of methods to try on documents.
+
+    The most calls of language models are returned too. 0 calls means that no language model is
+    asked.
+    """
+    if not st.toggle(
+        tr("Ask language models too"),
+        key="search_asks",
+        persist_state="session",
+        help=MODEL_CALLS_HELP,
+    ):
+        return list(DEFAULT_KINDS), 0
+    calls = st.number_input(
+        tr("Calls of language models, in all"),
+        1,
+        100_000,
+        200,
+        key="search_calls",
+        persist_state="session",
+    )
+    return [*DEFAULT_KINDS, ASKING_KIND], int(calls)
+
+
+def _make_plan(options: dict[str, Any]) -> SearchPlan:
+    settings = dict(options)
+    sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
+    published = reference_lines(instances(), engine().models, source_of(sets))
+    return plan_search(
+        engine(),
+        sets,
+        settings.pop("sample"),
+        unseen,
+        settings.pop("unseen_sample"),
+        known=published,
+        **settings,
+    )
+
+
+def _draw_plan(planned: SearchPlan) -> None:
+    """Draw the progress of a search, then its results.
+
+    Results from before a cancellation or a failure are shown too.
+    """
+    job = engine().evaluations.get(f"search-{planned.search.file.stem}")
+    config = planned.search.config
+    asks = (
+        tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
+    )
+    questions_text = tr(
+        "{methods} on {questions} of {set}",
+        methods=many(config.trials, "method"),
+        questions=many(len(config.tuning.drawn), "question"),
+        set=config.tuning.set,
+    )
+    good = tr(metric(config.quality).described()["title"]).lower()
+    caption(
+        "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
+        on=questions_text,
+        good=good,
+        budget=config.budget,
+        cost=COST_NOUNS[config.cost],
+        asks=asks,
+    )
+    if job is not None and not job.ended:
+        show_job(job, tr("Searching"))
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    if job is not None and job.status == JOB_CANCELLED:
+        st.info(tr("Cancelled. What was tried is kept."))
+    if job is None or job.error or job.status == JOB_CANCELLED:
+        button(
+            tr("Go on searching"),
+            partial(_continue_search, planned),
+            key="search-on",
+            icon="play_arrow",
+        )
+    points, verdict = (
+        job.result if job is not None and job.result else (planned.search.points(), None)
+    )
+    if not points:
+        return
+    st.plotly_chart(
+        search_plot(points, verdict, config.quality, config.cost, config.budget), key="search_plot"
+    )
+    if verdict is not None:
+        _draw_verdicts(verdict)
+    best = pareto_points(points)
+    if config.asks:
+        asked_of = tr(
+            "Language models were asked {times}, of {calls:,} that were allowed",
+            times=many(planned.search.calls(), "time"),
+            calls=config.calls,
+        )
+        caption(
+            "{asked_of}; {points:,} of {lines} were tried.",
+            asked_of=asked_of,
+            points=len(points),
+            lines=many(config.trials, "line"),
+        )
+    if verdict is None and (why := planned.unjudged(best[:MAX_COMPARED_POINTS])):
+        st.info(plain(why))
+    if not best:
+        st.warning(tr("No line that was tried keeps the budget."))
+    chosen = _table(points, best, config)
+    if chosen is not None:
+        _save(chosen, planned, verdict)
+
+
+def _continue_search(planned: SearchPlan) -> None:
+    start_search(engine(), store(), planned)
+
+
+def _draw_verdicts(verdict: SearchVerdict) -> None:
+    """Draw the verdicts in words. The first point is the best on the tuning questions."""
+    for verdict_index, opponent in enumerate(verdict.against):
+        if opponent.better:
+            (st.success if verdict_index == 0 else st.caption)(plain(verdict.words(opponent)) + ".")
+        else:
+            (st.info if verdict_index == 0 else st.caption)(plain(verdict.words(opponent)) + ".")
+    margin_text = tr(
+        "On {questions} unseen questions, each asked of every line in turn, with 95 % intervals",
+        questions=verdict.questions,
+    )
+    caption(
+        "{how}; the p-values are corrected for the number of lines held against the published one "
+        "(Holm).",
+        how=margin_text,
+    )
+    for failed in verdict.failed:
+        st.caption(plain(failed))
+    st.link_button(
+        tr("Every question on Evaluate"),
+        f"./evaluate?run={verdict.run}",
+        icon=":material/bar_chart:",
+        type="tertiary",
+    )
+
+
+def _table(
+    points: Sequence[SearchPoint], best: Sequence[SearchPoint], config
+) -> SearchPoint | None:
+    """Draw the lines that were tried, and return the selected one.
+
+    Lines of the front come first. Without a selection it is the best one.
+    """
+    order = [*best, *(point for point in points if point not in best)]
+    rows = [
+        {
+            tr("Line"): point.number,
+            tr("Front"): point in best,
+            config.quality: point.tried.quality,
+            config.cost: point.tried.cost,
+            tr("Questions"): point.tried.asked,
+            tr("Failed"): point.tried.words(),
+            tr("Given up"): point.tried.stopped,
+            tr("In words"): point.line.words(),
+        }
+        for point in order
+    ]
+    columns = {
+        tr("Line"): st.column_config.NumberColumn(width=50),
+        tr("Front"): st.column_config.CheckboxColumn(width=50),
+        config.quality: st.column_config.NumberColumn(
+            tr(metric(config.quality).described()["title"]), format="%.3f", width=150
+        ),
+        config.cost: st.column_config.NumberColumn(
+            COST_NOUNS[config.cost].capitalize(), format="%.3g", width=80
+        ),
+        tr("Questions"): st.column_config.NumberColumn(width=80),
+    }
+    picked = st.dataframe(
+        rows,
+        hide_index=True,
+        column_config=columns,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="search_table",
+        height=280,
+    )
+    if picked.selection.rows and picked.selection.rows[0] < len(order):
+        return order[picked.selection.rows[0]]
+    return best[0] if best else None
+
+
+def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
+    """Draw the form that saves a line, and a link to Compare.
+
+    There it is compared with the best published line.
+    """
+    config = planned.search.config
+    st.markdown(
+        tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words()))
+    )
+    st.code(repr(point.line), language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.popover(tr("Save as a method"), icon=":material/bookmark_add:"):
+            name = st.text_input(tr("Name"), key="search_name", max_chars=80)
+            if button(tr("Save"), key="search_save", type="primary"):
+                notes = tr(
+                    "Found by a search on {set} for {quality} under {budget:g} {cost} a question.",
+                    set=config.tuning.set,
+                    quality=config.quality,
+                    budget=config.budget,
+                    cost=COST_NOUNS[config.cost],
+                )
+                instance = result_of(lambda: save_instance(name, point.line, notes))
+                session.search_saved = (repr(point.line), instance.title if instance else "")
+                if instance:
+                    st.rerun()  # The list of methods above was drawn without the new one.
+        drawn_questions = (planned.unseen or config.tuning).drawn[0]
+        lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
+        link = Permalink(
+            drawn_questions.question.text,
+            drawn_questions.question.entities,
+            drawn_questions.question.answers,
+            lanes,
+            drawn_questions.address,
+            model=False,
+        )
+        st.link_button(
+            tr("Open in Compare"),
+            link.address("./"),
+            icon=":material/view_column:",
+            help=tr("In a new tab, on an unseen question."),
+        )
+    line, title = session.search_saved
+    if title and line == repr(point.line):
+        st.success(
+            plain(
+                tr(
+                    "Saved as “{title}”. It stands under “{saved}” wherever a method is chosen.",
+                    title=title,
+                    saved=saved_heading(),
+                )
+            )
+        )

@@ -1,0 +1,146 @@
+"""Questions on documents that a language model writes: recipe, job and result."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.corpus import open_corpus
+from core.evaluation.questions.abstract_questions import (
+    MAX_RECIPE_COUNT,
+    QUESTION_WRITER_ROLE,
+    AbstractQuestionWriter,
+    Recipe,
+    WrittenQuestions,
+)
+from core.evaluation.questions.question_sets import default_set_name, start_writing, writing_job_key
+from core.io.durations import rough_range_text
+from core.models.chat.saved_replies import SavedReplies
+from core.runtime.jobs import JOB_CANCELLED, Job
+from core.sources import AnswerSource
+from pages.parts.shared.actions import button, shown_errors
+from pages.parts.shared.job_progress import draw_job, rerun_when_started
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+MAX_SHOWN_WRITTEN = 5  # written questions that are shown
+WRITING_CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from there.")
+
+
+def write_questions(on: AnswerSource) -> None:
+    """Draw the recipe or the progress, and the questions that were written last."""
+    job = engine().evaluations.get(writing_job_key(on.name))
+    with st.expander(
+        tr("Let a language model write questions"),
+        icon=":material/edit_note:",
+        expanded=not on.sets or job is not None,
+    ):
+        write(
+            "Questions that ask for an overview rather than for one fact: who would work with "
+            "these texts, what would each of them do, and what would they ask for that? No answer "
+            "to them is known, so the answers of methods are judged in pairs."
+        )
+        if job is None or job.ended:
+            _form(on)
+            rerun_when_started(writing_job_key(on.name))
+        if job is not None:
+            draw_job(
+                job,
+                f"writing-{on.name}",
+                WRITING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "",
+            )
+            if job.ended and isinstance(job.result, WrittenQuestions):
+                _draw_written(on, job.result)
+
+
+def _form(on: AnswerSource) -> None:
+    usual = Recipe()
+    limits = dict[str, Any](
+        min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        users = st.number_input(tr("Users"), value=usual.users, key="writing_users", **limits)
+        tasks = st.number_input(
+            tr("Tasks of each"), value=usual.tasks, key="writing_tasks", **limits
+        )
+        questions = st.number_input(
+            tr("Questions to each"), value=usual.questions, key="writing_questions", **limits
+        )
+    about = st.text_area(
+        tr("What the texts are about"),
+        key=f"writing_about_{on.name}",
+        height=68,
+        placeholder=tr("left empty, the model sums it up from passages of all over them"),
+        persist_state="session",
+    )
+    recipe, model = (
+        Recipe(int(users), int(tasks), int(questions)),
+        engine().models.info(QUESTION_WRITER_ROLE),
+    )
+    if not model.present:
+        st.text(model.how_to_get)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = button(tr("Write them"), key="writing-go", type="primary", icon="edit_note")
+        caption(
+            "{questions} by {replies} of {writer}.",
+            questions=many(recipe.total, "question"),
+            replies=many(recipe.replies, "reply", "replies"),
+            writer=_writer(recipe),
+        )
+    if default_set_name(on.name) in on.sets:
+        caption("They take the place of those that were written before.")
+    if pressed:
+        with shown_errors():
+            _start_writing(on, recipe, about)
+            st.rerun()
+
+
+def _writer(recipe: Recipe) -> str:
+    """Return the model that writes, with the expected time.
+
+    The time is known only from earlier replies.
+    """
+    models = engine().models
+    known = SavedReplies().measured(models.weights(QUESTION_WRITER_ROLE))
+    return models.title(QUESTION_WRITER_ROLE) + (
+        f", {rough_range_text(recipe.replies * known[0])}" if known else ""
+    )
+
+
+def _start_writing(on: AnswerSource, recipe: Recipe, about: str) -> Job:
+    with st.spinner(tr("Opening the documents")):
+        corpus = open_corpus(on.name)
+    return start_writing(
+        engine(),
+        AbstractQuestionWriter(corpus, engine().models, recipe, about),
+        default_set_name(on.name),
+    )
+
+
+def _draw_written(on: AnswerSource, written: WrittenQuestions) -> None:
+    """Draw what is missing and why, and the first questions. They can then be selected above."""
+    for sentence in written.notes:
+        st.warning(plain(sentence), icon=":material/rule:")
+    caption("What the texts are about, as the model was given it: {about}", about=written.about)
+    for question in written.questions[:MAX_SHOWN_WRITTEN]:
+        st.text(question.text)
+    if len(written.questions) > MAX_SHOWN_WRITTEN:
+        caption("and {more:,} more", more=len(written.questions) - MAX_SHOWN_WRITTEN)
+    button(
+        tr("Evaluate on them"),
+        partial(_choose, default_set_name(on.name)),
+        key="writing-choose",
+        icon="checklist",
+    )
+
+
+def _choose(name: str) -> None:
+    """Select the set. A language model must answer, as only its answers can be judged."""
+    session.evaluate_sets = [name]
+    session.evaluate_model = True

@@ -1,0 +1,50 @@
+"""Recommendation of a run: one sentence, its reasons, and more questions if they would decide."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import streamlit as st
+
+from core.evaluation.reports.recommendation import Recommendation, recommendation
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.saved_runs import enlarge_plan
+from core.evaluation.runs.store import Run
+from pages.parts.evaluate.run_progress import open_run, summary
+from pages.parts.shared.actions import button
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+
+def draw_recommendation(run: Run) -> None:
+    """Draw the recommendation above the figures; nothing if there is none."""
+    advice = recommend(run)
+    if advice is None:
+        return
+    with st.container(border=True, key="recommendation", gap="small"):
+        st.markdown(f"##### {plain(advice.headline)}")
+        st.caption(plain(" ".join(advice.details)))
+        if advice.more:
+            button(
+                tr("Ask {questions}", questions=many(advice.more, "more question")),
+                partial(_draw_more_questions, run, advice.more),
+                icon="add",
+                key="ask_more",
+                help=tr("A new evaluation of these questions and further ones."),
+            )
+
+
+def recommend(run: Run) -> Recommendation | None:
+    """Return the recommendation on the rows that a run has now."""
+    return _cached_advice(run.id, run.created, run.done, run.failed)
+
+
+@lru_cache(maxsize=32)
+def _cached_advice(number: int, created: float, done: int, failed: int) -> Recommendation | None:
+    return recommendation(summary(number))
+
+
+def _draw_more_questions(run: Run, more: int) -> None:
+    job = evaluate(engine(), store(), enlarge_plan(store(), run, more, engine().graph))
+    open_run(job.number)

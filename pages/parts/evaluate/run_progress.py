@@ -1,0 +1,256 @@
+"""Progress of an evaluation, its continuation, and the list of all evaluations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.evaluation.exchange.run_files import run_zip
+from core.evaluation.reports.export import latex_table, rows_csv, summary_csv
+from core.evaluation.reports.html import report_html
+from core.evaluation.reports.method_names import method_titles
+from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.saved_runs import load_plan
+from core.evaluation.runs.store import EVALUATION_OWNER_KIND, Run
+from core.io.json_text import json_text
+from core.models.price import Cap
+from core.runtime.jobs import JOB_CANCELLED, Job
+from pages.parts.shared.actions import button, confirm_button
+from pages.parts.shared.job_progress import draw_job, progress_bar, rerun_when_started
+from pages.parts.shared.people import owner_text, visitor_refusal
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import session
+from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+MAX_LISTED_RUNS = 30  # newest runs that are listed
+
+
+def job_of(run: Run) -> Job | None:
+    """Return the job that works on a run in this process, if any."""
+    return engine().evaluations.get(f"evaluation-{run.id}")
+
+
+def progress(run: Run) -> None:
+    """Draw the progress of an evaluation.
+
+    If it was stopped, a button continues it.
+    """
+    job = job_of(run)
+    if job is not None and not job.ended:
+        draw_progress_bar(job, run)
+        return
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    n_missing = run.total - run.done
+    if n_missing:
+        failed = tr(" ({failed:,} of them failed)", failed=run.failed) if run.failed else ""
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.text(
+                tr(
+                    "{missing:,} of {total:,} answers are missing{failed}.",
+                    missing=n_missing,
+                    total=run.total,
+                    failed=failed,
+                ),
+                width="stretch",
+            )
+            why = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
+            cap, valid = _limit(run, job)
+            why_not = why if valid else tr("Mend the limit first.")
+            go_on = partial(resume_run, run, cap)
+            button(tr("Go on"), go_on, key="resume", icon="play_arrow", why_not=why_not)
+
+
+@st.fragment(run_every=1.0)
+def draw_progress_bar(job: Job, run: Run) -> None:
+    """Draw the progress bar of a running evaluation.
+
+    The page is drawn again at its end, and every few seconds for new figures.
+    """
+    if job.ended:
+        st.rerun()
+    progress_bar(job, "cancel")
+    run_now = store().run(run.id)
+    drawn, when = session.evaluate_drawn
+    if run_now.done + run_now.failed != drawn and time.monotonic() - when > 5:
+        session.evaluate_drawn = (run_now.done + run_now.failed, time.monotonic())
+        st.rerun()
+
+
+def draw_result_job(
+    run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
+) -> Sequence[Any]:
+    """Draw a job on the results of a run.
+
+    It is the start button, or the progress.
+
+    Parameters
+    ----------
+    key, name : key of the job, and the name of its controls.
+    begin : starts it, given the engine, the store and the run.
+    label, icon : of the button.
+    wait : the text while the run itself is running.
+
+    Returns
+    -------
+    The results of the job; empty before it has ended.
+    """
+    job, run_job = engine().evaluations.get(key), job_of(run)
+    if job is not None:
+        cancelled = tr("Cancelled; nothing was found yet.") if job.status == JOB_CANCELLED else ""
+        draw_job(job, f"{name}-{run.id}", cancelled)
+        if not job.ended:
+            return ()
+        if job.result:
+            return job.result
+    if run_job is not None and not run_job.ended:
+        st.caption(wait)
+        return ()
+    action = partial(begin, engine(), store(), run)
+    button(label, action, key=f"{name}-go", type="primary", icon=icon)
+    rerun_when_started(key)
+    return ()
+
+
+def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
+    """Draw the spending limit for continuing a run.
+
+    Returns the limit and whether it is valid. The field has the earlier limit at first. Without a
+    language model there is no field.
+    """
+    work = getattr(before, "evaluation", None)
+    if not (run.spec["model"] or (work and work.cap)):
+        return None, True
+    return spend_at_most(f"evaluate_cap-{run.id}", work.cap if work else None)
+
+
+def resume_run(run: Run, cap: Cap | None = None) -> None:
+    """Continue a run where it stopped, with a spending limit if one is given.
+
+    If the models have changed since, it is a new run.
+    """
+    work = getattr(job_of(run), "evaluation", None)
+    at_once = work.at_once if work else 0
+    job = evaluate(engine(), store(), load_plan(store(), run), at_once=at_once, cap=cap)
+    st.query_params["run"] = str(job.number)
+
+
+def run_actions(run: Run) -> None:
+    """Draw the downloads, and the delete button if no job works on the run."""
+    job = job_of(run)
+    if run.done:
+        with st.popover(tr("Download"), icon=":material/download:"):
+            name = f"hopscope-evaluation-{run.id}"
+            file = lambda label, make, ending, mime: st.download_button(
+                label,
+                lambda: make(summary(run.id)),
+                f"{name}{ending}",
+                mime,
+                on_click="ignore",
+                width="stretch",
+            )
+            file(tr("Report (HTML)"), report_html, ".html", "text/html")
+            file(tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
+            file(tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
+            file(tr("Table (LaTeX)"), latex_table, ".tex", "text/x-tex")
+            st.download_button(
+                tr("For other tools (zip)"),
+                lambda: run_zip(engine(), store(), run),
+                f"{name}-files.zip",
+                "application/zip",
+                on_click="ignore",
+                width="stretch",
+                help=tr(
+                    "TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."
+                ),
+            )
+            file(
+                tr("Everything (JSON)"),
+                lambda s: json_text(summary_dict(s), indent=1),
+                ".json",
+                "application/json",
+            )
+    if job is None or job.ended:
+        confirm_button(
+            tr("Delete"),
+            tr("Delete this evaluation? It cannot be brought back."),
+            tr("Yes, delete it"),
+            lambda: remove_run(run.id),
+            key=None,
+            type="secondary",
+            why_not=visitor_refusal(EVALUATION_OWNER_KIND, str(run.id)),
+        )
+
+
+def summary(number: int) -> RunSummary:
+    """Return the summary of a run as it is now."""
+    return RunSummary(store().run(number), store().rows(number))
+
+
+def runs() -> None:
+    """Draw the list of evaluations, newest first."""
+    known_runs = store().runs()
+    if not known_runs:
+        caption(
+            "No evaluation yet. What you start goes on when you close this page, and can be taken "
+            "up after a restart."
+        )
+        return
+    st.markdown(tr("**Evaluations**"))
+    for run in known_runs[:MAX_LISTED_RUNS]:
+        job = job_of(run)
+        at_work = job is not None and not job.ended
+        if at_work:
+            state = tr("at work")
+        elif run.done == run.total:
+            state = tr("finished")
+        else:
+            state = tr("{done:,} of {total:,} done", done=run.done, total=run.total)
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            with st.container(gap=None, width="stretch"):
+                st.text(", ".join(method_titles(run).values()))
+                when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
+                parts = (
+                    tr(
+                        "{questions} of {set}",
+                        questions=many(run.spec["sample"], "question"),
+                        set=run.spec["set"],
+                    ),
+                    when,
+                    state,
+                    owner_text(EVALUATION_OWNER_KIND, str(run.id)),
+                )
+                st.caption(plain(" · ".join(filter(None, parts))))
+            button(
+                tr("Open"),
+                partial(open_run, run.id),
+                key=f"open-{run.id}",
+                help=tr("Open evaluation {id}", id=run.id),
+            )
+    if len(known_runs) > MAX_LISTED_RUNS:
+        caption("{more:,} older ones are not shown.", more=len(known_runs) - MAX_LISTED_RUNS)
+
+
+def open_run(number: int) -> None:
+    """Show a run."""
+    st.query_params["run"] = str(number)
+
+
+def remove_run(number: int) -> None:
+    """Delete a run and go back to the list."""
+    store().delete(number)
+    leave_run()
+
+
+def leave_run() -> None:
+    """Go back to the form and the list."""
+    st.query_params.pop("run", None)
+    st.query_params.pop("question", None)

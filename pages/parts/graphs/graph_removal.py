@@ -1,0 +1,42 @@
+"""Button that removes a graph that a user added."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets.own_graphs import GRAPH_OWNED_AS, own_folder, remove_graph
+from pages.parts.shared.actions import confirm_button
+from pages.parts.shared.people import owner_text, visitor_refusal
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import DEFAULT_SOURCE, session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+
+def draw_remove_button(name: str) -> None:
+    """Draw the button that removes a graph after a confirmation.
+
+    A shipped graph has none.
+    """
+    if own_folder(name) is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if owner := owner_text(GRAPH_OWNED_AS, name):
+            st.caption(plain(owner), width="content")
+        confirm_button(
+            tr("Remove"),
+            tr("Remove the graph {name}? Its question sets stay.", name=name),
+            tr("Yes, remove it"),
+            lambda: _remove(name),
+            "graph_remove",
+            why_not=visitor_refusal(GRAPH_OWNED_AS, name),
+        )
+
+
+def _remove(name: str) -> None:
+    remove_graph(name)
+    engine().forget(name)
+    # A deleted value would leave the old choice in the browser, so another one is set.
+    session.source = session.last_graph = DEFAULT_SOURCE
+    session.begin_anew()
+    st.query_params.clear()

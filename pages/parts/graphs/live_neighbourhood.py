@@ -1,0 +1,80 @@
+"""Live database on the page Graphs: the neighbourhood of one entity is fetched and shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.errors import shorten
+from core.types import Question
+from pages.parts.graphs.walk import trail
+from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.live_graphs import AROUND_PARAMETER, question_neighbourhood
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+
+def named_neighbourhood(graph: Any) -> Any | None:
+    """Return the neighbourhood of the entity that the user names in a live database.
+
+    None as long as no entity is named. Another graph is returned unchanged.
+    """
+    if graph.live is None:
+        return graph
+    st.caption(f":material/database: {plain(graph.live.words)}")
+    if arrived := st.query_params.pop(
+        AROUND_PARAMETER, "" if session.around else st.query_params.get("entity", "")
+    ):
+        session.around = arrived
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            tr("Show what is around an entity"),
+            key=Session.around.name,
+            persist_state="session",
+            placeholder=tr("A name as the database has it, or an IRI"),
+            max_chars=500,
+            width=420,
+        )
+        button(
+            tr("Fetch anew"),
+            graph.live.forget,
+            icon="refresh",
+            help=tr("Forget what was fetched of it before."),
+        )
+    if not name.strip():
+        st.info(
+            tr(
+                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a "
+                "question on Compare."
+            ),
+            icon=":material/database:",
+        )
+        return None
+    neighbourhood = result_of(
+        lambda: question_neighbourhood(graph, Question(name, entities=(name,)), _clear_entity)
+    )
+    if neighbourhood is not None:
+        st.caption(plain(neighbourhood.fetched.text))
+    return neighbourhood
+
+
+def draw_fetch_button(graph: Any) -> None:
+    """Draw the button that fetches the present entity's neighbourhood.
+
+    The present entity is the one to which the user walked. Nothing is drawn if its neighbourhood is
+    shown already.
+    """
+    been = trail(graph) if graph.fetched is not None else []
+    name = graph.node_name(been[-1]) if been else ""
+    if name and name not in graph.fetched.starts:
+        text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
+        button(text, partial(Session.around.put, name), key="further", icon="explore")
+
+
+def _clear_entity() -> None:
+    """Clear the named entity."""
+    session.around = ""
+    st.query_params.pop("entity", None)

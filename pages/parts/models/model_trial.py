@@ -1,0 +1,199 @@
+"""Trial of one model: a language model on a prompt, an encoder or scorer on a few lines."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+
+from core.errors import BadInput
+from core.models.base import ChatReply, Task
+from core.models.registry import ModelInfo
+from core.runtime.jobs import JOB_DONE, Job
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+EXAMPLE_PROMPT = tr("In one sentence: what is a knowledge graph?")
+EXAMPLE_QUERY = "who directed the film"
+EXAMPLE_LINES = (
+    "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception "
+    "-> starred_actors -> Leonardo DiCaprio"
+)
+MAX_RANKED_LINES, MAX_TRIAL_TOKENS = 200, 256  # most lines to rank, most tokens of a reply
+
+
+def try_model() -> None:
+    """Draw the choice of a model and the form that fits it."""
+    infos = {info.name: info for info in engine().models.declared()}
+    present_models = [name for name, info in infos.items() if info.present]
+    if not present_models:
+        st.info(
+            tr("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
+        )
+        return
+    usual = engine().models.roles["answer"]
+    name = st.selectbox(
+        tr("Model"),
+        present_models,
+        index=present_models.index(usual) if usual in present_models else 0,
+        key="try_model_name",
+        persist_state="session",
+        format_func=lambda n: infos[n].title,
+        width=460,
+    )
+    if infos[name].kind == "chat":
+        _chat(infos[name])
+    else:
+        _scorer(infos[name])
+
+
+def _chat(info: ModelInfo) -> None:
+    with st.container(key="try-chat-box"):
+        prompt = st.text_area(
+            tr("Prompt"), EXAMPLE_PROMPT, key="try_prompt", persist_state="session", height=100
+        )
+        pressed = button(tr("Send"), key="try-chat-go", type="primary", icon="send")
+    if pressed:
+        _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
+    _watch(f"chat-{info.name}", _show_outcome)
+
+
+def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
+    """Return the model's reply, and the seconds from its first piece on."""
+    if not prompt.strip():
+        raise BadInput(tr("Type a prompt first."))
+    first_seconds: list[float] = []
+
+    def wrote(piece: str) -> None:
+        first_seconds.append(time.perf_counter()) if not first_seconds else None
+        job.written += piece
+        job.touch()
+
+    job.report(tr("Waiting for the model; the first time it is loaded"))
+    messages = [{"role": "user", "content": prompt}]
+    reply = (
+        engine()
+        .models.chat(name)
+        .reply(messages, max_tokens=MAX_TRIAL_TOKENS, on_text=wrote, watch=job)
+    )
+    return reply, time.perf_counter() - first_seconds[0] if first_seconds else None
+
+
+def _show_outcome(job: Job) -> None:
+    """Draw the reply so far, and its cost."""
+    ended = job.status == JOB_DONE
+    # Text that was streamed as the reply may turn out to be a thought, which the result leaves out.
+    reply_text = job.result[0].text if ended else job.written
+    if reply_text.strip():
+        with st.container(border=True):
+            st.text(reply_text)
+    if ended:
+        _show_reply(*job.result)
+
+
+def _show_reply(reply: ChatReply, seconds: float | None) -> None:
+    """Draw the facts of a reply.
+
+    They are why it is empty or cut, its thought, and its cost.
+    """
+    if fault := reply.fault():
+        st.text(fault)
+    if reply.thought:
+        with st.expander(tr("Thought, no part of the reply")):
+            st.text(reply.thought)
+    # The time starts at the first piece of the reply. A thought comes before it and is not timed.
+    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
+    speed = ""
+    if timed and seconds and reply.tokens_out > 1:
+        speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
+    remembered = tr(" · remembered from before") if reply.cached else ""
+    caption(
+        "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        speed=speed,
+        remembered=remembered,
+    )
+
+
+def _scorer(info: ModelInfo) -> None:
+    with st.container(key="try-scorer-box"):
+        query = st.text_input(
+            tr("Question"), EXAMPLE_QUERY, key="try_query", persist_state="session"
+        )
+        lines = st.text_area(
+            tr("Lines to rank"), EXAMPLE_LINES, key="try_lines", persist_state="session", height=130
+        )
+        pressed = button(tr("Rank"), key="try-scorer-go", type="primary", icon="sort")
+    if pressed:
+        _start(f"rank-{info.name}", lambda job: _rank_lines(job, info.name, query, lines))
+    _watch(f"rank-{info.name}", _table)
+
+
+def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]:
+    """Return the lines with their scores, best first."""
+    texts = [line.strip() for line in lines.splitlines() if line.strip()]
+    if not query.strip() or not texts:
+        raise BadInput(tr("Type a question and at least one line."))
+    if len(texts) > MAX_RANKED_LINES:
+        raise BadInput(tr("At most {most_lines} lines here, please.", most_lines=MAX_RANKED_LINES))
+    job.report(tr("Scoring; the first time the model is loaded"))
+    choice = engine().models.scorer(name).choose(Task(query, watch=job), texts, 0)
+    return [
+        {tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]}
+        for i, position in enumerate(choice.positions)
+    ]
+
+
+def _table(job: Job) -> None:
+    if job.status == JOB_DONE:
+        st.dataframe(
+            job.result,
+            hide_index=True,
+            column_config={
+                tr("Rank"): st.column_config.NumberColumn(width=60),
+                tr("Score"): st.column_config.NumberColumn(format="%.4f", width=90),
+            },
+        )
+
+
+def _start(key: str, work) -> None:
+    """Start a job of this session."""
+
+    def make() -> Job:
+        job = Job(name, work)
+        job.written = ""
+        return job
+
+    name = f"{key}-{uuid4().hex}"
+    Session.try_jobs[key].value = engine().jobs.start(name, make).key
+
+
+def _watch(key: str, show) -> None:
+    """Draw a job of this session while it runs and afterwards."""
+    job = engine().jobs.get(Session.try_jobs[key].value)
+    if job is None:
+        return
+    running = not job.ended
+
+    @st.fragment(run_every=0.3 if running else None)
+    def draw() -> None:
+        if running and job.ended:
+            st.rerun()
+        show(job)
+        if not job.ended:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
+                button(tr("Cancel"), job.cancel, key=f"stop-{key}", icon="stop_circle")
+        elif job.error:
+            st.error(plain(job.error))
+        elif job.status != JOB_DONE:
+            caption("Cancelled.")
+
+    draw()

@@ -1,0 +1,59 @@
+"""Measurement of a server's abilities in the background, shown on its card."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from core.models.registry import ModelInfo
+from core.runtime.jobs import JOB_DONE
+from core.sharing import current_person
+from pages.parts.shared.actions import button
+from pages.parts.shared.job_progress import draw_job
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine
+from pages.parts.shared.wording import tr
+
+
+def begin_measure(name: str) -> None:
+    """Start to measure a server's abilities."""
+    registry = engine().models
+    engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
+
+
+def draw_abilities(info: ModelInfo) -> None:
+    """Draw the measured abilities of a server, or the progress.
+
+    If there are none, a note says so.
+    """
+    job = engine().jobs.get(f"measure-{info.name}")
+    if job is not None and not (job.ended and job.status == JOB_DONE):
+        draw_job(job, f"measure-{info.name}", tr("Not measured to the end."))
+        if not job.ended:
+            return
+    if info.profile is not None:
+        caption(
+            "Measured {measured}: {sentences}.",
+            measured=info.profile.measured,
+            sentences="; ".join(info.profile.sentences()),
+        )
+    elif job is None and current_person().administrator:
+        caption(
+            "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
+        )
+
+
+def measure_button(info: ModelInfo) -> None:
+    """Draw the button that measures a server, or measures it again."""
+    job = engine().jobs.get(f"measure-{info.name}")
+    if job is None or job.ended:
+        button(
+            tr("Measure again") if info.profile else tr("Measure"),
+            partial(begin_measure, info.name),
+            key=f"measure-{info.name}",
+            icon="speed",
+            type="tertiary",
+            help=tr(
+                "Asks the server some twenty times: how long a prompt it reads, whether it "
+                "streams, keeps to a schema, and more. A minute or two."
+            ),
+        )

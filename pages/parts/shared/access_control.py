@@ -1,0 +1,177 @@
+"""Access control of every request to the server, also of the pages' own connection.
+
+It checks the host name of a request, and who may upload files.
+"""
+
+from __future__ import annotations
+
+import os
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import Runtime
+from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_UPLOAD_FILE
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from core.errors import shorten
+from core.sharing import shared
+
+CONTENT_POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit needs all of them.
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "worker-src": "'self' blob:",
+    "frame-src": "'self' blob: data:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+HOSTS_VARIABLE, FRAMES_VARIABLE = "HOPSCOPE_HOSTS", "HOPSCOPE_FRAMES"
+SPACE_HOST_VARIABLE = "SPACE_HOST"  # variable that Hugging Face sets to the public name of a Space
+MAX_ADMITTED_SESSIONS = 1000  # admitted sessions above which the ended ones are removed
+_admitted: set[str] = set()
+
+
+def headers() -> dict[str, str]:
+    """Return the HTTP headers that restrict what a browser may do with the pages.
+
+    A page may connect to this server only, whatever was drawn on it. No other page may embed it,
+    except those whose origins HOPSCOPE_FRAMES names, separated by commas.
+    """
+    policy, framed = dict(CONTENT_POLICY), _variable_list(FRAMES_VARIABLE)
+    if framed:
+        policy["frame-ancestors"] = " ".join(["'self'", *framed])
+    sent = {
+        "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+    return sent if framed else {**sent, "X-Frame-Options": "DENY"}
+
+
+def named_hosts() -> list[str]:
+    """Return the public names of this server: HOPSCOPE_HOSTS, and that of a Space."""
+    return [
+        name.lower().rstrip(".")
+        for name in (*_variable_list(HOSTS_VARIABLE), *_variable_list(SPACE_HOST_VARIABLE))
+    ]
+
+
+def accept_named_hosts() -> None:
+    """Let pages of the public names connect; Streamlit checks them by their origin."""
+    if names := named_hosts():
+        origins = [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
+        known = config.get_option("server.corsAllowedOrigins") or []
+        config.set_option("server.corsAllowedOrigins", [*known, *origins])
+
+
+def _variable_list(variable: str) -> list[str]:
+    return [one.strip() for one in os.environ.get(variable, "").split(",") if one.strip()]
+
+
+class AccessMiddleware:
+    """Middleware that refuses requests to foreign host names and uploads without a sign-in.
+
+    A stranger's web page can send requests to a name of its own that leads to this server (DNS
+    rebinding). Uploads are checked only where several people share the server.
+    """
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sentence, status = (
+            ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
+        )
+        if not sentence:
+            await self.app(scope, receive, _guarded(send) if scope["type"] == "http" else send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        else:
+            await PlainTextResponse(sentence, status)(scope, receive, send)
+
+
+def _guarded(send: Send) -> Send:
+    """Return a `send` that adds `headers()` to each reply."""
+    sent = headers()
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(sent)
+        await send(message)
+
+    return guarded
+
+
+def _refusal(scope: Scope) -> tuple[str, int]:
+    host = Headers(scope=scope).get("host", "")
+    if not is_allowed_host(host):
+        name = shorten(host, 100)
+        return (
+            (
+                f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
+                f"{HOSTS_VARIABLE}={name} in its environment.\n"
+            ),
+            421,
+        )
+    parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
+    if (
+        parts[1]
+        and scope.get("method") != "OPTIONS"
+        and shared()
+        and parts[2].partition("/")[0] not in _admitted
+    ):
+        return "Sign in first: files are taken from those alone who may see the pages.\n", 403
+    return "", 0
+
+
+def is_allowed_host(host: str) -> bool:
+    """Return whether a Host header names this server.
+
+    If server.allowedHosts is set, it decides. Otherwise these are accepted: any IP address (it is
+    no name that a stranger could redirect), localhost, the configured addresses, and the names of
+    `named_hosts`.
+    """
+    if config.get_option("server.allowedHosts"):
+        return is_host_allowed(host)
+    try:
+        parts = urlsplit(f"//{host}")
+        name = (parts.hostname or "").rstrip(".")
+        if parts.netloc != host or "@" in host or parts.port == 0:
+            return False
+    except ValueError:
+        return False
+    configured = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
+    return (
+        _number(name)
+        or name == "localhost"
+        or name in [one.lower().rstrip(".") for one in configured if one]
+        or name in named_hosts()
+    )
+
+
+def _number(name: str) -> bool:
+    try:
+        return bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def admit_session(session: str, admitted: bool) -> None:
+    """Accept uploads of that session from now on, or refuse them."""
+    if not admitted:
+        _admitted.discard(session)
+        return
+    if len(_admitted) >= MAX_ADMITTED_SESSIONS and session not in _admitted and Runtime.exists():
+        _admitted.difference_update(
+            [one for one in _admitted if not Runtime.instance().is_active_session(one)]
+        )
+    _admitted.add(session)

@@ -1,0 +1,65 @@
+"""Progress of a job, with a button that cancels it, and its outcome."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.runtime.jobs import Job
+from pages.parts.shared.session import draw_cancel_button, engine
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+
+def draw_job(job: Job, key: str, ended: str = "", share: bool = False) -> None:
+    """Draw the progress of a job, and draw the page again when it ends.
+
+    After the end, its error is drawn, or the sentence `ended`.
+
+    Parameters
+    ----------
+    key : id of the cancel button.
+    ended : the sentence after a good end; empty for none.
+    share : whether to draw the percentage of the whole job before the text of its current part.
+    """
+    running = not job.ended
+
+    @st.fragment(run_every=0.5 if running else None)
+    def draw() -> None:
+        if running and job.ended:
+            st.rerun()
+        if not job.ended:
+            whole = _percent_prefix(job.fraction) if share and job.fraction is not None else ""
+            progress_bar(job, f"cancel-{key}", f"{whole}{job.text}")
+        elif job.error:
+            st.error(plain(job.error))
+        elif ended:
+            st.caption(ended)
+
+    draw()
+
+
+def progress_bar(job: Job, key: str, text: str = "") -> None:
+    """Draw the progress bar of a job, with the button that cancels it."""
+    text = text or job.text or tr("Waiting for its turn")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
+        draw_cancel_button(job, key, "stop_circle")
+
+
+def _percent_prefix(fraction: float) -> str:
+    """Return the percentage of the whole job as a prefix.
+
+    The text of its current part follows.
+    """
+    return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
+
+
+@st.fragment(run_every=3.0)
+def rerun_when_started(key: str) -> None:
+    """Draw the page again once work was started under that key.
+
+    That may be in another tab.
+    """
+    job = engine().evaluations.get(key)
+    if job is not None and not job.ended:
+        st.rerun()

@@ -1,0 +1,82 @@
+"""Graphs in a database that is queried live.
+
+The neighbourhood of a question is fetched while the page shows the progress.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.databases.live_database import LIVE_NOTE_START
+from core.engine import MethodComparison
+from core.errors import HopscopeError
+from core.runtime.jobs import JOB_CANCELLED, Job
+from core.types import Question
+from pages.parts.shared.session import engine, show_job
+from pages.parts.shared.wording import tr
+
+# Query parameter of the page Graphs: the entity whose neighbourhood is fetched.
+AROUND_PARAMETER = "around"
+
+
+class _FetchError(HopscopeError):
+    """A failed fetch, with the message of its job."""
+
+
+def question_neighbourhood(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
+    """Return the neighbourhood of a question's entities in the database of a live graph.
+
+    Another graph is returned unchanged. If the question has no entities, those that it names count.
+    If the user cancels, `cancelled` is called so that the next run does not ask again, and this run
+    ends. Raises HopscopeError if the database or the question does not allow it.
+    """
+    if graph.live is None:
+        return graph
+    question_digest = hashlib.sha256(
+        repr((graph.digest, question.entities or question.text)).encode()
+    ).hexdigest()[:16]
+    key = f"live-{question_digest}"
+
+    def fetch(job: Job) -> Any:
+        try:
+            return graph.live.around(question.text, question.entities, job)
+        except HopscopeError as error:
+            job.check()
+            return error
+
+    job = engine().jobs.run(key, fetch, again=True)
+    if not job.wait(0.2):
+        show_job(
+            job,
+            tr("Asking {title}", title=graph.live.address.title),
+            on_cancel=lambda job: _stop(job, cancelled),
+        )
+    if job.status == JOB_CANCELLED:
+        st.stop()
+    if isinstance(job.result, HopscopeError):
+        raise job.result
+    if job.error:
+        raise _FetchError(job.error)
+    return job.result
+
+
+def fetched_text(comparison: MethodComparison) -> str:
+    """Return a sentence on what was fetched for a comparison.
+
+    It names what was left out. It works for saved comparisons too. Empty for other graphs.
+    """
+    if comparison.graph.fetched is not None:
+        return comparison.graph.fetched.text
+    first_notes = (
+        note for lane in comparison.lanes for step in lane.state.trace[:1] for note in step.notes
+    )
+    return next((note for note in first_notes if note.startswith(LIVE_NOTE_START)), "")
+
+
+def _stop(job: Job, cancelled: Callable[[], None]) -> None:
+    job.cancel()
+    cancelled()

@@ -1,0 +1,145 @@
+"""Choice of a corpus on the page Texts, its opening, and the link to Compare."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.builds.catalogue import GRAPH_KIND_WORDS, find_build
+from core.builds.shipped_data import shipped_builds
+from core.corpus import Corpus, corpora, open_corpus
+from core.sources import CorpusSource
+from pages.parts.shared.actions import button
+from pages.parts.shared.address import write_address
+from pages.parts.shared.language import language_choice
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import chosen_source, engine, show_job, was_address_entered
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+
+DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
+
+
+def choose() -> str:
+    """Draw the choice of a corpus and return its name.
+
+    The address decides if the user went to it.
+    """
+    corpora_by_name = corpora()
+    address_corpus, beside = st.query_params.get("corpus", ""), chosen_source()
+    if session.texts_wanted in corpora_by_name:
+        session.texts_corpus = Session.texts_wanted.take()
+    elif beside.is_corpus and beside != session.texts_beside and beside.name in corpora_by_name:
+        session.texts_corpus = beside.name
+    elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
+        session.texts_corpus = address_corpus
+    if session.texts_corpus not in corpora_by_name:
+        session.texts_corpus = (
+            DEFAULT_CORPUS if DEFAULT_CORPUS in corpora_by_name else next(iter(corpora_by_name))
+        )
+    title = lambda name: corpora_by_name[name].title if name in corpora_by_name else name
+    name = st.selectbox(
+        tr("Texts"),
+        list(corpora_by_name),
+        key=Session.texts_corpus.name,
+        persist_state="session",
+        format_func=title,
+        width=420,
+        label_visibility="collapsed",
+    )
+    if address_corpus and address_corpus not in corpora_by_name:
+        session.texts_missed = address_corpus
+    if address_corpus and address_corpus != name:
+        st.query_params["corpus"] = name
+    write_address({"corpus": name}, "texts")
+    session.came, session.texts_beside = False, beside
+    return name
+
+
+def warn_missing_corpus() -> None:
+    """Draw a warning if the address named a corpus that does not exist."""
+    if asked := Session.texts_missed.take():
+        st.warning(
+            plain(tr("There are no texts called “{asked}” here.", asked=asked)),
+            icon=":material/search_off:",
+        )
+
+
+def draw_ask_button(name: str) -> None:
+    """Draw the button to Compare, where questions are asked of these documents."""
+    if button(
+        tr("Ask about it"),
+        partial(_select_corpus, name),
+        icon="view_column",
+        help=tr("Compare, with these texts chosen"),
+    ):
+        st.switch_page("pages/compare.py", query_params={"corpus": name})
+
+
+def _select_corpus(name: str) -> None:
+    """Choose this corpus in the sidebar.
+
+    A question that was asked of another source is cleared.
+    """
+    if chosen_source() != CorpusSource(name):
+        session.source_wanted = CorpusSource(name)
+        session.begin_anew()
+
+
+def opened(name: str) -> Corpus | None:
+    """Return the corpus; show an error and return None if it cannot be opened."""
+    work = lambda job: open_corpus(name, job)
+    return await_result(f"corpus-{name}", work, tr("Opening the documents"))
+
+
+def await_result(key: str, work: Any, words: str, again: bool = True) -> Any | None:
+    """Return the result of a job.
+
+    If it takes long, the progress and a cancel button are shown. If it fails or is cancelled, that
+    is shown and None is returned.
+
+    Parameters
+    ----------
+    words : what the job does, for the progress bar.
+    again : whether an ended job is run again.
+    """
+    job = engine().jobs.run(key, work, again=again)
+    if not job.wait(0.5):
+        show_job(job, words)
+    if job.error or job.result is None:
+        st.error(plain(job.error or tr("{work} was cancelled.", work=words)))
+        return None
+    return job.result
+
+
+def draw_corpus_facts(corpus: Corpus) -> None:
+    """Draw the size, the origin and the language of a corpus."""
+    parts = [
+        many(corpus.n_documents, "document"),
+        many(corpus.characters, "character"),
+        corpus.source,
+        corpus.licence,
+    ]
+    st.caption(plain("  ·  ".join(filter(None, parts))))
+    graphs: dict[str, dict[str, None]] = {}
+    for came in shipped_builds(corpus):
+        graphs.setdefault(came.words(), {})[GRAPH_KIND_WORDS[find_build(came.build).graph]] = None
+    for title, kinds in graphs.items():
+        caption("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)
+    draw_language(corpus)
+
+
+def draw_language(corpus: Corpus) -> None:
+    """Draw the language of the documents, and the choice of another one."""
+    language_choice(
+        corpus.language,
+        corpus.with_language,
+        f"{corpus.name}-{corpus.digest[:8]}",
+        tr(
+            "It decides how sentences are cut, names are found and words are compared. Graphs "
+            "that were built with another one are outdated."
+        ),
+    )

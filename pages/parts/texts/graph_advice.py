@@ -1,0 +1,249 @@
+"""Advice whether the documents need a graph.
+
+Questions are made of the documents and asked by methods with and without a graph.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+from cachetools import LRUCache
+
+from core.builds import build_for, build_status
+from core.corpus import Corpus
+from core.corpus.corpus import OWNED_KIND
+from core.errors import HopscopeError
+from core.evaluation.advice.advice_state import (
+    QUESTIONS_BY_MODEL,
+    QUESTIONS_BY_NAMES,
+    Advice,
+    load_advice,
+)
+from core.evaluation.advice.advisor import advice_job_key, start_advice
+from core.evaluation.advice.answer import AdviceAnswer, answer
+from core.evaluation.advice.plan import (
+    ADVICE_WRITER_ROLE,
+    default_writer,
+    estimate_advice_cost,
+    graph_kinds,
+)
+from core.evaluation.advice.roadmap import RoadmapQuestion, measured_sentence, next_roadmap_step
+from core.evaluation.reports.summary import RunSummary
+from core.io.durations import duration_text
+from core.runtime.jobs import JOB_CANCELLED, Job
+from pages.parts.shared.actions import button, shown_errors
+from pages.parts.shared.job_progress import draw_job, rerun_when_started
+from pages.parts.shared.people import visitor_refusal
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+from pages.parts.texts.graph_builds import draw_cost_progress
+
+ADVICE_TITLE = tr("Do I need a graph at all?")
+ADVICE_CANCELLED_NOTE = tr("Cancelled. What was done is saved, and goes on from there.")
+_answers: LRUCache[tuple, AdviceAnswer] = LRUCache(16)  # by evaluation and its progress
+QUESTION_MAKERS = {
+    QUESTIONS_BY_MODEL: tr("a language model, checked"),
+    QUESTIONS_BY_NAMES: tr("names in the texts"),
+}
+
+
+def advice(corpus: Corpus) -> None:
+    """Draw the answer, the progress, or the form.
+
+    The form has the expected cost and the start button.
+    """
+    job, advice_before = engine().evaluations.get(advice_job_key(corpus.name)), load_advice(corpus)
+    is_running = job is not None and not job.ended
+    current = advice_before is not None and advice_before.corpus == corpus.digest
+    answered = advice_before is not None and advice_before.done and current and not is_running
+    label = ADVICE_TITLE
+    if advice_before is not None and answered and advice_before.headline:
+        label = f"{ADVICE_TITLE} **{plain(advice_before.headline)}**"
+    box = st.expander(
+        label,
+        job is not None,
+        key=f"advice-{corpus.name}",
+        icon=":material/balance:",
+        on_change="rerun",
+    )
+    if not is_running:
+        rerun_when_started(advice_job_key(corpus.name))
+    if not box.open and not is_running:
+        return
+    with box:
+        if job is not None and (is_running or job.error or job.status == JOB_CANCELLED):
+            draw_job(job, f"advice-{corpus.name}", ADVICE_CANCELLED_NOTE, share=True)
+        if not is_running:
+            if advice_before is not None and advice_before.done:
+                _draw_answer(corpus, advice_before, current)
+            else:
+                _form(corpus, advice_before if current else None)
+
+
+def _draw_answer(corpus: Corpus, before: Advice, current: bool) -> None:
+    """Draw the answer, its reasons, and the form for another one."""
+    advice_answer = _answer(before)
+    if advice_answer is None:
+        caption("The figures of the last answer were deleted.")
+        _form(corpus, None)
+        return
+    if not current:
+        caption("The documents have changed since. This was the answer before:")
+        st.write(plain(advice_answer.headline))
+    if advice_answer.kinds:
+        _kinds(advice_answer)
+    st.caption(plain(" ".join(advice_answer.caveats)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover(tr("Which method, and why"), icon=":material/info:"):
+            for sentence in advice_answer.details or (advice_answer.headline,):
+                st.write(plain(sentence))
+        with st.popover(tr("How the questions were made"), icon=":material/quiz:"):
+            for sentence in advice_answer.made:
+                st.write(plain(sentence))
+        with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
+            _roadmap(corpus, advice_answer)
+        with st.popover(tr("Ask anew"), icon=":material/refresh:"):
+            _form(corpus, before)
+        figures = {"run": str(before.run)}
+        st.page_link(
+            "pages/evaluate.py",
+            label=tr("All figures and questions"),
+            icon=":material/bar_chart:",
+            query_params=figures,
+        )
+        caption("It took {span}.", span=duration_text(before.seconds))
+
+
+def _kinds(found: AdviceAnswer) -> None:
+    """Draw the kinds of questions as a table."""
+    share = lambda name, value: f"{plain(name)}: {value:.2f}"
+    caption(
+        "Share of the passages that answer a question among the first four, of the best method of "
+        "either side"
+    )
+    st.table(
+        [
+            {
+                tr("Questions"): plain(f"{kind.name} ({kind.number:,})"),
+                tr("Without a graph"): share(kind.plain, kind.plain_share),
+                tr("With a graph"): share(kind.graph, kind.graph_share),
+                tr("Tested"): plain(kind.difference),
+                tr("What they favour"): plain(kind.favours),
+            }
+            for kind in found.kinds
+        ],
+        hide_index=True,
+    )
+
+
+def _roadmap(corpus: Corpus, found: AdviceAnswer) -> None:
+    """Draw the paper's roadmap.
+
+    Its questions lead to a method. The figures measured on these documents are added.
+    """
+    caption(
+        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked "
+        "to the method that it recommends."
+    )
+    answers: dict[str, str] = {}
+    while isinstance(step := next_roadmap_step(answers), RoadmapQuestion):
+        options = step.options
+        step_choice = st.radio(
+            step.title,
+            list(options),
+            None,
+            key=f"roadmap-{corpus.name}-{step.key}",
+            format_func=options.__getitem__,
+            horizontal=True,
+        )
+        if step_choice is None:
+            return
+        answers[step.key] = step_choice
+    st.markdown(f"**{plain(step.name)}**")
+    for sentence in (
+        *step.words(),
+        measured_sentence(step, found.shares, found.names, found.asked),
+    ):
+        st.write(plain(sentence))
+
+
+def _answer(before: Advice) -> AdviceAnswer | None:
+    """Return the answer from the saved rows; None if they were deleted."""
+    try:
+        run = store().run(before.run)
+    except HopscopeError:
+        return None
+    key = (run.id, run.created, run.done, before.seconds)
+    if key not in _answers:
+        _answers[key] = answer(RunSummary(run, store().rows(run.id)), before)
+    return _answers[key]
+
+
+def _form(corpus: Corpus, before: Advice | None) -> None:
+    """Draw who makes the questions, the expected cost, and the start button."""
+    is_done, is_begun = before is not None and before.done, before is not None and not before.done
+    if not is_done:
+        write(
+            "Questions are made from these texts, each with the passages that answer it. They are "
+            "asked of search by words, by vectors and by both, and of four methods on graphs. The "
+            "answer is a sentence."
+        )
+    by = _writer(corpus, before)
+    expected = _cost_job(corpus, by)
+    if not expected.ended:
+        draw_cost_progress(expected)
+        return
+    if expected.error or expected.result is None:
+        st.error(plain(expected.error or tr("Counting was cancelled.")))
+        return
+    st.caption(
+        plain(" ".join([tr("Other questions are drawn.")] * is_done + [expected.result.words()]))
+    )
+    words = tr("Go on") if is_begun else tr("Start") if is_done else tr("Find out")
+    pressed = button(
+        words,
+        key=f"advise-{corpus.name}",
+        type="secondary" if is_done else "primary",
+        icon="play_arrow",
+        why_not=visitor_refusal(OWNED_KIND, corpus.name) if corpus.own else "",
+    )
+    if not is_done:
+        with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
+            _roadmap(corpus, AdviceAnswer("", ""))
+    if pressed:
+        seed = before.seed + is_done if before is not None else 0
+        with shown_errors():
+            start_advice(engine(), store(), corpus, by=by, seed=seed)
+            st.rerun()
+
+
+def _writer(corpus: Corpus, before: Advice | None) -> str:
+    """Draw and return who makes the questions.
+
+    Without a language model, names in the texts are used. The earlier choice is selected at first.
+    """
+    if default_writer(engine().models) != QUESTIONS_BY_MODEL:
+        return QUESTIONS_BY_NAMES
+    return st.radio(
+        tr("The questions are made by"),
+        list(QUESTION_MAKERS),
+        list(QUESTION_MAKERS).index(before.by) if before is not None else 0,
+        key=f"advice_writer_{corpus.name}",
+        format_func=lambda by: (
+            f"{QUESTION_MAKERS[by]} ({engine().models.title(ADVICE_WRITER_ROLE)})"
+            if by == QUESTIONS_BY_MODEL
+            else QUESTION_MAKERS[by]
+        ),
+        horizontal=True,
+        persist_state="session",
+    )
+
+
+def _cost_job(corpus: Corpus, by: str) -> Job:
+    """Return the job that estimates the cost."""
+    there = [build_status(corpus, build_for(corpus, kind)).current for kind in graph_kinds()]
+    key = f"cost-advice-{corpus.digest}-{by}-{there}"
+    return engine().jobs.run(
+        key, lambda job: estimate_advice_cost(corpus, engine().models, by, watch=job)
+    )

@@ -1,0 +1,379 @@
+"""Comparison of two graphs of the same documents.
+
+It shows the entities that only one graph has, names that may mean the same, and the questions on
+which the difference matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from core.builds import GraphBuild, build_status, own_builds
+from core.builds.shipped_data import builds_of
+from core.corpus import Corpus
+from core.evaluation.runs.evaluation_jobs import evaluate
+from core.evaluation.runs.plan import make_plan
+from core.graph.algorithms.layout import Position, node_positions
+from core.graph.difference import (
+    GraphDifference,
+    GraphUnion,
+    MissingParts,
+    graph_difference,
+    graph_union,
+)
+from core.graph.store import Graph
+from core.instances.catalogue import Instance, instance_of_line
+from core.operators.base import Line
+from core.operators.texts.built_graph import BuiltGraph
+from core.sources import CorpusSource
+from pages.parts.methods.groups import is_heading, method_options
+from pages.parts.question.question_sets import usual_sets
+from pages.parts.shared.actions import button, result_of, shown_errors
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+from pages.parts.texts.corpus_choice import await_result
+from pages.parts.texts.graph_growth import chart_name, straight_lines
+from pages.parts.texts.text_trail import has_passage_nodes
+
+MAX_LISTED_ENTITIES, MAX_ALIKE_PAIRS = (
+    200,
+    100,
+)  # most entities, and most pairs of names, that are listed
+MAX_PAIR_ENTITIES, MAX_PAIR_NAMES = 70, 24  # most entities in a picture, most names in it
+# Width of a letter, height of a line and width of a margin, as shares of the picture.
+LETTER_SHARE, LINE_SHARE, MARGIN_SHARE = (0.021, 0.045, 0.25)
+SHARED_COLOUR, ALONE_COLOUR, EDGE_COLOUR = "#2f6f9f", "#d9822b", "#9aa7b4"
+
+
+def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None:
+    """Draw the comparison with another graph of these documents.
+
+    The other graph is chosen first.
+    """
+    known = (builds_of(corpus) | own_builds(corpus)).values()
+    entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
+    others = {other.id: other for other in entities if build_status(corpus, other).serves}
+    if not others:
+        st.info(
+            tr(
+                "There is no other graph of these texts yet. Build one above, and it can be "
+                "looked at beside this one."
+            )
+        )
+        return
+    chosen = Session.texts_other[corpus.name]
+    if chosen.value not in others:
+        chosen.value = next(
+            (id for id, other in others.items() if other.extractor != one.extractor),
+            next(iter(others)),
+        )
+    other_build = others[
+        st.selectbox(
+            tr("Beside"),
+            list(others),
+            key=chosen.name,
+            persist_state="session",
+            format_func=lambda id: plain(others[id].title),
+            width=560,
+        )
+    ]
+    other_graph = result_of(lambda: engine().environment.built(corpus, other_build.id))
+    if other_graph is None:
+        return
+    if has_passage_nodes(graph) or has_passage_nodes(other_graph):
+        st.info(
+            tr(
+                "The nodes of a passage graph or a tree are chunks and summaries, so there are no "
+                "entities to hold against each other."
+            )
+        )
+    else:
+        difference = _graph_difference(graph, other_graph)
+        if difference is not None:
+            _figures(difference, one, other_build)
+            _picture(graph, other_graph, one, other_build)
+            _lists(difference, graph, other_graph, one, other_build)
+    _questions(corpus, one, other_build)
+
+
+def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
+    """Return the differences of the graphs, for which the page waits.
+
+    If that fails, the error is shown and None is returned.
+    """
+    key, work = (
+        f"beside-{first.digest}-{second.digest}",
+        lambda job: graph_difference(first, second),
+    )
+    return await_result(key, work, tr("Comparing the graphs"), again=False)
+
+
+def _figures(found: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
+    columns = st.columns(3, gap="medium")
+    for column, title, nodes, links in zip(
+        columns,
+        (
+            tr("In both"),
+            tr("Only in “{title}”", title=one.title),
+            tr("Only in “{other}”", other=other.title),
+        ),
+        (found.nodes, len(found.first.nodes), len(found.second.nodes)),
+        (found.links, found.first.links, found.second.links),
+    ):
+        with column, st.container(border=True, height="stretch"):
+            st.markdown(f"**{plain(title)}**")
+            st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
+            column_figures = {columns[1]: found.first, columns[2]: found.second}.get(column)
+            if column_figures is not None and column_figures.links:
+                caption(
+                    "{between:,} of these pairs join entities that both have.",
+                    between=column_figures.between,
+                )
+
+
+def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) -> None:
+    """Draw both graphs side by side on one layout.
+
+    Shared entities have the same position.
+    """
+    union_graph = first.derived.once(
+        "beside", second.digest, lambda: graph_union(first, second, MAX_PAIR_ENTITIES)
+    )
+    if not union_graph.names[0]:
+        return
+    places = node_positions(
+        range(len(union_graph.names[0])), sorted(union_graph.pairs[0] | union_graph.pairs[1])
+    )
+    for column, side, build in zip(st.columns(2, gap="medium"), (0, 1), (one, other)):
+        with column:
+            st.markdown(f"**{plain(build.title)}**")
+            figure = layout_figure(union_graph, side, places)
+            st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
+    caption(
+        "The {shared:,} entities with the most relations, each at one place in both pictures. "
+        "Blue: in both graphs. Orange: only in this one. A ring: only in the other. Blue lines "
+        "join a pair in both graphs.",
+        shared=len(union_graph.names[0]),
+    )
+
+
+def layout_figure(both: GraphUnion, side: int, places: dict[int, Position]) -> go.Figure:
+    """Return the figure of one of two graphs on their common layout.
+
+    `side` is 0 or 1. It shows the shared parts, its own parts, and as rings the entities that only
+    the other graph has.
+    """
+    own, others = both.names[side], both.names[1 - side]
+    alone = sorted(both.pairs[side] - both.pairs[1 - side])
+    shared = sorted(both.pairs[0] & both.pairs[1])
+    own_nodes = [at for at, name in enumerate(own) if name]
+    colors = [SHARED_COLOUR if others[at] else ALONE_COLOUR for at in own_nodes]
+    absent = [at for at, name in enumerate(own) if not name]
+    ring = {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": EDGE_COLOUR, "width": 1}}
+    names = [chart_name(own[at]) for at in own_nodes]
+    figure = go.Figure(
+        [
+            straight_lines(alone, places, {"color": EDGE_COLOUR, "width": 0.8}),
+            straight_lines(shared, places, {"color": SHARED_COLOUR, "width": 1.8}),
+            _points(absent, places, [""] * len(absent), ring),
+            _points(own_nodes, places, names, {"size": 9, "color": colors}),
+        ]
+    )
+    hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
+    margin = {"l": 4, "r": 4, "t": 4, "b": 4}
+    figure.update_layout(height=420, margin=margin, showlegend=False, xaxis=hidden, yaxis=hidden)
+    return figure
+
+
+def _points(
+    nodes: list[int], places: dict[int, Position], names: list[str], marker: dict
+) -> go.Scatter:
+    """Return points with those names for which there is room; earlier points come first."""
+    boxes: list[tuple[float, float, float]] = []
+    named_nodes = [
+        name if name and _has_room(places[at], name, boxes) else ""
+        for at, name in zip(nodes, names)
+    ]
+    return go.Scatter(
+        x=[places[at][0] for at in nodes],
+        y=[places[at][1] for at in nodes],
+        mode="markers+text",
+        text=named_nodes,
+        hovertext=names,
+        hoverinfo="text" if any(names) else "skip",
+        textposition=[f"top {_name_side(places[at][0])}" for at in nodes],
+        textfont={"size": 11},
+        marker=marker,
+    )
+
+
+def _name_side(x: float) -> str:
+    """Return the side of its point on which a name is written.
+
+    On that side, the name stays in the picture.
+    """
+    return "right" if x < MARGIN_SHARE else "left" if x > 1 - MARGIN_SHARE else "center"
+
+
+def _has_room(place: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
+    """Return whether a name overlaps no other name.
+
+    `boxes` are those of the other names. A box is the middle, the height and half of the width. The
+    name's box is added if there is room.
+    """
+    x, y, half = *place, len(name) * LETTER_SHARE / 2
+    x += {"right": half, "left": -half, "center": 0.0}[_name_side(x)]
+    free = len(boxes) < MAX_PAIR_NAMES and all(
+        abs(y - b) > LINE_SHARE or abs(x - a) > half + other for a, b, other in boxes
+    )
+    if free:
+        boxes.append((x, y, half))
+    return free
+
+
+def _lists(
+    found: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
+) -> None:
+    if found.alike:
+        st.markdown(
+            tr("**Perhaps the same, under two names**  ·  {alike:,}", alike=len(found.alike))
+        )
+        pairs = found.alike[:MAX_ALIKE_PAIRS]
+        rows = {
+            plain(one.title): first.names([a for a, _, _ in pairs]),
+            plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
+            tr("Alike"): [score for *_, score in pairs],
+        }
+        st.dataframe(
+            rows,
+            hide_index=True,
+            height=min(280, 38 + 35 * len(pairs)),
+            column_config={tr("Alike"): _draw_alike()},
+        )
+    if not (
+        len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links
+    ):
+        st.info(
+            tr(
+                "Both have the same entities and the same links between them. They may differ in "
+                "descriptions, keywords and communities."
+            )
+        )
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _draw_missing(first, found.first, one)
+    with right:
+        _draw_missing(second, found.second, other)
+    caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
+
+
+def _draw_alike() -> ColumnConfig:
+    return st.column_config.NumberColumn(
+        width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words")
+    )
+
+
+def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> None:
+    nodes = missing.nodes[:MAX_LISTED_ENTITIES]
+    st.markdown(
+        tr(
+            "**Only in “{build}”**  ·  {nodes:,}",
+            build=plain(build.title),
+            nodes=len(missing.nodes),
+        )
+    )
+    if not len(nodes):
+        caption("None.")
+        return
+    rows = {
+        tr("Entity"): graph.names(nodes),
+        tr("Relations"): np.asarray(graph.degrees(nodes)).tolist(),
+    }
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(360, 38 + 35 * len(nodes)),
+        column_config={tr("Relations"): {"width": 90}},
+    )
+    if len(missing.nodes) > MAX_LISTED_ENTITIES:
+        caption("The {listed} with the most relations.", listed=MAX_LISTED_ENTITIES)
+
+
+def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
+    """Draw the form that evaluates one method on both graphs."""
+    source = CorpusSource(corpus.name)
+    methods_by_id = {
+        key: row for key, row in instances().items() if starts_at_build(row, one, other)
+    }
+    st.markdown(tr("**Which questions turn on the difference?**"))
+    if not source.sets or not methods_by_id:
+        if not source.sets:
+            caption("These texts have no questions yet.")
+        else:
+            caption("No method of the catalogue runs on either kind of graph.")
+        return
+    labels = {
+        key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
+    }
+    with st.container(border=True, horizontal=True, vertical_alignment="bottom"):
+        method = st.selectbox(
+            tr("Method on both graphs"),
+            list(labels),
+            format_func=labels.__getitem__,
+            key="beside_method",
+            width=320,
+        )
+        usual = list(source.sets).index(usual_sets(source.sets)[0])
+        questions = st.selectbox(
+            tr("Questions"),
+            list(source.sets),
+            usual,
+            format_func=source.sets.__getitem__,
+            key="beside_set",
+            width=320,
+        )
+        size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
+        if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
+            _start_evaluation(
+                [method_on_build(methods_by_id[method], build) for build in (one, other)],
+                questions,
+                int(size),
+            )
+    caption(
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to "
+        "another” lists the questions won and lost."
+    )
+
+
+def starts_at_build(row: Instance, *builds: GraphBuild) -> bool:
+    """Return whether a method starts at the graph of one of these builds.
+
+    A build of the same kind counts.
+    """
+    first = row.line.operators[0]
+    return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {
+        build.id for build in builds
+    }
+
+
+def method_on_build(row: Instance, build: GraphBuild) -> Instance:
+    """Return the method on the graph of this build."""
+    first, *others = row.line.operators
+    return instance_of_line(Line((replace(first, build=build.id), *others)), instances())
+
+
+def _start_evaluation(rows: list[Instance], questions: str, size: int) -> None:
+    with shown_errors():
+        with st.spinner(tr("Opening what is asked and drawing the questions")):
+            plan = make_plan(rows, questions, size, engine().graph, model=False)
+            job = evaluate(engine(), store(), plan)
+        st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

@@ -1,0 +1,319 @@
+"""Growth of a graph passage by passage.
+
+For one passage it shows the names found in it, those merged with earlier ones, and the graph at
+that point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.errors import shorten
+from core.graph.algorithms.layout import Position, node_positions
+from core.graph.algorithms.neighbourhood import induced_edges
+from core.graph.growth import ChunkAdditions, GraphGrowth
+from core.graph.store import Graph
+from core.graph.texts import chunk_lists, n_chunks, relation_names
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+from pages.parts.texts.passage import draw_passage
+from pages.parts.texts.text_trail import button_name
+from pages.parts.texts.text_trail import go_to_entity as go_to
+
+# Most entities in the picture, most frames of its animation, most names in it.
+MAX_GROWN_ENTITIES, MAX_FRAMES, MAX_GROWN_NAMES = (60, 60, 14)
+MAX_ENTITY_BUTTONS, MAX_LISTED_RELATIONS = (
+    24,
+    30,
+)  # most entities and relations of a passage that are listed
+OLD_COLOUR, FRESH_COLOUR, CURRENT_COLOUR = "#9aa7b4", "#2f6f9f", "#d9822b"
+
+
+def draw_growth(graph: Graph) -> None:
+    """Draw one passage with its additions, and the growth of the graph."""
+    growth: GraphGrowth = graph.derived.once("growth of", "chunks", lambda: GraphGrowth(graph))
+    total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
+    if not total:
+        caption("This graph does not know which chunk says what.")
+        return
+    number.value = min(max(1, number.value), total)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
+        st.caption(
+            tr("of {total:,}, in the order in which they are read", total=total), width="content"
+        )
+    row = number.value - 1
+    adds = growth.adds(row)
+    left, right = st.columns(2, gap="large")
+    with left:
+        draw_passage(
+            graph.columns.tables()["chunks"], row, *graph.names([*adds.fresh, *adds.known])
+        )
+        caption("Marked: the names that the texts spell as the graph does.")
+    with right:
+        _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
+        _entities(
+            graph,
+            tr("Merged with an entity that was there"),
+            adds.known,
+            tr("Nothing that was there before."),
+        )
+        _relations(graph, adds)
+    _draw_figures(graph, growth, row)
+
+
+def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
+    st.markdown(f"**{title}**  ·  {len(nodes):,}")
+    if not len(nodes):
+        st.caption(none)
+        return
+    with st.container(horizontal=True, gap="small"):
+        for node, chunks in zip(
+            nodes[:MAX_ENTITY_BUTTONS].tolist(),
+            chunk_lists(graph, "nodes", nodes[:MAX_ENTITY_BUTTONS]),
+        ):
+            help_text = None
+            if chunks:
+                help_text = tr(
+                    "In {chunks}, first in chunk {first:,}.",
+                    chunks=many(len(chunks), "chunk"),
+                    first=chunks[0] + 1,
+                )
+            name = plain(button_name(graph.node_name(node)))
+            button(
+                name,
+                partial(go_to, graph, node),
+                key=f"texts-adds-{node}",
+                type="tertiary",
+                help=help_text,
+            )
+    if len(nodes) > MAX_ENTITY_BUTTONS:
+        caption("and {more:,} more", more=len(nodes) - MAX_ENTITY_BUTTONS)
+
+
+def _relations(graph: Graph, adds: ChunkAdditions) -> None:
+    fresh, known_edges = adds.fresh_edges, adds.known_edges
+    st.markdown(
+        tr(
+            "**Relations said here**  ·  {fresh:,} new, {known:,} said before",
+            fresh=len(fresh),
+            known=len(known_edges),
+        )
+    )
+    edges = np.concatenate([fresh, known_edges])[:MAX_LISTED_RELATIONS]
+    if not len(edges):
+        caption("None.")
+        return
+    turn_words = [tr("new")] * min(len(fresh), MAX_LISTED_RELATIONS) + [tr("before")] * max(
+        0, len(edges) - len(fresh)
+    )
+    heads, _, tails = graph.triples(edges)
+    rows = {
+        tr("Said"): turn_words,
+        tr("From"): graph.names(heads),
+        tr("Relation"): relation_names(graph, edges),
+        tr("To"): graph.names(tails),
+    }
+    rows = {
+        name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)
+    }
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(240, 38 + 35 * len(edges)),
+        column_config={tr("Said"): st.column_config.TextColumn(width=70)},
+    )
+    if len(fresh) + len(known_edges) > MAX_LISTED_RELATIONS:
+        caption(
+            "The first {listed} of {fresh:,}.",
+            listed=MAX_LISTED_RELATIONS,
+            fresh=len(fresh) + len(known_edges),
+        )
+
+
+def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
+    """Draw the growth of the graph.
+
+    It shows the entities with most relations as they appear, and the counts after each passage.
+    """
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(tr("**The graph growing**"))
+        st.plotly_chart(
+            growing_figure(graph, growth, row),
+            key="texts-growing",
+            config={"displayModeBar": False},
+        )
+        caption(
+            "The {drawn:,} entities with the most relations. Orange: named in this chunk.",
+            drawn=min(MAX_GROWN_ENTITIES, graph.n_nodes),
+        )
+    with right:
+        st.markdown(tr("**Entities and relations so far**"))
+        st.plotly_chart(
+            sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False}
+        )
+        caption(
+            "A curve that flattens shows that later chunks speak of what is known: names merge."
+        )
+
+
+def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
+    """Return the figure of the numbers of entities and relations after each passage.
+
+    A line marks the passage in `row`.
+    """
+    at = np.arange(1, len(growth.nodes) + 1)
+    figure = go.Figure(
+        [
+            go.Scatter(x=at, y=growth.nodes, name=tr("entities"), line={"color": FRESH_COLOUR}),
+            go.Scatter(x=at, y=growth.edges, name=tr("relations"), line={"color": CURRENT_COLOUR}),
+        ]
+    )
+    figure.add_vline(x=row + 1, line={"color": OLD_COLOUR, "dash": "dot"})
+    figure.update_layout(
+        height=330,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis={"title": "chunk"},
+        yaxis={"rangemode": "tozero"},
+        legend={"orientation": "h", "y": 1.12},
+    )
+    return figure
+
+
+def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
+    """Return the figure of the entities with most relations at the passage in `row`.
+
+    A button plays all passages from the first.
+    """
+    nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:MAX_GROWN_ENTITIES]
+    edges = induced_edges(graph, np.sort(nodes))
+    heads, _, tails = graph.triples(edges)
+    pairs = list(zip(heads.tolist(), tails.tolist()))
+    places = node_positions(nodes.tolist(), pairs)
+    rows = sorted(
+        {
+            *np.linspace(0, len(growth.nodes) - 1, min(MAX_FRAMES, len(growth.nodes)))
+            .astype(int)
+            .tolist(),
+            row,
+        }
+    )
+    traces = {at: _moment_traces(graph, growth, at, nodes, edges, pairs, places) for at in rows}
+    figure = go.Figure(
+        traces[row], frames=[go.Frame(data=data, name=str(at + 1)) for at, data in traces.items()]
+    )
+    hidden = {"visible": False, "range": [-0.05, 1.05]}
+    play = {
+        "frame": {"duration": 350, "redraw": True},
+        "transition": {"duration": 0},
+        "fromcurrent": False,
+    }
+    stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
+    buttons = [
+        {"label": tr("▶ Play"), "method": "animate", "args": [[str(at + 1) for at in rows], play]},
+        {"label": "❚❚", "method": "animate", "args": [[None], stop]},
+    ]
+    steps = [
+        {"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows
+    ]
+    figure.update_layout(
+        height=330,
+        margin={"l": 4, "r": 4, "t": 4, "b": 4},
+        showlegend=False,
+        xaxis=hidden,
+        yaxis=hidden,
+        updatemenus=[
+            {
+                "type": "buttons",
+                "direction": "left",
+                "x": 0,
+                "y": -0.02,
+                "xanchor": "left",
+                "yanchor": "top",
+                "showactive": False,
+                "bgcolor": "rgba(0,0,0,0)",
+                "bordercolor": OLD_COLOUR,
+                "buttons": buttons,
+            }
+        ],
+        sliders=[
+            {
+                "active": rows.index(row),
+                "x": 0.3,
+                "len": 0.7,
+                "y": 0,
+                "currentvalue": {"prefix": tr("chunk "), "xanchor": "right"},
+                "steps": steps,
+            }
+        ],
+    )
+    return figure
+
+
+def _moment_traces(
+    graph: Graph,
+    growth: GraphGrowth,
+    row: int,
+    nodes: np.ndarray,
+    edges: np.ndarray,
+    pairs: list,
+    places: dict[int, Position],
+) -> list:
+    """Return the traces after the passage in `row`: relations, and entities.
+
+    The entities of the passage are orange.
+    """
+    first_rows = growth.first("nodes")[nodes]
+    adds = growth.adds(row)
+    is_in_passage = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
+    there = growth.first("edges")[edges] <= row
+    drawn_pairs = [pair for pair, shown in zip(pairs, there) if shown]
+    shown_nodes = [at for at in range(len(nodes)) if first_rows[at] <= row]
+    names = [chart_name(graph.node_name(int(nodes[at]))) for at in shown_nodes]
+    return [
+        straight_lines(drawn_pairs, places, {"color": OLD_COLOUR, "width": 0.8}),
+        go.Scatter(
+            x=[places[int(nodes[at])][0] for at in shown_nodes],
+            y=[places[int(nodes[at])][1] for at in shown_nodes],
+            mode="markers+text",
+            text=[
+                name if at < MAX_GROWN_NAMES or is_in_passage[at] else ""
+                for at, name in zip(shown_nodes, names)
+            ],
+            textposition="top center",
+            textfont={"size": 11},
+            hovertext=names,
+            hoverinfo="text",
+            marker={
+                "size": [13 if is_in_passage[at] else 8 for at in shown_nodes],
+                "color": [
+                    CURRENT_COLOUR if is_in_passage[at] else FRESH_COLOUR for at in shown_nodes
+                ],
+            },
+        ),
+    ]
+
+
+def straight_lines(
+    pairs: Iterable[tuple[int, int]], places: Mapping[int, Position], line: dict
+) -> go.Scatter:
+    """Return straight lines between the positions of pairs."""
+    ends: list[tuple[float | None, float | None]] = []
+    for one, other in pairs:
+        ends += [places[one], places[other], (None, None)]
+    x, y = [end[0] for end in ends], [end[1] for end in ends]
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+
+
+def chart_name(name: str) -> str:
+    """Return a name for a chart, shortened and without tags that plotly would read."""
+    return shorten(name, 28).replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,112 @@
+"""Position of the user in a graph of texts: visited entities and opened communities."""
+
+from __future__ import annotations
+
+from core.errors import shorten
+from core.graph.columns import IdLists, Table
+from core.graph.store import Graph
+from core.graph.texts import chunk_nodes
+from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
+from pages.parts.texts.passage import passage_position
+
+# Views of a graph.
+ENTITIES_VIEW, COMMUNITIES_VIEW, CHUNKS_VIEW, COMPARISON_VIEW = (
+    tr("Entities"),
+    tr("Communities"),
+    tr("Chunk by chunk"),
+    tr("Beside another graph"),
+)
+MAX_BUTTON_CHARACTERS = 40  # most characters of a name on a button
+
+
+def trail(graph: Graph) -> list[int]:
+    """Return the entities that were visited, the present one last."""
+    return session.texts_trails.setdefault(graph.digest, [])
+
+
+def go_to_entity(graph: Graph, node: int) -> None:
+    """Go to an entity, or back to it if it was visited before."""
+    been = trail(graph)
+    if node in been:
+        del been[been.index(node) + 1 :]
+    else:
+        been.append(node)
+    session.texts_view = ENTITIES_VIEW
+    session.texts_near_page = session.texts_passage_page = 0
+
+
+def has_passage_nodes(graph: Graph) -> bool:
+    """Return whether the nodes of a graph are passages, and summaries of them.
+
+    Passage graphs and trees are such graphs.
+    """
+    return graph.columns.nodes is not None and graph.columns.nodes.has("level")
+
+
+def is_tree(graph: Graph) -> bool:
+    """Return whether some nodes are summaries of others."""
+    return has_passage_nodes(graph) and bool(graph.columns.tables()["nodes"].numbers("level").any())
+
+
+def levels(graph: Graph) -> list[str]:
+    """Return the level of each node of a tree in words."""
+    return [
+        tr("chunk") if level == 0 else tr("summary, level {level}", level=level)
+        for level in graph.columns.tables()["nodes"].numbers("level").tolist()
+    ]
+
+
+def node_noun(graph: Graph) -> str:
+    """Return the nodes of a graph in a word."""
+    if is_tree(graph):
+        return tr("Chunks and summaries")
+    if has_passage_nodes(graph):
+        return tr("Chunks")
+    return tr("Entities")
+
+
+def chunk_rows(graph: Graph, nodes) -> dict[int, int]:
+    """Return those of some nodes that are passages themselves, with their rows."""
+    return chunk_nodes(graph, nodes) if has_passage_nodes(graph) else {}
+
+
+def node_label(graph: Graph, node: int) -> str:
+    """Return the name of a node; for a passage its title and position."""
+    row = chunk_rows(graph, [node]).get(node)
+    if row is None:
+        return graph.node_name(node)
+    return ", ".join(filter(None, passage_position(graph.columns.tables()["chunks"], row)))
+
+
+def opened_communities(graph: Graph) -> list[int]:
+    """Return the rows of the communities that were opened, outer first."""
+    return session.texts_communities.setdefault(graph.digest, [])
+
+
+def open_community(graph: Graph, way: list[int]) -> None:
+    """Open the last one of nested communities; an empty list closes all."""
+    opened_communities(graph)[:] = way
+    session.texts_view, session.texts_member_page = COMMUNITIES_VIEW, 0
+
+
+def communities_of(graph: Graph, node: int) -> list[int]:
+    """Return the rows of the communities of an entity, coarsest first."""
+    table = graph.columns.communities
+    if table is None:
+        return []
+    rows: IdLists = graph.derived.once(
+        "communities of", "nodes", lambda: table.lists("members").inverse(graph.n_nodes)
+    )
+    levels = table.numbers("level")
+    return sorted(rows[node].tolist(), key=lambda row: (levels[row], row))
+
+
+def community_title(table: Table, row: int) -> str:
+    """Return the title of a community."""
+    return table.text("title", row) or tr("Community {number}", number=row + 1)
+
+
+def button_name(name: str) -> str:
+    """Return a name that fits on a button."""
+    return shorten(name, MAX_BUTTON_CHARACTERS)

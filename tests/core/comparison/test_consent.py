@@ -1,0 +1,65 @@
+"""What of a line runs at once, and what waits until a person asks for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.comparison.consent import free_prefix, needs_consent
+from core.operators.text import parse_line
+from tests.films import Written
+
+MODELS = Written()
+MODELS.is_chat = lambda name: name in ("choose", "answer")
+
+
+@pytest.mark.parametrize(
+    "operators, answering, before",
+    [
+        (
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()",
+            False,
+            4,
+        ),  # only the prompt is written
+        ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", True, 3),
+        (
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()",
+            False,
+            2,
+        ),
+        ("OwnRetriever(name='mine') >> Answer()", False, 0),
+        ("EgoNetwork() >> SimplePaths()", True, 2),
+    ],
+)
+def test_what_comes_before_the_first_that_asks(operators, answering, before):
+    assert free_prefix(parse_line(operators), MODELS, answering) == before
+
+
+def test_a_branch_asks_where_one_of_its_rows_does():
+    line = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, otherwise=BeamSearch(model='choose'))"
+    branch = parse_line(line).operators[2]
+    assert needs_consent(branch, MODELS) and not needs_consent(
+        parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS
+    )
+
+
+def test_a_loop_asks_where_a_union_within_it_does():
+    first = "SparseNodes() >> RankHits(of='nodes', model='choose')"
+    loop = f"Loop(body=Union(first={first}, second=SparseNodes()) >> ExpandNodes())"
+    line = f"EmbedQuery() >> SparseNodes() >> {loop}"
+    assert needs_consent(parse_line(line).operators[2], MODELS)
+    assert not needs_consent(parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS)
+
+
+def test_an_expression_that_names_no_model_asks_nobody():
+    """Its lane says that there is no such model."""
+
+    def unknown(name):
+        from core.errors import BadParameter
+
+        raise BadParameter(name)
+
+    models = Written()
+    models.is_chat = unknown
+    assert not needs_consent(
+        parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='nobody')").operators[2], models
+    )

@@ -1,0 +1,409 @@
+"""What a lane shows before its ranking is exact: made of what is read so far, seldom, for who looks on, and without a trace in the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from core.cases.comparison_data import freeze
+from core.comparison.endings import ending_sentence
+from core.comparison.lane_pauses import LanePauses
+from core.comparison.lane_run import LaneListener, LaneRun
+from core.comparison.previews import (
+    CROWDED_PREVIEW_SECONDS,
+    PREVIEW_PAUSE_FACTOR,
+    PREVIEW_SECONDS,
+    Previews,
+)
+from core.comparison.waiters import Waiter
+from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.engine import Engine
+from core.environment import Environment
+from core.errors import RunCancelled
+from core.instances.catalogue import Instance
+from core.models.combine import build_chooser
+from core.models.reading_order import CandidateScores
+from core.models.scorers import BaseScorer
+from core.operators.text import parse_line
+from core.results import comparison_dict
+from core.runtime.jobs import JOB_CANCELLED, JOB_DONE
+from core.sources import GraphSource, SourceQuestion
+from core.types import Question
+from core.watch import Watch
+from tests.core.comparison.test_queues import soon
+
+RANKED = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2, model='slow') >> Answer()"
+ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
+DIRECTED, WRITTEN = f"{ANN} -> directed_by_reverse -> Two", f"{ANN} -> written_by_reverse -> Two"
+SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}  # in the order in which they are found
+
+
+class Slowly(BaseScorer):
+    """A scorer that reads one text at a time, in their order, each once it is let: `steps` has one for each that may be read."""
+
+    def __init__(self, scores, steps=0):
+        self.scores, self.steps, self.asked = scores, threading.Semaphore(steps), threading.Event()
+
+    def score(self, task, texts):
+        reading = CandidateScores(task, texts)
+        for text in reading.distinct:
+            self.asked.set()
+            while not self.steps.acquire(timeout=0.02):
+                task.watch.check()
+            reading.received([text], np.array([self.scores.get(text, 0.0)]))
+        return reading.scores
+
+
+class Clock:
+    """Seconds that a test sets, and processor seconds that it spends."""
+
+    now = spent = 0.0
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def previews(clock, shown, wanted=lambda: True):
+    return Previews(shown.append, wanted, lambda: clock.now, lambda: clock.spent)
+
+
+def ask(kit, **choices):
+    question = Question("genre of One", entities=("One",), answers=("Drama",))
+    return SourceQuestion(
+        GraphSource.of(kit.graph), question, (kit.node("One"),), model=False, **choices
+    )
+
+
+def run(kit, slow, line=RANKED, preview=None, **choosers):
+    lane = LaneRun(ask(kit), parse_line(line), Environment(kit.Written(slow=slow, **choosers)))
+    lane.retrieve(LaneListener(preview=preview))
+    return lane
+
+
+def named(kit, state):
+    return [kit.graph.text(path) for path in state.paths.items], kit.graph.names(state.reader or ())
+
+
+def outcome(comparison):
+    """What came of a comparison, without what its clock says."""
+    without = lambda value: (
+        {
+            key: without(one)
+            for key, one in value.items()
+            if key not in ("seconds", "ranking", "waiting", "prepared", "saved")
+        }
+        if isinstance(value, dict)
+        else [without(one) for one in value]
+        if isinstance(value, list)
+        else value
+    )
+    return without(comparison_dict(comparison))
+
+
+def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
+    shown = []
+    preview = previews(clock, shown)
+    assert preview("1 of 9", lambda: ()) and not preview("2 of 9", lambda: ())
+    clock.now = PREVIEW_SECONDS - 0.01
+    assert not preview("3 of 9", lambda: ())
+    clock.now = PREVIEW_SECONDS
+
+    def dear():
+        clock.spent += 1.0
+        return ()
+
+    assert preview("4 of 9", dear)
+    clock.now = PREVIEW_SECONDS + PREVIEW_PAUSE_FACTOR - 0.01
+    assert not preview("5 of 9", lambda: ())
+    clock.now = PREVIEW_SECONDS + PREVIEW_PAUSE_FACTOR
+    assert preview("6 of 9", lambda: ())
+    assert [(one.number, one.text) for one in shown] == [
+        (1, "1 of 9"),
+        (2, "4 of 9"),
+        (3, "6 of 9"),
+    ]
+
+
+def test_they_come_more_seldom_while_others_wait(clock):
+    shown, others = [], ["somebody"]
+    preview = Previews(
+        shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
+    )
+    assert preview("1 of 9", lambda: ())  # the first one at once
+    clock.now = CROWDED_PREVIEW_SECONDS - 0.01
+    assert not preview("2 of 9", lambda: ())
+    clock.now = CROWDED_PREVIEW_SECONDS
+    others.clear()
+    assert preview("3 of 9", lambda: ())
+    clock.now += PREVIEW_SECONDS
+    assert preview("4 of 9", lambda: ()) and len(shown) == 3
+
+
+def test_none_is_made_where_nobody_looks_on(clock):
+    shown, here = [], []
+    preview = previews(clock, shown, lambda: bool(here))
+    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # not even asked what there is
+    here.append("somebody")
+    clock.now = PREVIEW_SECONDS
+    assert preview("2 of 9", lambda: ()) and len(shown) == 1
+
+
+def test_one_that_fails_is_logged_and_the_last(clock, caplog):
+    shown = []
+    preview = previews(clock, shown)
+    assert not preview("1 of 9", lambda: 1 / 0)
+    clock.now = 1e9
+    assert not preview("2 of 9", lambda: ()) and not shown and "A preview failed" in caplog.text
+
+
+def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them(kit):
+    seen = []
+    lane = run(kit, Slowly(SCORES, 4), preview=lambda text, states: seen.append((text, states())))
+    assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
+    assert [named(kit, states[2])[0] for _, states in seen] == [
+        [ANN],
+        [DRAMA, ANN],
+        [DRAMA, DIRECTED],
+        [DRAMA, DIRECTED],
+    ]
+    assert [named(kit, states[3])[1] for _, states in seen] == [
+        ["Ann"],
+        ["Drama"],
+        ["Drama"],
+        ["Drama"],
+    ]
+    for count, (_, states) in enumerate(seen, 1):
+        step = states[2].trace[-1]
+        assert step.operator == "Rank" and len(step.before_cut) == count and step.seconds == 0
+        assert [state.trace[-1].operator for state in states[2:]] == [
+            "Rank",
+            "GraphReader",
+            "Answer",
+        ]
+        # no model is asked: the prompt alone
+        assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)
+    assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
+
+
+def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
+    line = RANKED.replace(" >> Answer()", " >> Rank(keep=1, model='other') >> Answer()")
+    seen, other = [], kit.Table(SCORES)
+    run(
+        kit,
+        Slowly(SCORES, 4),
+        line,
+        lambda text, states: seen.append((text, len(states()), len(other.seen))),
+        other=other,
+    )
+    assert [count for _, count, _ in seen] == [3, 3, 3, 3] and [asked for *_, asked in seen] == [
+        0,
+        0,
+        0,
+        0,
+    ]
+
+
+def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
+    """From One: Ann 0.1 and Drama 0.9 at the first hop, of which a beam one wide goes on with Drama; from there only back to One, 0.2."""
+    scores, seen = SCORES | {f"{DRAMA} -> has_genre_reverse -> One": 0.2}, []
+    line = (
+        "EgoNetwork(hops=2) >> BeamSearch(model='slow', rank='slow', width=1, hops=2) >> Answer()"
+    )
+    run(
+        kit,
+        Slowly(scores, 9),
+        line,
+        lambda text, states: seen.append((text, named(kit, states()[1])[0])),
+    )
+    assert [text for text, _ in seen] == [
+        "hop 1 of 2, 1 of 2 paths read",
+        "hop 1 of 2, 2 of 2 paths read",
+        "hop 2 of 2, 1 of 1 path read",
+    ]
+    assert [paths for _, paths in seen] == [
+        [ANN],
+        [DRAMA],
+        [DRAMA, f"{DRAMA} -> has_genre_reverse -> One"],
+    ]
+
+
+def test_a_second_reading_of_a_part_shows_nothing_less(kit):
+    """A cheap scorer has read all, then a dear one reads the best of them: the first order stays until there is more."""
+    slow, seen = Slowly(SCORES, 9), []
+    run(
+        kit,
+        build_chooser("prefilter(slow, slow, 2)", lambda name: slow, lambda name: slow),
+        preview=lambda text, states: seen.append(text),
+    )
+    assert seen == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
+
+
+@pytest.fixture
+def slow():
+    return Slowly(SCORES)
+
+
+@pytest.fixture
+def engine(kit, slow, monkeypatch):
+    """Previews are due at once, so that a test need not wait for them."""
+    monkeypatch.setattr("core.comparison.previews.PREVIEW_SECONDS", 0.0)
+    monkeypatch.setattr("core.comparison.previews.PREVIEW_PAUSE_FACTOR", 0)
+    made = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
+    yield made
+    made.stop()
+
+
+def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Drama",)):
+    asked = engine.ask(
+        GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers), model=False
+    )
+    return engine.compare(
+        asked,
+        [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)],
+        waiter=waiter,
+    )
+
+
+def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, kit, slow):
+    job = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    preview = lambda: job.comparison.lanes[0].preview
+    for count in (1, 2):
+        slow.steps.release()
+        assert soon(lambda count=count: preview() and preview().number == count)
+        assert preview().text == f"{count} of 4 paths read"
+        lane = job.comparison.lanes[0]
+        assert lane.shown.retrieved and not lane.retrieved and len(lane.states) == 2
+        assert lane.shown.state.reader and lane.state.reader is None
+    assert explain_comparison(job.comparison).text == ""  # nothing is said of what is not known yet
+    slow.steps.release(9)
+    assert job.wait(120)
+    lane = job.comparison.lanes[0]
+    assert lane.status == JOB_DONE and lane.preview is None and lane.shown.states == lane.states
+    other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
+    alone = compare(other, kit, RANKED)
+    assert alone.wait(120) and outcome(alone.comparison) == outcome(job.comparison)
+    other.stop()
+
+
+def test_nothing_is_shown_in_between_to_nobody(engine, kit, slow):
+    slow.steps.release(9)
+    job = compare(engine, kit, RANKED)
+    assert job.wait(120) and job.comparison.lanes[0].preview is None
+
+
+def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, kit, slow):
+    job = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    slow.steps.release(2)
+    preview = lambda: job.comparison.lanes[0].preview
+    assert soon(lambda: preview() and preview().number == 2)
+    job.cancel()
+    assert job.wait(120)
+    lane = job.comparison.lanes[0]
+    assert lane.status == JOB_CANCELLED
+    assert ending_sentence(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
+    assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
+    # what is saved and handed on is what is exact
+    plain = comparison_dict(job.comparison)["lanes"][0]
+    assert (
+        plain["status"] == "cancelled"
+        and plain["reader_answers"] is None
+        and len(plain["paths"]) == 4
+    )
+    assert freeze(job.comparison)["lanes"][0]["states"] == 2
+
+
+def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
+    job = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    slow.steps.release()
+    assert soon(lambda: job.comparison.lanes[0].preview)
+    job.cancel()
+    assert job.wait(120)
+    slow.steps.release(9)
+    again = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    assert again is not job and again.wait(120) and again.comparison.lanes[0].status == JOB_DONE
+    # what was exact before is taken over, and nothing else
+    assert again.comparison.lanes[0].reused == (0, 1)
+
+
+def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, caplog):
+    monkeypatch.setattr("core.operators.refine.rank_positions", lambda *_: 1 / 0)
+    job = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    slow.steps.release(9)
+    assert (
+        job.wait(120)
+        and job.comparison.lanes[0].status == JOB_DONE
+        and "A preview failed" in caplog.text
+    )
+
+
+def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engine, kit, slow):
+    """Two lanes that share all but the ranking: the second begins once the first has something, which then goes on before it."""
+    other = RANKED.replace("keep=2", "keep=1")
+    job = compare(engine, kit, RANKED, other, waiter=Waiter("me"))
+    lanes = job.comparison.lanes
+    slow.steps.release()
+    assert soon(lambda: lanes[0].preview)
+    assert soon(lambda: lanes[1].status == "running" and slow.asked.is_set())
+    slow.steps.release()
+    assert soon(lambda: lanes[1].preview or (lanes[0].preview and lanes[0].preview.number == 2))
+    slow.steps.release(9)
+    assert job.wait(120)
+    first, second = lanes
+    assert [first.status, second.status] == [JOB_DONE, JOB_DONE]
+    assert second.reused == (0, 1) and len(first.state.paths) == 2 and len(second.state.paths) == 1
+
+
+def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
+    first = compare(engine, kit, RANKED, waiter=Waiter("me"))
+    slow.steps.release()
+    assert soon(lambda: first.comparison.lanes[0].preview)
+    second = compare(engine, kit, RANKED, waiter=Waiter("me"), text="another genre of One")
+    # nobody waits for it any more
+    assert first.wait(120) and first.comparison.lanes[0].status == JOB_CANCELLED
+    slow.steps.release(9)
+    assert second.wait(120) and second.comparison.lanes[0].status == JOB_DONE
+    assert second.comparison.lanes[0].state.question.text == "another genre of One"
+
+
+def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
+    """Three lanes: the first goes on once the others have shown something, the second once the first has retrieved."""
+    left, order, crowd = [0, 1, 2], [], []
+    look = LanePauses(lambda: left, lambda: bool(crowd))
+
+    def lane(number):
+        look.let_others_show(number)
+        order.append(number)
+
+    threads = [threading.Thread(target=lane, args=(number,)) for number in (0, 1, 2)]
+    for count, thread in enumerate(threads):
+        thread.start()
+        time.sleep(0.1)
+        assert order == ([] if count < 2 else [0])
+    left.remove(0)
+    threads[1].join(5)
+    assert order == [0, 1]
+    left.remove(1)
+    threads[2].join(5)
+    assert order == [0, 1, 2]
+
+
+def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
+    monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
+    crowd = []
+    look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
+    look.let_others_show(0)  # comes back, though lane 1 never shows anything
+    crowd.append("somebody")
+    look.let_others_show(1)  # comes back, though lane 0 has not retrieved
+
+
+def test_who_cancels_is_heard_while_a_lane_gives_way():
+    def check():
+        raise RunCancelled()
+
+    with pytest.raises(RunCancelled):
+        LanePauses(lambda: [0, 1], lambda: False).let_others_show(0, Watch(check))

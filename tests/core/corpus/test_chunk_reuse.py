@@ -1,0 +1,122 @@
+"""Documents that are as they were are not cut again, and the chunks are those of a corpus that is cut as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds import build_status, run_build
+from core.corpus import Document, write_corpus
+from core.corpus.chunk_reuse import (
+    CHUNKED_DOCUMENTS_FILE,
+    ChunkReuse,
+    read_saved_chunks,
+    reuse_chunks,
+)
+from core.corpus.chunks import chunk_by_tokens
+from core.models.base import NoModels
+
+LINE = "TokenChunks(size=5, overlap=0)"
+
+
+def document(id, *sentences):
+    return Document(id, " ".join(f"{one} two three four." for one in sentences))
+
+
+FIRST = [
+    document("b", "One", "And"),
+    Document("c", " "),
+    document("d", "Just"),
+    document("f", "First", "Next", "Last"),
+]
+
+
+@pytest.fixture
+def cut():
+    """A cutter that remembers which documents it was given."""
+
+    def cut(documents):
+        given = list(documents)
+        cut.seen = [one.id for one in given]
+        return chunk_by_tokens(given, 5, 0)
+
+    return cut
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def test_only_what_is_new_or_changed_is_cut(tmp_path, cut):
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    before, fresh = reuse_chunks(corpus, cut, None)
+    assert fresh == 4 and before.counts.tolist() == [2, 0, 1, 3]
+    corpus = corpus.put([document("a", "New"), document("d", "Just", "More")], removed=["b"])
+    after, fresh = reuse_chunks(corpus, cut, before)
+    assert cut.seen == ["a", "d"] and fresh == 2 and after.counts.tolist() == [1, 0, 2, 3]
+    assert after.chunks.digest == chunk_by_tokens(corpus, 5, 0).digest
+    assert after.chunks.texts("id") == ["a", "d#0", "d#1", "f#0", "f#1", "f#2"]
+
+
+def test_nothing_is_cut_where_nothing_changed_and_all_where_all_did(tmp_path, cut):
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    before, _ = reuse_chunks(corpus, cut, None)
+    same, fresh = reuse_chunks(corpus, cut, before)
+    assert fresh == 0 and cut.seen == [] and same.chunks.digest == before.chunks.digest
+    other = write_corpus(tmp_path / "two", [document("x", "Other")])
+    assert reuse_chunks(other, cut, before)[0].chunks.texts("id") == ["x"]
+
+
+def test_a_document_whose_title_alone_changed_is_cut_again(tmp_path, cut):
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    before, _ = reuse_chunks(corpus, cut, None)
+    corpus = corpus.change([Document("d", FIRST[2].text, "A title")])
+    assert reuse_chunks(corpus, cut, before)[0].chunks.texts("title").count(
+        "A title"
+    ) == 1 and cut.seen == ["d"]
+
+
+def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks_cuts_none(
+    tmp_path,
+):
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    run_build(corpus, LINE, NoModels())
+    corpus = corpus.put([document("a", "New")])
+    grown = run_build(corpus, LINE, NoModels())
+    assert build_status(corpus, LINE).report["counts"]["documents cut"] == 1
+    longer = f"{LINE} >> SharedTerms(keep=2)"
+    run_build(corpus, longer, NoModels())
+    assert build_status(corpus, longer).report["counts"]["documents cut"] == 0
+    run_build(corpus, "TokenChunks(size=6, overlap=2)", NoModels())
+    assert (
+        build_status(corpus, "TokenChunks(size=6, overlap=2)").report["counts"]["documents cut"]
+        == 5
+    )
+    assert (
+        grown.digest
+        == run_build(write_corpus(tmp_path / "two", list(corpus)), LINE, NoModels()).digest
+    )
+
+
+@pytest.mark.parametrize("damage", ["another byte", "of another graph", "absent"])
+def test_where_what_was_noted_does_not_fit_the_graph_all_is_cut(tmp_path, damage):
+    corpus = write_corpus(tmp_path / "one", FIRST)
+    folder = run_build(corpus, LINE, NoModels()).folder
+    file, cutter = folder / CHUNKED_DOCUMENTS_FILE, f"{LINE} 1"
+    assert (
+        read_saved_chunks(folder, cutter) is not None
+        and read_saved_chunks(folder, f"{LINE} 2") is None
+    )
+    if damage == "another byte":
+        held = file.read_bytes()
+        file.write_bytes(held[:90] + bytes([held[90] ^ 1]) + held[91:])
+    elif damage == "absent":
+        file.unlink()
+    else:
+        note = file.read_bytes()
+        run_build(corpus.put([document("a", "New")]), LINE, NoModels())
+        file.write_bytes(note)
+    assert read_saved_chunks(folder, cutter) is None
+    assert ChunkReuse((folder,)).chunks(
+        corpus, cutter, lambda documents: chunk_by_tokens(documents, 5, 0)
+    )[1] == len(corpus)

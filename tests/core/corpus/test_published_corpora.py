@@ -1,0 +1,236 @@
+"""Published corpora, in small: documents, questions and their gold."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from core.corpus.published_corpora import read_published
+from core.errors import BadInput
+from core.io.plain_data import from_plain, to_plain
+from core.questions import GOLD_KEYS, read_questions
+from core.types import Question
+
+HOTPOT = [
+    {
+        "_id": "q1",
+        "question": "Where was Ann's friend born?",
+        "answer": "Rome",
+        "supporting_facts": [["Ann", 0], ["Bo", 1], ["Ann", 1]],
+        "context": [
+            ["Ann", ["Ann knows Bo.", " They are friends."]],
+            ["Bo", ["Bo is tall.", " He was born in Rome."]],
+            ["Cy", ["Cy is here."]],
+        ],
+    },
+    {
+        "_id": "q2",
+        "question": "Is Cy here?",
+        "answer": "yes",
+        "supporting_facts": [["Cy", 0]],
+        "context": [["Cy", ["Cy is here."]]],
+    },
+]
+
+
+def written(path, rows, array=False):
+    data = json.dumps(rows, indent=1) if array else "\n".join(map(json.dumps, rows))
+    path.write_bytes(gzip.compress(data.encode()) if path.suffix == ".gz" else data.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "name, array", [("h.jsonl", False), ("h.json", True), ("h.jsonl.gz", False)]
+)
+def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, array):
+    documents, sets = read_published(
+        "hotpotqa", written(tmp_path / name, HOTPOT, array), {"h": None}
+    )
+    assert [(d.id, d.text) for d in documents] == [
+        ("Ann", "Ann knows Bo. They are friends."),
+        ("Bo", "Bo is tall. He was born in Rome."),
+        ("Cy", "Cy is here."),
+    ]
+    first, second = sets["h"].questions
+    assert (first.id, first.text, first.answers, first.gold) == (
+        "q1",
+        HOTPOT[0]["question"],
+        ("Rome",),
+        ("Ann", "Bo"),
+    )
+    assert (second.answers, second.gold) == (("yes",), ("Cy",))
+
+
+def test_a_question_of_hotpotqa_keeps_its_blanks(tmp_path):
+    """By which the answers that were saved to it are found again."""
+    row = HOTPOT[0] | {"question": "Which  of them is tall? "}
+    _, sets = read_published("hotpotqa", written(tmp_path / "h.json", [row], True), {"h": None})
+    assert sets["h"].questions[0].text == "Which  of them is tall? "
+
+
+def test_passages_come_by_title_and_questions_by_gold_titles(tmp_path):
+    passages = written(
+        tmp_path / "corpus.json",
+        [{"title": "A", "text": "One."}, {"title": "B", "text": "Two."}],
+        array=True,
+    )
+    asked = written(
+        tmp_path / "q.jsonl",
+        [{"question": "Which?", "gold_titles": ["A", "B"], "multihop_list": False}],
+    )
+    documents, sets = read_published("passages", passages, {"p": asked})
+    assert [(d.id, d.title, d.text) for d in documents] == [("A", "A", "One."), ("B", "B", "Two.")]
+    (question,) = sets["p"].questions
+    assert (question.id, question.answers, question.gold) == ("p-1", (), ("A", "B"))
+
+
+def test_two_texts_of_one_title_are_two_documents_and_one_text_is_one(tmp_path):
+    rows = [
+        {"title": "A", "text": "One."},
+        {"title": "A", "text": "Two."},
+        {"title": "A", "text": "One."},
+    ]
+    documents, _ = read_published("passages", written(tmp_path / "c.json", rows, array=True), {})
+    assert [(d.id, d.title, d.text) for d in documents] == [
+        ("A", "A", "One."),
+        ("A (2)", "A", "Two."),
+    ]
+
+
+def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_path):
+    asked = written(
+        tmp_path / "q.json",
+        [{"id": "1", "source": "B", "question": "Q?", "answer": "x", "question_type": "Fact"}],
+        array=True,
+    )
+    for rows, gold in (
+        ([{"corpus_name": "B", "context": "t"}], ()),
+        ([{"corpus_name": name, "context": name} for name in "AB"], ("B",)),
+    ):
+        documents, sets = read_published(
+            "graphrag-bench", written(tmp_path / "c.json", rows, array=True), {"g": asked}
+        )
+        assert [d.id for d in documents] == [row["corpus_name"] for row in rows]
+        assert [(one.answers, one.gold) for one in sets["g"].questions] == [(("x",), gold)]
+
+
+@pytest.fixture
+def beir(tmp_path):
+    folder = tmp_path / "beir"
+    (folder / "qrels").mkdir(parents=True)
+    written(
+        folder / "corpus.jsonl.gz",
+        [
+            {"_id": "1", "title": "T", "text": "One.", "metadata": {}},
+            {"_id": "2", "title": "", "text": "Two."},
+        ],
+    )
+    written(
+        folder / "queries.jsonl", [{"_id": "q", "text": "Which?"}, {"_id": "r", "text": "Who?"}]
+    )
+    (folder / "qrels" / "train.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nr\t2\t2\nq\t1\t1\nr\t1\t1\nr\t2\t1\n"
+    )
+    (folder / "qrels" / "test.tsv").write_text("q\t1\t1\nq\t2\t0\n")
+    return folder
+
+
+def test_each_file_of_judgements_is_a_set_with_the_documents_above_zero(beir):
+    documents, sets = read_published("beir", beir, {})
+    assert [(d.id, d.title, d.text) for d in documents] == [("1", "T", "One."), ("2", "", "Two.")]
+    assert {
+        name: [(q.id, q.text, q.gold) for q in asked.questions] for name, asked in sets.items()
+    } == {
+        "test": [("q", "Which?", ("1",))],
+        "train": [("r", "Who?", ("2", "1")), ("q", "Which?", ("1",))],
+    }
+    assert list(read_published("beir", beir, {"test": None})[1]) == ["test"]
+
+
+@pytest.mark.parametrize(
+    "file, text, sentence",
+    [
+        ("qrels/test.tsv", "q 1 1\n", "test.tsv, line 1: expected query, document and score"),
+        (
+            "qrels/test.tsv",
+            "z\t1\t1\nq\t9\t1\nq\t1\t0\n",
+            "test.tsv judges no document of this folder above 0",
+        ),
+        (
+            "qrels/test.tsv",
+            "q\t1\tmuch\nq\t1\tmore\n",
+            "test.tsv, line 2: the row is not of the form",
+        ),
+        ("queries.jsonl", '{"text": "Which?"}\n', "queries.jsonl, line 1: the row has no '_id'"),
+    ],
+)
+def test_a_folder_that_is_not_of_that_form_says_where(beir, file, text, sentence):
+    (beir / file).write_text(text)
+    with pytest.raises(BadInput, match=sentence):
+        read_published("beir", beir, {})
+
+
+def test_a_folder_that_lacks_a_file_says_which(tmp_path):
+    with pytest.raises(BadInput, match="holds no corpus.jsonl, plain or packed"):
+        read_published("beir", tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    "format, row, sentence",
+    [
+        (
+            "hotpotqa",
+            {"question": "Q?", "answer": "x"},
+            "c.jsonl: no row brings passages. Looked for context, .*; the rows have question, answer",
+        ),
+        (
+            "hotpotqa",
+            {"context": [["A"]], "supporting_facts": []},
+            "c.jsonl, line 1: the row is not of the form",
+        ),
+        ("passages", {"title": "A"}, "the row has no 'text'"),
+        ("passages", {"title": "A", "text": None}, "None is no text"),
+        ("passages", {"title": "A", "text": ["a", "b"]}, "is no text"),
+        ("graphrag-bench", {"context": "A"}, "the row has no 'corpus_name'"),
+    ],
+)
+def test_a_row_that_is_not_of_that_form_says_where(tmp_path, format, row, sentence):
+    with pytest.raises(BadInput, match=sentence):
+        read_published(format, written(tmp_path / "c.jsonl", [row]), {"set": None})
+
+
+def test_a_book_is_one_document(tmp_path):
+    (tmp_path / "my-book.txt.gz").write_bytes(gzip.compress(b"Once, {then} <b>."))
+    documents, sets = read_published("book", tmp_path / "my-book.txt.gz", {})
+    assert [(d.id, d.text, d.source) for d in documents] == [
+        ("my-book", "Once, {then} <b>.", "my-book.txt.gz")
+    ] and sets == {}
+
+
+def test_answers_and_gold_are_texts_whatever_the_row_holds(tmp_path):
+    rows = [{"question": "When?", "answer": 1843, "gold": [7]}, {"question": "No answer?"}]
+    first, second = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
+    assert (first.id, first.answers, first.gold) == ("s-1", ("1843",), ("7",)) and (
+        second.id,
+        second.answers,
+    ) == ("s-2", ())
+
+
+def test_the_names_of_an_answer_are_a_group_and_come_back_from_json(tmp_path):
+    pairs = [{"short_answers": ["Daei", "Ali Daei"]}, {"short_answers": ["Bican"]}]
+    rows = [{"question": "Who?", "sample_id": "-7", "answer": "A long one.", "qa_pairs": pairs}]
+    rows += [
+        {"question": "Which?", "answer": "Daei", "answer_aliases": ["Ali Daei"]},
+        {"question": "Where?", "answers": ["A", ["B", "b"]]},
+    ]
+    found = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
+    assert [(one.answers, one.aliases) for one in found] == [
+        (("Daei", "Bican"), (("Daei", "Ali Daei"), ("Bican",))),
+        (("Daei",), (("Daei", "Ali Daei"),)),
+        (("A", "B"), (("A",), ("B", "b"))),
+    ]
+    assert found[0].id == "-7" and [
+        from_plain(Question, json.loads(json.dumps(to_plain(one)))) for one in found
+    ] == list(found)

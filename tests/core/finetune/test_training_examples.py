@@ -1,0 +1,144 @@
+"""Examples against numbers worked out by hand on the graph of five nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import BadInput
+from core.finetune.dialogues import training_dialogues
+from core.finetune.split import QuestionSplit, comparable_question
+from core.finetune.training_examples import (
+    TrainingExample,
+    best_chain,
+    take_turns,
+    training_example,
+)
+from core.io.plain_data import from_plain, to_plain
+from core.types import Path, Question
+from tests.films import films  # noqa: F401
+
+
+def asked(films, start: str, *answers: str) -> TrainingExample | None:  # noqa: F811
+    from core.graph.names.lookup import name_lookup
+
+    return training_example(
+        films, Question("who", "q", answers=answers), (name_lookup(films).find(start),)
+    )
+
+
+def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films):  # noqa: F811
+    made = asked(films, "One", "Ann")
+    assert made.part("path").positives == ("One -> directed_by -> Ann",)
+    assert made.part("path").negatives == (
+        "One -> has_genre -> Drama",
+    )  # those to Two and 1999 pass Ann
+    assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part(
+        "triple"
+    ).negatives == ("One, has_genre, Drama",)
+    assert made.part("relation").positives == ("directed_by",) == made.plan
+    assert sorted(made.part("relation").negatives) == ["has_genre", "release_year", "written_by"]
+    assert from_plain(TrainingExample, to_plain(made)) == made
+
+
+def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # noqa: F811
+    made = asked(films, "Drama", "Ann")
+    assert made.part("path").positives == (
+        "Drama -> has_genre_reverse -> One -> directed_by -> Ann",
+    )
+    assert made.part("path").negatives == ("Drama -> has_genre_reverse -> One",)
+    assert made.part("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
+    assert made.part("triple").negatives == ()  # what is on the way to the answer is never wrong
+    assert made.plan == ("has_genre", "directed_by")
+
+
+def test_a_question_to_whose_answer_nothing_leads_gives_no_example(films):  # noqa: F811
+    assert asked(films, "One", "Nobody") is None and asked(films, "One", "One") is None
+
+
+def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
+    ends = lambda *nodes: [Path((0, node), (node,), (True,)) for node in nodes]
+    # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of three, 2 / 4; chain 6 none
+    assert best_chain({(4,): ends(1, 2, 3, 9), (2,): ends(1), (6,): ends(8)}, {1, 2, 3}) == (4,)
+    assert best_chain({(4, 5): ends(1), (2, 3): ends(1), (8,): ends(1)}, {1}) == (
+        8,
+    )  # of equals the shorter, then the lower code
+    assert best_chain({(6,): ends(8)}, {1}) is None
+
+
+def test_kinds_take_turns():
+    assert take_turns(["a1", "a2", "a3", "b1", "b2", "c1"], lambda item: item[0]) == [
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "a3",
+    ]
+
+
+def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films):  # noqa: F811
+    from core.models.base import Task
+    from core.models.llm_chooser import choosing_messages, parse_numbers
+
+    paths, _, relations, plan = training_dialogues([asked(films, "One", "Ann")], shown=4, seed=3)
+    listed = paths.messages[1]["content"].split(":\n")[1].split("\n\n")[0].splitlines()
+    texts = [line.split(". ", 1)[1] for line in listed]
+    assert paths.messages == choosing_messages(Task("who", "path"), texts, 2)
+    numbers, notes = parse_numbers(paths.reply, texts)
+    assert (
+        [texts[n - 1] for n in numbers] == ["One -> directed_by -> Ann"]
+        and not notes
+        and paths.right == set(numbers)
+    )
+    assert len(relations.right) == 1 and relations.shown == 4
+    assert (
+        plan.reply == '{"plans": [["directed_by"]]}'
+        and "Entities of the question: One" in plan.messages[1]["content"]
+    )
+
+
+def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
+    from core.operators.retrieve.plans import RelationPlans
+
+    parrot = kit.Parrot('{"plans": [["directed_by"]]}')
+    state = kit.state("One")
+    from core.finetune.training_examples import CANDIDATE_RETRIEVAL
+
+    for operator in CANDIDATE_RETRIEVAL.operators[:1]:
+        state = operator(state, kit.context())
+    RelationPlans()(state, kit.context(chat=parrot))
+    plan = training_dialogues(
+        [training_example(films, Question("a question", "q", answers=("Ann",)), state.seeds)],
+        4,
+        0,
+        ("plan",),
+    )[0]
+    words = lambda messages: [sorted(message["content"].split()) for message in messages]
+    assert words(plan.messages) == words(
+        parrot.asked[0]
+    )  # the same but for the order of the relations
+
+
+def test_test_sets_are_never_trained_on():
+    for name in ("metaqa-2hop", "metaqa-2hop-test", "metaqa-1hop-dev,metaqa-2hop-test"):
+        with pytest.raises(BadInput, match="metaqa-2hop-test is a test set"):
+            QuestionSplit(name)
+    with pytest.raises(BadInput, match="nothing is left to train on"):
+        QuestionSplit(questions=20, held=20)
+
+
+def test_the_parts_share_no_question(movies):
+    split = QuestionSplit("metaqa-1hop-dev,pathquestion-2hop", questions=60, held=10)
+    assert split.test_names == (
+        "metaqa-1hop-test",
+        "pathquestion-2hop",
+    )  # one has a test set beside it, the other gives of its own
+    train, held = split.drawn(lambda name: movies)
+    unseen = split.unseen(10**6, lambda name: movies)
+    assert (len(train), len(held)) == (100, 20)
+    assert len(unseen) == 5007 + 1908 // 5
+    parts = [{comparable_question(one) for one in part} for part in (train, held, unseen)]
+    assert not parts[0] & parts[1] and not parts[0] & parts[2] and not parts[1] & parts[2]
+    assert [one.question.id for one in split.drawn(lambda name: movies)[0]] == [
+        one.question.id for one in train
+    ]

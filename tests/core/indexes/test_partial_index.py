@@ -1,0 +1,322 @@
+"""Vectors that are searched while they are made, by hand: what is there, what is said of it, and how it goes on after a stop."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from core.engine import Engine
+from core.errors import HopscopeError, StoreError
+from core.graph.building.text_graph import assemble, store_graph
+from core.graph.columns import Table
+from core.indexes import partial_index, vector_blocks, vectors
+from core.indexes.partial_index import (
+    PartialVectors,
+    available_vectors,
+    build_searchable_vectors,
+    cosines_now,
+    partial_vectors,
+)
+from core.indexes.vector_blocks import VectorBlocks, block_file
+from core.indexes.vectors import open_vectors, vector_folder, vector_index
+from core.runtime.jobs import Job
+from core.watch import NO_WATCH
+from tests.films import Bag, Written
+
+WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "bob")
+
+
+def silent(*_):
+    """Nobody listens, and nobody cancels."""
+
+
+class Slow(Bag):
+    """An encoder that gives its vectors one by one; after `most` of them it waits until it is told to go on."""
+
+    received = True
+
+    def __init__(self, most=10**9):
+        self.most, self.given, self.go_on, self.reached = (
+            most,
+            0,
+            threading.Event(),
+            threading.Event(),
+        )
+
+    def encode(self, texts, watch=NO_WATCH, received=None):
+        found = []
+        for text in texts:
+            if self.given >= self.most and received:
+                self.reached.set()
+                while not self.go_on.wait(0.01):
+                    watch.check()
+            found.append(super().encode([text]))
+            if received:
+                self.given += 1
+                received([text], found[-1])
+        return np.concatenate(found) if found else np.zeros((0, 4), np.float32)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Blocks of four texts, and nobody waits."""
+    monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 4)
+    monkeypatch.setattr(partial_index, "BLOCK_TEXTS", 4)
+    monkeypatch.setattr(partial_index, "MIN_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(partial_index, "MIN_SEARCHED_VECTORS", 1)
+    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(partial_index, "PROGRESS_SECONDS", 0.02)
+
+
+@pytest.fixture
+def graph(tmp_path):
+    ids = [f"d{number}" for number in range(10)]
+    chunks = Table.of(id=ids, document=ids, title=[""] * 10, text=list(WORDS))
+    return store_graph(assemble("ten", [], [], {}, {}, chunks), tmp_path / "ten")
+
+
+def started(graph, encoder):
+    """A job that makes the vectors, at work in a thread."""
+    job = Job("vectors", lambda job: build_searchable_vectors(graph, encoder, "chunks", job))
+    threading.Thread(target=job.run, daemon=True).start()
+    return job
+
+
+def test_what_is_encoded_so_far_is_searched(graph):
+    encoder = Slow(most=6)  # the first block of four, and two of the second
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    found = partial_vectors(graph, encoder, "chunks")
+    assert (
+        found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
+    )
+    asked = Bag().encode(["two"])[0]
+    ids, cosines = found.nearest(asked, 3)
+    by_hand = np.round(
+        Bag().encode(list(WORDS[:6])).astype(np.float16).astype(np.float32) @ asked, 6
+    )
+    assert ids[0] == 4 and cosines == pytest.approx(np.sort(by_hand)[::-1][:3], abs=1e-6)
+    encoder.go_on.set()
+    assert job.wait(120) and job.status == "done"
+    assert (
+        len(partial_vectors(graph, encoder, "chunks")) == 10
+        and len(vector_index(graph, encoder, "chunks")) == 10
+    )
+
+
+def test_a_part_gives_the_cosines_that_all_give(graph):
+    encoder = Slow()
+    whole = vectors.build_vectors(graph, encoder, "chunks", NO_WATCH)
+    found, asked = partial_vectors(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
+    assert [one.tolist() for one in found.nearest(asked, 10)] == [
+        one.tolist() for one in whole.nearest(asked, 10)
+    ]
+
+
+def test_a_damaged_block_is_left_out_with_its_items(graph):
+    """Blocks of four and four items; the first one is damaged, so that item 4 is found by its own vector."""
+    encoder = Slow(most=9)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    file = block_file(vector_folder(graph, encoder, "chunks"), 0)
+    file.write_bytes(file.read_bytes()[:-9] + bytes(9))
+    found = partial_vectors(graph, encoder, "chunks")
+    assert found.items.tolist() == [4, 5, 6, 7, 8] and sum(map(len, found.parts)) == 5
+    by_hand = Bag().encode(list(WORDS[4:9])).astype(np.float16).astype(np.float32) @ (
+        asked := Bag().encode(["two"])[0]
+    )
+    ids, cosines = found.nearest(asked, 6)
+    assert dict(zip(ids.tolist(), cosines.tolist())) == pytest.approx(
+        dict(zip(range(4, 9), by_hand.tolist())), abs=1e-6
+    )
+    job.cancel()
+    encoder.go_on.set()
+    assert job.wait(120)
+
+
+def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
+    words = lambda n, total: PartialVectors("nodes", total, np.arange(n), ()).words
+    assert (
+        words(5, 1000) == "less than 1 % of the entities so far"
+        and words(999, 1000) == "99 % of the entities so far"
+    )
+
+
+def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    part = available_vectors(graph, encoder, "chunks", lambda: job)
+    assert isinstance(part, PartialVectors) and len(part) == 6
+    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # the rest is soon there
+    encoder.go_on.set()
+    assert len(available_vectors(graph, encoder, "chunks", lambda: job)) == 10
+
+
+def test_vectors_that_cannot_be_made_are_said(graph):
+    class Broken(Bag):
+        def encode(self, texts, watch=NO_WATCH):
+            raise HopscopeError("There is no such encoder here.")
+
+    encoder = Broken()
+    with pytest.raises(HopscopeError, match="no such encoder"):
+        available_vectors(graph, encoder, "chunks", lambda: started(graph, encoder))
+
+
+def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    job.stop()
+    assert job.wait(120)
+    with pytest.raises(StoreError, match="cancelled"):
+        available_vectors(graph, encoder, "chunks", lambda: job)
+    again = Slow()
+    found = build_searchable_vectors(graph, again, "chunks")
+    # neither the block that was saved nor the two of the next are encoded again
+    assert len(found) == 10 and again.given == 4
+    assert np.array_equal(
+        found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
+    )
+    assert not (
+        vector_folder(graph, again, "chunks") / partial_index.UNFINISHED_BLOCK_FILE
+    ).exists()
+
+
+def test_a_damaged_rest_is_encoded_again(graph):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    job.stop()
+    assert job.wait(120)
+    file = vector_folder(graph, encoder, "chunks") / partial_index.UNFINISHED_BLOCK_FILE
+    file.write_bytes(file.read_bytes()[:100])
+    again = Slow()
+    assert len(build_searchable_vectors(graph, again, "chunks")) == 10 and again.given == 6
+
+
+def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(120)
+    job.stop()
+    assert job.wait(120) and open_vectors(vector_folder(graph, encoder, "chunks")) is None
+    rows = np.array([9, 3, 2, 1, 0, 5, 4])
+    other = store_graph(
+        assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
+    )
+    again = Slow()
+    found = build_searchable_vectors(other, again, "chunks")
+    # bob, drama and two; what the saved block of the other had is taken
+    assert again.given == 3 and found.facts["reused"] == 4
+    expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
+    blocks = VectorBlocks(other, "chunks", vector_folder(other, again, "chunks"))
+    assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
+
+
+def test_cosines_of_few_items_are_had_before_all_are_there(graph):
+    asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
+    found = cosines_now(graph, Bag(), "chunks", asked, items)
+    whole = vectors.build_vectors(graph, Bag(), "chunks", NO_WATCH)
+    assert found.tolist() == whole.cosines(asked, items).tolist()
+    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # all are there now
+
+
+class Models(Written):
+    """Models with one encoder, that of the test."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.one = encoder
+
+    def encoder(self, name="encoder"):
+        return self.one
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    from core.corpus import Document, new_folder, write_corpus
+
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return write_corpus(
+        new_folder("ten"), [Document(f"d{number}", word) for number, word in enumerate(WORDS)]
+    )
+
+
+def asked_of(engine, corpus, *lines, whole=False):
+    from dataclasses import replace
+
+    from core.instances.catalogue import find_instance
+    from core.sources import CorpusSource
+    from core.types import Question
+
+    ask = replace(engine.ask(CorpusSource.of(corpus), Question("two")), whole=whole)
+    return engine.compare(ask, [find_instance(line) for line in lines])
+
+
+WORDS_LINE = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
+VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
+
+
+def test_a_question_by_words_makes_no_vectors(corpus):
+    encoder = Slow()
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, WORDS_LINE)
+    assert job.wait(120) and job.comparison.lanes[0].state.chunks.items == (4,)
+    assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
+
+
+def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
+    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert job.wait(120)
+    part, words = job.comparison.lanes
+    assert (
+        part.state.partly == "60 % of the passages so far"
+        and part.state.chunks.items == (4,)
+        and not words.state.partly
+    )
+    assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
+    again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    # asked anew, of what is there
+    assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
+    encoder.go_on.set()
+    (making,) = engine.preparing.of("index-")
+    assert making.wait(120)
+    last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert last.wait(120) and not last.comparison.lanes[0].state.partly
+    # a whole result is taken as it is
+    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
+    engine.stop()
+
+
+def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert job.wait(120)
+    later = engine.compare(
+        job.comparison.ask,
+        [lane.instance for lane in reversed(job.comparison.lanes)],
+        before=job.comparison,
+    )
+    assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]
+    engine.stop()
+
+
+def test_who_asks_for_all_waits_for_all(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
+    assert encoder.reached.wait(120) and not job.ended
+    encoder.go_on.set()
+    assert (
+        job.wait(120)
+        and not job.comparison.lanes[0].state.partly
+        and len(job.comparison.lanes[0].state.chunks) == 1
+    )
+    engine.stop()

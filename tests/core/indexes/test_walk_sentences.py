@@ -1,0 +1,83 @@
+"""Walks told by a language model: once each, kept, and the template where nothing comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import StoreError
+from core.graph.building.build import build_in_memory
+from core.indexes.walk_sentences import WalkSentences
+from core.types import Path
+from tests.core.operators.scripted import Script
+
+WALK, OTHER = Path((0, 1), (0,), (True,)), Path((1, 0), (0,), (False,))
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    graph = build_in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is 0, Rope 1
+
+    def make(chat, signature="one"):
+        return WalkSentences(graph, lambda: chat, signature)
+
+    return make
+
+
+def test_each_walk_is_told_once_and_kept(told):
+    chat = Script(" Ann\nwrote Rope. ", "Rope was written by Ann.")
+    first = told(chat)
+    assert first([WALK, OTHER, WALK]) == [
+        "Ann wrote Rope.",
+        "Rope was written by Ann.",
+        "Ann wrote Rope.",
+    ]
+    assert (
+        len(chat.asked) == 2 and "Ann -> wrote -> Rope" in chat.asked[0] and first.usage.calls == 2
+    )
+    again = told(Script())  # a model that is asked fails
+    assert again([OTHER]) == ["Rope was written by Ann."] and again.usage.calls == 0
+
+
+def test_another_model_tells_anew(told):
+    told(Script("One."))([WALK])
+    assert told(Script("Two."), "two")([WALK]) == ["Two."] and told(Script())([WALK]) == ["One."]
+    assert told(Script()).wording != told(Script(), "two").wording
+
+
+def test_nothing_said_is_said_by_the_template(told):
+    walks = told(Script("  "))
+    assert walks([WALK]) == ["Ann wrote Rope"] and walks.silent == 1
+
+
+def test_what_was_told_before_a_failure_is_kept(told):
+    with pytest.raises(IndexError):  # the script has no second reply
+        told(Script("Ann wrote Rope."))([WALK, OTHER])
+    assert told(Script("Back."))([WALK, OTHER]) == ["Ann wrote Rope.", "Back."]
+
+
+def test_a_damaged_file_is_told(told):
+    walks = told(Script("One."))
+    walks([WALK])
+    walks._rows.file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
+    with pytest.raises(StoreError, match="remove that file to start anew"):
+        walks([WALK])
+
+
+def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_their_order(told):
+    from core.models.chat.openai import OpenAIChat
+    from tests.core.evaluation.runs.test_flight import server
+
+    walks = [
+        WALK,
+        OTHER,
+        Path((0, 1, 0), (0, 0), (True, False)),
+        Path((1, 0, 1), (0, 0), (False, True)),
+    ]
+    found = []
+    for number in (1, 4):
+        with server(together=number) as (address, seen):
+            asked = told(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
+            found.append(asked(walks))
+            assert asked.usage.calls == 4 and seen.most == number
+    assert found[0] == found[1]

@@ -1,0 +1,82 @@
+"""Turns at a model in the order asked for, and work that a person need not wait for."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from core.errors import RunCancelled
+from core.models.chat.cancellable_work import run_cancellable, run_in_slot
+from core.runtime.meter import count_time, metered
+from core.runtime.slots import Slots
+from core.watch import Watch
+
+
+def cancel() -> None:
+    raise RunCancelled
+
+
+def test_turns_come_in_the_order_asked_for():
+    lock, order, threads = Slots(), [], []
+    lock.acquire()
+    for number in range(5):
+        threads.append(
+            threading.Thread(target=lambda n=number: run_in_slot(lock, lambda: order.append(n)))
+        )
+        threads[-1].start()
+        while len(lock._waiting) < number + 1:
+            time.sleep(0.001)
+    lock.release()
+    for thread in threads:
+        thread.join(30)
+    assert order == [0, 1, 2, 3, 4]
+
+
+def test_who_stops_waiting_leaves_the_others_their_turn():
+    lock, done = Slots(), threading.Event()
+    lock.acquire()
+    with pytest.raises(RunCancelled):
+        run_in_slot(lock, lambda: None, Watch(cancel))
+    waiting = threading.Thread(target=lambda: run_in_slot(lock, done.set))
+    waiting.start()
+    lock.release()
+    assert done.wait(30)
+
+
+def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_ends():
+    lock, go, begun, ended = Slots(), threading.Event(), threading.Event(), threading.Event()
+
+    def check() -> None:
+        if begun.is_set():
+            raise RunCancelled
+
+    def work() -> None:
+        begun.set()
+        go.wait(30)
+        ended.set()
+
+    with pytest.raises(RunCancelled):
+        run_in_slot(lock, work, Watch(check))
+    assert not ended.is_set()
+    with pytest.raises(RunCancelled):
+        run_in_slot(lock, lambda: None, Watch(cancel))  # still held
+    go.set()
+    run_in_slot(lock, lambda: None)
+
+
+def test_what_the_work_returns_or_raises_comes_out():
+    assert run_cancellable(lambda: 7) == 7
+    with pytest.raises(KeyError):
+        run_cancellable(lambda: {}["nothing"])
+
+
+def test_the_time_of_the_work_is_that_of_who_waits_for_it():
+    def work() -> None:
+        with count_time("model"):
+            time.sleep(0.05)
+
+    with metered() as meter:
+        run_in_slot(Slots(), work)
+    assert meter.seconds["model"] >= 0.05 and set(meter.seconds) == {"waiting", "model"}

@@ -1,0 +1,97 @@
+"""Replies that need not be asked for again: in memory, on disk, and where the disk cannot be used."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from core.evaluation.runs.row import without_caches
+from core.models.base import ChatReply
+from core.models.chat.client import ChatClient, ChatRequest
+from core.models.chat.saved_replies import SavedReplies
+from core.runtime.meter import metered
+from core.types import Question, State, Step
+
+ASK = [{"role": "user", "content": "Who?"}]
+
+
+class Scripted(ChatClient):
+    """A client whose model counts how often it is asked, and repeats itself when asked to."""
+
+    def __init__(self, kept=None, weights="weights"):
+        super().__init__("scripted", 100)
+        self.asked = 0
+        if kept:
+            self.keep_in(kept, weights)
+
+    def _write(self, request, writing, watch):
+        self.asked += 1
+        writing.add("so it goes on and " * 8 if request.seed else f"Reply {self.asked}.")
+        writing.tokens_in, writing.tokens_out = 5, 3
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return SavedReplies(tmp_path / "replies.sqlite")
+
+
+def test_a_lane_s_reply_outlives_the_process(kept):
+    first, heard = Scripted(kept), []
+    told = first.reply(ASK)
+    later = Scripted(SavedReplies(kept.file))
+    again = later.reply(ASK, on_text=heard.append)
+    assert (again.text, again.tokens_in, again.cached, later.asked) == (
+        "Reply 1.",
+        5,
+        True,
+        0,
+    ) and not told.cached
+    assert heard == ["Reply 1."]
+    assert Scripted(kept, "other weights").reply(ASK).cached is False
+
+
+def test_a_reply_that_repeated_itself_is_kept_with_its_words(kept):
+    told = Scripted(kept).reply(ASK, seed=1)
+    again = Scripted(kept).reply(ASK, seed=1)
+    assert told.finish == "repeat" and told.words > 0 and again == replace(told, cached=True)
+
+
+def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
+    kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
+    chat = Scripted(kept)
+    chat.forget()  # the memory alone
+    with metered() as meter:
+        assert chat.reply(ASK).text == "Ann" and chat.reply(ASK).text == "Ann"
+    assert (meter.saved, chat.asked) == (2.5, 0)
+    state = State(Question("Who?"), trace=(Step("Answer", "generate", {}, 0.5, saved=meter.saved),))
+    assert [(step.seconds, step.saved) for step in without_caches(state).trace] == [(3.0, 0.0)]
+
+
+def test_lanes_replies_are_no_measure_of_builds(kept):
+    Scripted(kept).reply(ASK)
+    assert kept.measured("weights") is None
+
+
+def test_a_file_from_before_words_were_kept_is_gone_on_with(kept):
+    with sqlite3.connect(kept.file) as base:
+        base.execute(
+            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
+            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+        )
+        base.execute(
+            "insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),)
+        )
+    assert Scripted(kept).reply(ASK).text == "Ann"
+    assert Scripted(kept).reply(ASK, seed=1).words > 0
+
+
+def test_a_file_that_cannot_be_used_costs_no_answer(kept, caplog):
+    kept.file.write_bytes(b"no database at all, " * 100)
+    assert Scripted(kept).reply(ASK).text == "Reply 1."
+    assert "Kept replies were not read" in caplog.text and "was not kept" in caplog.text
+
+
+def key_of(messages):
+    return ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")

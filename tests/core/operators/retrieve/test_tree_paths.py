@@ -1,0 +1,199 @@
+"""The tree search of LEGO-GraphRAG v1 on five nodes, by hand, in the paper's reading and in its code's."""
+
+import pytest
+
+from core.environment import Environment
+from core.errors import BadParameter
+from core.graph.building.build import build
+from core.graph.names.lookup import name_lookup
+from core.operators import EgoNetwork, PersonalizedPageRank, SimplePaths, TreePaths
+from core.operators.base import Context
+from core.types import Question, State
+
+DRAMA, ANN = "One, has_genre, Drama", "One, directed_by, Ann"
+BY, FROM = "Two, directed_by, Ann", "Two, written_by, Ann"
+YEAR = "One -> directed_by -> Ann -> {}_reverse -> Two -> release_year -> 1999"
+
+
+@pytest.fixture
+def whole(kit):
+    return EgoNetwork(hops=4)(kit.state("One"), kit.context())
+
+
+def grown(kit, state, model, **parameters):
+    return TreePaths(**parameters)(state, kit.context(encoder=model))
+
+
+def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
+    # hop 1: Ann and Drama. hop 2: Drama cannot grow; Two by two triples, of which written_by is better. hop 3: 1999 from both.
+    model = kit.Table({FROM: 0.8, ANN: 0.4})
+    after = grown(kit, whole, model, hops=3)
+    assert kit.texts(after) == [
+        "One -> has_genre -> Drama",
+        YEAR.format("written_by"),
+        YEAR.format("directed_by"),
+    ]
+    assert model.seen == [[ANN, DRAMA], [BY, FROM], ["Two, release_year, 1999"] * 2]
+    frames = after.trace[-1].frames
+    assert [(f.title, f.considered, len(f.ranking), len(f.before_cut)) for f in frames] == [
+        ("hop 1", 2, 2, 2),
+        ("hop 2", 2, 2, 2),
+        ("hop 3", 2, 2, 2),
+    ]
+    assert frames[1].ranking.scores == (0.8, 0.0)
+    # One > Ann > Two > 1999, the best at each hop
+    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
+
+
+def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
+    """A > C by r1 (.9) and by r2 (.8), A > D by r3 (.7): of two places the best two triples take both, whatever node they lead to."""
+    graph = build(
+        [("A", "r1", "C"), ("A", "r2", "C"), ("A", "r3", "D")], tmp_path / "three", "three"
+    )
+    table = {"A, r1, C": 0.9, "A, r2, C": 0.8, "A, r3, D": 0.7}
+    context = Context(graph, Environment(kit.Written(encoder=kit.Table(table))))
+    state = EgoNetwork(hops=2, direction="out")(
+        State(Question("q"), (name_lookup(graph).find("A"),)), context
+    )
+
+    def found(width, reading):
+        paths = TreePaths(width=width, hops=1, direction="out", reading=reading)(
+            state, context
+        ).paths.items
+        return [graph.triple_texts(path.edges)[0] for path in paths]
+
+    assert found(2, "paper") == ["A -> r1 -> C", "A -> r2 -> C"]
+    assert found(3, "paper") == ["A -> r1 -> C", "A -> r2 -> C", "A -> r3 -> D"]
+    # each node once, and so narrow a frontier is kept unasked
+    assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]
+
+
+def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
+    model = kit.Table({FROM: 0.8, ANN: 0.4})
+    # and no Drama
+    assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
+        YEAR.format("directed_by")
+    ]
+    assert model.seen == []  # no frontier is larger than the width, so the model is never asked
+    # after 1999 the frontier is empty
+    assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
+    assert kit.texts(grown(kit, whole, model, hops=4)) == [
+        "One -> has_genre -> Drama",
+        YEAR.format("written_by"),
+        YEAR.format("directed_by"),
+    ]
+
+
+def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
+    for reading in ("paper", "code"):
+        after = grown(kit, whole, kit.Table({}), direction="out", reading=reading)
+        assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
+
+
+def toy_paths(toy, kit, **parameters):
+    """From A, one triple kept at each hop, A > B first: A>B A>C B>C C>A C>D E>A D>D."""
+    context = Context(toy, Environment(kit.Written(encoder=kit.Table({"A, r0, B": 1.0}))))
+    state = EgoNetwork(hops=4, direction="out")(State(Question("q"), (0,)), context)
+    after = TreePaths(width=1, direction="out", **parameters)(state, context)
+    return [toy.text(path) for path in after.paths.items]
+
+
+def test_a_dropped_node_may_be_reached_later_but_not_in_the_code(toy, kit):
+    assert toy_paths(toy, kit) == ["A -> r0 -> B -> r2 -> C -> r4 -> D"]
+    # C was seen beside B, so B has no way on and is no sink either
+    assert toy_paths(toy, kit, reading="code") == []
+
+
+def test_a_branch_without_a_kept_extension_is_gone(kit, whole):
+    model = kit.Table({ANN: 0.9, DRAMA: 0.1})
+    assert kit.texts(grown(kit, whole, model, width=1, hops=2)) == [
+        "One -> directed_by -> Ann -> directed_by_reverse -> Two"
+    ]
+
+
+def test_a_language_model_that_picks_nothing_ends_the_paper_tree(kit, whole):
+    after = grown(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
+    assert kit.texts(after) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
+    assert after.trace[-1].usage.calls == 2 and kit.texts(grown(kit, whole, kit.Picker())) == []
+
+
+def test_code_fills_up_in_frontier_order_and_samples_what_is_too_much(kit, whole):
+    few = grown(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
+    assert kit.texts(few) == ["One -> directed_by -> Ann"]
+    draw = lambda seed: kit.texts(
+        TreePaths(width=1, hops=1, reading="code")(
+            whole, kit.context(seed=seed, encoder=kit.Picker(DRAMA, ANN))
+        )
+    )
+    assert draw(1) == draw(1) and {tuple(draw(seed)) for seed in range(9)} == {
+        ("One -> directed_by -> Ann",),
+        ("One -> has_genre -> Drama",),
+    }
+    best = grown(kit, whole, kit.Table({DRAMA: 1.0}), width=1, hops=1, reading="code")
+    assert kit.texts(best) == ["One -> has_genre -> Drama"] and best.trace[-1].frames[
+        0
+    ].ranking.scores == (1.0,)
+
+
+def test_two_seeds_grow_two_trees(kit):
+    state = EgoNetwork(hops=4)(kit.state("Drama", "1999"), kit.context())
+    after = grown(kit, state, kit.Table({}), hops=2)
+    assert {kit.graph.node_name(path.start) for path in after.paths.items} == {"Drama", "1999"}
+    assert [f.title for f in after.trace[-1].frames] == [
+        "hop 1 from Drama",
+        "hop 2 from Drama",
+        "hop 1 from 1999",
+        "hop 2 from 1999",
+    ]
+
+
+def test_supplement_has_no_place_in_the_code_reading():
+    with pytest.raises(BadParameter, match="without supplement"):
+        TreePaths(model="supplement(choose, encoder)", reading="code")
+
+
+def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
+    """With no limit to its width the tree's branches of three hops end in the nodes three hops away, each once in the code's
+    reading; in the paper's they are all paths that visit no node twice."""
+    igraph = pytest.importorskip("igraph")
+    context = Context(movies, Environment(kit.Written(encoder=kit.Table({}))))
+    state = PersonalizedPageRank(keep=300)(
+        State(Question("q"), (name_lookup(movies).find("Inception"),)), context
+    )
+    nodes = state.subgraph.nodes.tolist()
+    place = {node: i for i, node in enumerate(nodes)}
+    links = [
+        (place[int(movies.heads[e])], place[int(movies.tails[e])]) for e in state.subgraph.edges
+    ]
+    distances = igraph.Graph(len(nodes), links).distances(place[state.seeds[0]])[0]
+    code, paper = (
+        TreePaths(width=10_000, reading=reading)(state, context).paths.items
+        for reading in ("code", "paper")
+    )
+    ends = sorted(path.end for path in code if len(path) == 3)
+    assert (
+        ends == sorted(node for node, far in zip(nodes, distances) if far == 3) and len(ends) > 20
+    )
+    assert all(distances[place[path.end]] == len(path) for path in code)
+    every = {path for path in SimplePaths(hops=3)(state, context).paths.items if len(path) == 3}
+    assert (
+        {path for path in paper if len(path) == 3} == every
+        and set(ends) <= {path.end for path in every}
+        and len(every) > 1_000
+    )
+
+
+def test_the_fate_of_a_beginning_is_told(kit, whole):
+    from core.diagnosis.path_outcome import path_fate
+
+    after = grown(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
+    step = after.trace[-1].frames
+    beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
+    assert (
+        path_fate(kit.graph, [whole, after], beginning).text
+        == "never handed on by itself: only paths that begin with it were"
+    )
+    assert (
+        path_fate(kit.graph, [whole, after], dropped).text
+        == "never reached: left at hop 2, place 2 of 2, 1 kept"
+    )

@@ -1,0 +1,62 @@
+"""A command that ends with who asked for it, and all that it started: by groups of processes, and as on Windows, which has none."""
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from core.io.home import ROOT
+
+STARTS = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
+GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
+
+
+def begun(groups, code, grace=10.0):
+    run = f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
+    command = [sys.executable, "-c", run, sys.executable, "-c", code]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def gone(pid):
+    for _ in range(200):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@GROUPS
+@pytest.mark.parametrize(
+    "stubborn",
+    ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "],
+    ids=["", "stubborn"],
+)
+def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stubborn):
+    with begun(
+        groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
+    ) as asked:
+        started = int(asked.stdout.readline())
+        assert asked.stdout.readline() == "ready\n"
+        asked.stdin.close()
+        assert asked.wait(60) > 128  # a signal ended it
+    assert gone(started)
+
+
+@GROUPS
+def test_its_exit_code_comes_back(groups):
+    with begun(groups, "raise SystemExit(7)") as asked:
+        assert asked.wait(60) == 7
+
+
+def test_what_a_command_left_behind_ends_with_its_group():
+    with begun(True, STARTS) as asked:
+        started = int(asked.stdout.readline())
+        assert asked.wait(60) == 0
+    assert gone(started)

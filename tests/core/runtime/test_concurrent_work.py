@@ -1,0 +1,242 @@
+"""Pieces of work in flight: how many, in which order, and that one of them computes at a time."""
+
+import threading
+import time
+
+import pytest
+
+from core.errors import RunCancelled
+from core.runtime.account import Account, charge, charged_to
+from core.runtime.concurrent_work import ConcurrentWork, ProcessorLock, map_concurrently
+from core.runtime.meter import count_time, metered
+from core.runtime.turn import pass_turn_at_once
+from core.types import Usage
+from core.watch import Watch
+
+
+def soon(true):
+    end = time.monotonic() + 30
+    while not true() and time.monotonic() < end:
+        time.sleep(0.005)
+    return true()
+
+
+def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
+    may, begun, go = [2], [], threading.Event()
+
+    def work(item):
+        begun.append(item)
+        assert go.wait(30)
+        return -item
+
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.extend(ConcurrentWork(lambda: may[0]).each(work, range(6)))
+    )
+    thread.start()
+    assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
+    may[0] = 4  # more are let in while the others are at work
+    assert soon(lambda: len(begun) == 4) and not soon_more(begun, 4)
+    go.set()
+    thread.join(30)
+    assert sorted(begun[:4]) == [0, 1, 2, 3] and sorted(found) == [(i, -i) for i in range(6)]
+
+
+def soon_more(begun, than):
+    time.sleep(0.2)
+    return len(begun) > than
+
+
+def test_items_are_taken_as_they_are_begun():
+    taken = []
+
+    def items():
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    each = ConcurrentWork(lambda: 3).each(lambda item: item, items())
+    next(each)
+    assert len(taken) <= 6
+    each.close()
+
+
+def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
+    together = threading.Barrier(3)
+    flight = ConcurrentWork(lambda: 3)
+
+    def work(item):
+        together.wait(30)
+        if item == 0:
+            return "came"
+        if item == 1:
+            raise ValueError("broken")
+        assert soon(lambda: stopped(flight))
+        flight.check()
+
+    found = []
+    with pytest.raises(ValueError, match="broken"):
+        for one in flight.each(work, range(9)):
+            found.append(one)
+    assert found == [(0, "came")]
+
+
+def stopped(flight):
+    try:
+        flight.check()
+    except RunCancelled:
+        return True
+    return False
+
+
+def test_what_is_cancelled_begins_nothing_more():
+    cancelled, begun = threading.Event(), []
+
+    def check():
+        if cancelled.is_set():
+            raise RunCancelled()
+
+    flight = ConcurrentWork(lambda: 2, Watch(check))
+
+    def work(item):
+        begun.append(item)
+        cancelled.set()
+        assert soon(lambda: stopped(flight))
+
+    with pytest.raises(RunCancelled):
+        list(flight.each(work, range(50)))
+    assert len(begun) <= 2
+
+
+def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
+    processor, computing, most, waiting, together = (
+        ProcessorLock(),
+        [0],
+        [0],
+        threading.Barrier(5),
+        threading.Lock(),
+    )
+
+    def count(by):
+        with together:
+            computing[0] += by
+            most[0] = max(most[0], computing[0])
+
+    def work(item):
+        with processor.held():
+            count(1)
+            time.sleep(0.01)
+            count(-1)
+            with pass_turn_at_once():
+                waiting.wait(30)  # which no piece would pass alone
+            count(1)
+            time.sleep(0.01)
+            count(-1)
+
+    list(ConcurrentWork(lambda: 5).each(work, range(5)))
+    assert most == [1]
+
+
+def test_waiting_to_compute_is_no_time_of_the_piece():
+    processor, has, go, meters, seconds = (
+        ProcessorLock(),
+        threading.Event(),
+        threading.Event(),
+        [],
+        {},
+    )
+
+    def first():
+        with processor.held(), metered() as meter:
+            meters.append(meter)
+            with count_time("model"), pass_turn_at_once():
+                has.set()
+                assert go.wait(30)
+            seconds.update(meter.seconds)
+
+    def is_waiting():
+        return any(one.category == "waiting" for one in list(meters[0].running))
+
+    def second():
+        assert has.wait(30)
+        with processor.held():
+            go.set()
+            assert soon(is_waiting)
+            time.sleep(0.1)  # while the first one waits for the processor
+
+    threads = [threading.Thread(target=one) for one in (first, second)]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    elapsed = time.perf_counter() - start
+    # were the waiting counted as the model's too, both would add up to more than there was
+    assert seconds["waiting"] >= 0.1 and seconds["model"] + seconds["waiting"] <= elapsed
+
+
+def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeypatch):
+    """One waits for a server with a lock held; the other, which computes meanwhile, wants that lock and does not let go."""
+    monkeypatch.setattr("core.runtime.concurrent_work.MAX_PROCESSOR_WAIT_SECONDS", 0.1)
+    processor, lock, has, order = ProcessorLock(), threading.Lock(), threading.Event(), []
+
+    def holds():
+        with processor.held(), lock:
+            with pass_turn_at_once():
+                has.set()
+                time.sleep(0.2)
+            order.append("holds")
+
+    def wants():
+        assert has.wait(30)
+        with processor.held(), lock:
+            order.append("wants")
+
+    threads = [threading.Thread(target=one) for one in (holds, wants)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert order == ["holds", "wants"]
+    with processor.held():  # it is free again
+        pass
+
+
+def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_them():
+    barrier, account = threading.Barrier(4), Account()
+
+    def work(item, watch):
+        barrier.wait(30)  # the four of them are at work at a time
+        time.sleep(0.02 * (4 - item))  # and the last one ends first
+        charge("far", Usage(1, item, 0))
+        watch.check()
+        return -item
+
+    with charged_to(account), metered() as meter:
+        start = time.perf_counter()
+        assert map_concurrently(work, range(4), lambda: 4) == [0, -1, -2, -3]
+        elapsed = time.perf_counter() - start
+    assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
+    # by the clock, however many waited: the longest piece, and no more than all took
+    assert 0.08 <= meter.seconds["model"] <= elapsed
+
+
+def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
+    here = threading.get_ident()
+    assert map_concurrently(
+        lambda item, watch: (item, threading.get_ident() == here), "ab", lambda: 1
+    ) == [
+        ("a", True),
+        ("b", True),
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_pieces_together_end_with_what_one_of_them_raises(number):
+    def work(item, watch):
+        if item == 5:
+            raise ValueError("five")
+        return item
+
+    with pytest.raises(ValueError, match="five"):
+        map_concurrently(work, range(50), lambda: number)

@@ -1,0 +1,42 @@
+"""What is derived from an object: made once, the least recently used forgotten, found without a lock where it was asked for last."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from core.runtime.derived_values import DerivedValues
+
+
+def test_the_least_recently_used_is_made_again():
+    derived, made = DerivedValues(), []
+    ask = lambda key: derived.once("squares", key, lambda: made.append(key) or key * key, size=2)
+    assert [ask(key) for key in (2, 3, 3, 2, 4, 2, 3)] == [4, 9, 9, 4, 16, 4, 9]
+    assert made == [2, 3, 4, 3]
+
+
+def test_what_could_not_be_made_is_asked_for_again():
+    derived = DerivedValues()
+    with pytest.raises(ZeroDivisionError):
+        derived.once("x", None, lambda: 1 / 0)
+    assert derived.once("x", None, lambda: 1) == 1
+
+
+def test_what_is_there_is_found_while_another_value_is_made():
+    derived, begun, free = DerivedValues(), threading.Event(), threading.Event()
+    assert derived.once("x", 1, lambda: "one") == "one"
+    maker = threading.Thread(
+        target=derived.once, args=("x", 2, lambda: (begun.set(), free.wait(30), "two")[-1])
+    )
+    maker.start()
+    assert begun.wait(30)
+    found = []
+    reader = threading.Thread(
+        target=lambda: found.append(derived.once("x", 1, lambda: "again")), daemon=True
+    )
+    reader.start()
+    reader.join(10)
+    free.set()
+    maker.join(30)
+    assert found == ["one"] and derived.once("x", 2, lambda: "again") == "two"

@@ -1,0 +1,36 @@
+"""How far a job is, as the page says it: the share of the whole, and the count of the part at work."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.runtime.jobs import JOB_RUNNING, Job
+from pages.parts.shared.session import engine
+
+
+@pytest.fixture
+def job():
+    made = Job("shares")
+    made.status = JOB_RUNNING
+    engine().jobs._jobs["shares"] = made
+    yield made
+    engine().jobs._jobs.pop("shares").end("cancelled")
+
+
+def page():
+    from pages.parts.shared.job_progress import draw_job
+    from pages.parts.shared.session import engine
+
+    draw_job(engine().jobs.get("shares"), "shares", share=True)
+
+
+@pytest.mark.parametrize("asked", [0, 12, 84, 168])
+def test_share_of_all_comes_from_the_count_that_stands_beside_it(job, asked):
+    first, last = 0.6, 1.0
+    job.part(first, last).report(f"{asked} of 168 done", asked / 168)
+    (bar,) = AppTest.from_function(page, default_timeout=120).run().get("progress")
+    share = first + (last - first) * asked / 168
+    assert bar.proto.text.startswith(f"{100 * share:.0f} % of all")
+    assert bar.proto.text.endswith(f"{asked} of 168 done")
+    assert bar.proto.value == int(100 * share) or bar.proto.value == round(100 * share)
