@@ -3,9 +3,9 @@
 Things belong to the person who made them. Only the owner and the administrator may change them.
 A thing without a known owner may be changed by the administrator alone.
 
-Entry points say for whom they work (`set_person_source`): the app for the visitor of a page, the command
-line for the administrator. A job works for the person who started it (`acting_as`).
-Without sharing there is one person, who may do everything, and no owners are stored.
+Entry points say for whom they work (`set_person_source`): the app for the visitor of a page, the
+command line for the administrator. A job works for the person who started it (`acting_as`). Without
+sharing there is one person, who may do everything, and no owners are stored.
 """
 
 from __future__ import annotations

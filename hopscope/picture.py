@@ -194,8 +194,8 @@ def _labels(
 ) -> Iterator[tuple[str, tuple[float, float], str]]:
     """Place the label of each node where it covers least.
 
-    Each label takes the position of `LABEL_SIDES` that covers the smallest area of nodes, edges, earlier
-    labels and the outside of the picture. Ties go to the earlier position.
+    Each label takes the position of `LABEL_SIDES` that covers the smallest area of nodes, edges,
+    earlier labels and the outside of the picture. Ties go to the earlier position.
 
     Returns
     -------
@@ -247,7 +247,8 @@ def _steps(
 ) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
     """Collect the edges and nodes to draw from the paths of all lanes.
 
-    The lanes take turns, best paths first. A path that would exceed `MAX_DRAWN_NODES` nodes is skipped.
+    The lanes take turns, best paths first. A path that would exceed `MAX_DRAWN_NODES` nodes is
+    skipped.
 
     Returns
     -------

@@ -49,7 +49,8 @@ EXTRACTORS = (
 class GraphBuild:
     """A named line of building operators.
 
-    `graph` is the kind of graph, a key of `GRAPH_KIND_WORDS`. `extractor` tells where the facts come from:
+    `graph` is the kind of graph, a key of `GRAPH_KIND_WORDS`. `extractor` tells where the facts
+    come from:
 
     - "llm" is a language model, "paper" the same with the settings of the papers.
     - "described" is a parser for names with a language model for their descriptions.

@@ -69,8 +69,8 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     There are `n // size` clusters. None has more than the mean number of vectors, rounded up. Each
     vector is in one cluster.
 
-    More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly, so that time grows
-    as n log n.
+    More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly, so that
+    time grows as n log n.
 
     >>> import numpy as np
     >>> from core.builds.clustering import cluster_balanced

@@ -107,9 +107,9 @@ def suggest_by_vectors(
 ) -> list[Suggestion]:
     """Suggest merges of entities whose names have similar vectors, most similar first.
 
-    The cosine is at least `least`. Names are compared among the `MAX_COMPARED_NAMES` entities with the most
-    relations. Pairs are left out if their numbers differ, as in two years, or if the spelling
-    already suggests the merge.
+    The cosine is at least `least`. Names are compared among the `MAX_COMPARED_NAMES` entities with
+    the most relations. Pairs are left out if their numbers differ, as in two years, or if the
+    spelling already suggests the merge.
     """
     entities, counts = list(_entities(graph)), _passages(graph)
     if entities:

@@ -25,8 +25,9 @@ class StepCost:
     """Cost of one step of a build.
 
     `seconds` is wall-clock time. `usage` is the use of language models; it includes saved replies
-    at the cost of when they were made. `part` is `GRAPH_STEPS` or `INDEX_STEPS`, as the In-depth Analysis
-    divides them (Figures 4 and 5). Communities, their reports and vectors belong to the index.
+    at the cost of when they were made. `part` is `GRAPH_STEPS` or `INDEX_STEPS`, as the In-depth
+    Analysis divides them (Figures 4 and 5). Communities, their reports and vectors belong to the
+    index.
     """
 
     step: str

@@ -46,9 +46,9 @@ def taken_vectors(
 ) -> ToolVectors | None:
     """Return the vectors that came with the index of a tool, if this encoder makes the same.
 
-    `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of at least
-    `MIN_SAME_VECTOR_COSINE` with its vector in the index. None otherwise, with a note of the reason. None also where
-    the index has no vectors.
+    `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of
+    at least `MIN_SAME_VECTOR_COSINE` with its vector in the index. None otherwise, with a note of
+    the reason. None also where the index has no vectors.
     """
     tool_vectors = opened_vectors(corpus, tool, of)
     if tool_vectors is None or len(tool_vectors.texts) != items:

@@ -58,7 +58,9 @@ class TerminalBar:
         self._bar.refresh()
 
     def _line(self, text: str, share: float | None) -> None:
-        """Print the progress, unless a line was printed less than `LINE_INTERVAL_SECONDS` seconds ago."""
+        """Print the progress, unless a line was printed less than `LINE_INTERVAL_SECONDS` seconds
+        ago.
+        """
         line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
         if line != self._text and time.monotonic() - self._printed >= LINE_INTERVAL_SECONDS:
             print(line, file=sys.stderr, flush=True)

@@ -35,8 +35,8 @@ class FairQueue:
     """A queue that runs pieces of work in threads, fairly between owners.
 
     Owners take turns. The pieces of one owner keep their order. A piece that prepares something
-    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. A piece that waits for what
-    another one prepares does so too.
+    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. A piece that
+    waits for what another one prepares does so too.
 
     Parameters
     ----------

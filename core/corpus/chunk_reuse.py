@@ -128,8 +128,8 @@ class ChunkReuse:
     def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
         """Return a function that writes which documents a graph's chunks belong to.
 
-        Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the graph has other
-        chunks.
+        Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the
+        graph has other chunks.
         """
         chunks, cuts = graph.columns.chunks, self.cuts
         if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):

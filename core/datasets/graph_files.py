@@ -23,9 +23,9 @@ MAX_CRAG_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
 def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     """Return a reader of some files as one graph.
 
-    The files are sorted by `core.graph.readers.triple_file.sort_graph_files`. Zips among them are unpacked
-    into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises BadInput for
-    a damaged or empty zip, and where no file holds edges.
+    The files are sorted by `core.graph.readers.triple_file.sort_graph_files`. Zips among them are
+    unpacked into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises
+    BadInput for a damaged or empty zip, and where no file holds edges.
     """
     notes: list[str] = []
     files = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]

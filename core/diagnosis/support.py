@@ -68,9 +68,9 @@ def find_rests(
 ) -> tuple[SupportingSentence, ...]:
     """Return, for each sentence of the answer, the sentence that it most likely rests on.
 
-    It works as `find_supports`, with ids of chunks. Sentences that contain all words of the answer's
-    sentence come before all others. Short answers such as a name or a year are similar to no whole
-    sentence. A bare yes or no is contained in none.
+    It works as `find_supports`, with ids of chunks. Sentences that contain all words of the
+    answer's sentence come before all others. Short answers such as a name or a year are similar to
+    no whole sentence. A bare yes or no is contained in none.
 
     >>> from core.diagnosis.support import find_rests
     >>> from core.types import Question, Ranking, State

@@ -151,7 +151,8 @@ def run_llm_training(
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
     The adapters are merged. `report` in the record has figures before and after on `unseen`
-    questions of each test set. It is made once, with the training. The rest is as for `run_encoder_training`.
+    questions of each test set. It is made once, with the training. The rest is as for
+    `run_encoder_training`.
     """
     place, base_folder_path = served_folder(engine, CHAT_NAME), llms.base_model_folder(base, watch)
     questions, unseen_questions = (
@@ -198,7 +199,8 @@ def run_triples_training(
 ) -> dict[str, Any]:
     """Train the triple scorer, and return its record.
 
-    It is written where the operator Scored triples reads it. The rest is as for `run_encoder_training`.
+    It is written where the operator Scored triples reads it. The rest is as for
+    `run_encoder_training`.
     """
     place, encoder, questions = (
         models_folder() / TRIPLE_SCORER_NAME,

@@ -40,8 +40,8 @@ def check_sizes(graph: Graph) -> None:
 def check_ids(graph: Graph) -> None:
     """Raise ValueError if an offset or an id points outside of its array.
 
-    This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES` triples are not
-    checked, because it would take too long.
+    This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES`
+    triples are not checked, because it would take too long.
     """
     n, m = graph.n_nodes, graph.n_edges
     if m > MAX_CHECKED_STORE_TRIPLES:

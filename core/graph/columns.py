@@ -164,8 +164,8 @@ class Table:
     def of(cls, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Build a table from columns.
 
-        A column of the type `ids` may be a list of lists or `IdLists`. A column that is an Arrow array
-        already is used as it is.
+        A column of the type `ids` may be a list of lists or `IdLists`. A column that is an Arrow
+        array already is used as it is.
         """
         import pyarrow as pa
 
@@ -355,8 +355,8 @@ def join_texts(rows: IdLists, texts: Sequence[str], between: str) -> Any:
 def texts_of(blocks: Iterable[Any]) -> Any:
     """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
 
-    If the texts have more than `MAX_HELD_TEXT_BYTES` bytes, they go into a temporary file, of which only the
-    accessed pages are in memory. Raises StoreError if the disk has no room for it.
+    If the texts have more than `MAX_HELD_TEXT_BYTES` bytes, they go into a temporary file, of which
+    only the accessed pages are in memory. Raises StoreError if the disk has no room for it.
 
     >>> import pyarrow as pa
     >>> from core.graph.columns import texts_of

@@ -354,8 +354,8 @@ def possible_chains(
     """Return the chains that can probably be followed in the graph, and their number.
 
     Each step must be possible at some of the nodes that the step before leads to, and at more than
-    the share `MIN_FOLLOW_SHARE` of them. The frequency of a chain is estimated from its pairs of steps, as if
-    each step depended only on the one before.
+    the share `MIN_FOLLOW_SHARE` of them. The frequency of a chain is estimated from its pairs of
+    steps, as if each step depended only on the one before.
 
     Parameters
     ----------

@@ -65,7 +65,8 @@ class IndexState:
 
     @property
     def state(self) -> str:
-        """The state of the index: `INDEX_READY`, `INDEX_PARTIAL`, `INDEX_DAMAGED`, `INDEX_OF_OTHER_SETTING` or `INDEX_ABSENT`.
+        """The state of the index: `INDEX_READY`, `INDEX_PARTIAL`, `INDEX_DAMAGED`,
+        `INDEX_OF_OTHER_SETTING` or `INDEX_ABSENT`.
 
         `INDEX_OF_OTHER_SETTING` means that only indexes for other settings or models are saved.
         """

@@ -101,7 +101,8 @@ def write_atomically(
 
 
 def write_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file as `write_atomically` does, or do nothing where this installation cannot save at all.
+    """Write a file as `write_atomically` does, or do nothing where this installation cannot save at
+    all.
 
     For results that are usable without being saved. Raises StoreError where saving fails for
     another reason.

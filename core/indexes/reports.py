@@ -171,9 +171,9 @@ class ReportStore:
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     """Return the messages that ask for a report on a community.
 
-    They hold the names of its members, then as many facts as fit into `MAX_FACTS_TOKENS`. Facts between
-    two members come before those that lead outside. Within each group, facts of the best connected
-    entities come first, by (-degrees of both ends, edge id).
+    They hold the names of its members, then as many facts as fit into `MAX_FACTS_TOKENS`. Facts
+    between two members come before those that lead outside. Within each group, facts of the best
+    connected entities come first, by (-degrees of both ends, edge id).
     """
     facts: list[str] = []
     room = MAX_FACTS_TOKENS * FACTS_CHARACTERS_PER_TOKEN

@@ -270,8 +270,8 @@ class VectorBlocks:
 class VectorSource:
     """Vectors of one content of a graph, found by the keys of the texts.
 
-    `text_keys` holds the keys of the encoded texts, sorted by their first half. `rows` holds the row of
-    each.
+    `text_keys` holds the keys of the encoded texts, sorted by their first half. `rows` holds the
+    row of each.
     """
 
     folder: Path
@@ -367,8 +367,8 @@ class EarlierVectors:
 def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     """Return the folders with vectors of other contents of the graph, newest first.
 
-    There are at most `MAX_EARLIER_FOLDERS`. For a graph made of documents they include those of the sibling
-    graphs in the same parent folder, which have many texts in common.
+    There are at most `MAX_EARLIER_FOLDERS`. For a graph made of documents they include those of the
+    sibling graphs in the same parent folder, which have many texts in common.
     """
     indexes = folder.parent.parent
     key_files = [*indexes.glob(f"*/{folder.name}/{KEYS_FILE}")]

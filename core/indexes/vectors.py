@@ -432,8 +432,8 @@ def forget_vectors(graph: Graph) -> None:
 def kind_for(items: int) -> str:
     """Return the kind of faiss index for a number of vectors, as the factory of faiss names it.
 
-    Up to `MAX_EXACT_VECTORS` vectors it is an exact search in half precision, above an HNSW index over
-    bytes.
+    Up to `MAX_EXACT_VECTORS` vectors it is an exact search in half precision, above an HNSW index
+    over bytes.
 
     Measured on 133,582 triples of the movie graph with 60 questions: HNSW finds 0.98 of the exact
     best 32 (cosines within 0.001 count as equal). An inverted file over bytes finds 0.73, with 64
@@ -515,8 +515,8 @@ def recall_of(
 ) -> float:
     """Return the share of the exact `RECALL_NEAREST` nearest vectors that an index finds.
 
-    It is measured with some of the index's own vectors as queries. A vector within `COSINE_TOLERANCE` of the
-    last of the nearest counts as found.
+    It is measured with some of the index's own vectors as queries. A vector within
+    `COSINE_TOLERANCE` of the last of the nearest counts as found.
     """
     items = blocks.items(len(blocks) - 1).stop
     n_nearest = min(RECALL_NEAREST, items)

@@ -31,8 +31,8 @@ def move_into_place(path: Path, target: Path) -> None:
     """Replace `target` with a file or folder in one step. Raises OSError.
 
     `target` must be a file or absent. Windows refuses to replace while another program has either
-    of them open. Virus scanners do so for a moment, so the move is tried for `MOVE_PATIENCE_SECONDS` seconds
-    there.
+    of them open. Virus scanners do so for a moment, so the move is tried for
+    `MOVE_PATIENCE_SECONDS` seconds there.
     """
     until = time.monotonic() + MOVE_PATIENCE_SECONDS
     while True:

@@ -74,8 +74,8 @@ def ago(seconds: float) -> str:
 def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
     """Return a watch that adds the time left to the text of `watch`.
 
-    The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS` are
-    reached. Resumed work begins with a share that was done before; this share is not counted as
+    The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS`
+    are reached. Resumed work begins with a share that was done before; this share is not counted as
     done in the measured time. `of` is appended to “left”.
     """
     begun: list[tuple[float, float]] = []

@@ -58,8 +58,8 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
     """Return the set of an id, fetched if it is not there yet.
 
     The id is `hf:NAME`, followed by `:CONFIGURATION` and `:SPLIT` if the set has several. Without a
-    split the first of `USUAL_SPLITS` is taken. NAME may be a local folder that `datasets.load_dataset`
-    reads. The other form is `irds:ID`, as `ir_datasets.load` takes it.
+    split the first of `USUAL_SPLITS` is taken. NAME may be a local folder that
+    `datasets.load_dataset` reads. The other form is `irds:ID`, as `ir_datasets.load` takes it.
 
     Raises
     ------

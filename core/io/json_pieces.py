@@ -91,7 +91,8 @@ class JsonPieces:
         """Return the value that begins here and consume it.
 
         A number at the end of the text in memory may go on in the file, so more is read first.
-        Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS` characters.
+        Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS`
+        characters.
         """
         self.next()
         while True:
@@ -145,8 +146,8 @@ class JsonPieces:
     def _more(self) -> None:
         """Drop the consumed text and read more.
 
-        The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES` bytes are
-        read.
+        The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES`
+        bytes are read.
         """
         ended = self.text.count("\n", 0, self.at)
         self.column = (

@@ -36,8 +36,8 @@ def json_rows(
     whatever it holds, if another follows or it has a key of `ROW_KEYS`.
 
     Rows are read one at a time, so only one lies in memory. Raises BadInput as
-    `core.io.files.numbered_lines` does. It also names the line of text that is not JSON, of a value that is
-    no object, and of a row that is longer than a line may be, `longest` bytes.
+    `core.io.files.numbered_lines` does. It also names the line of text that is not JSON, of a value
+    that is no object, and of a row that is longer than a line may be, `longest` bytes.
     """
     return ((where, row) for _, where, row in numbered_rows(path, watch, most, longest=longest))
 

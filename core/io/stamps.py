@@ -74,8 +74,8 @@ class StampedCache(Generic[ValueT]):
         """Return the value of a key, made anew if it is unknown or its files changed.
 
         `made_of` is taken before the value is made, so a change meanwhile is seen at the next call.
-        A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its value is not
-        kept. Raises what `make` raises, which is not remembered.
+        A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its
+        value is not kept. Raises what `make` raises, which is not remembered.
         """
         with self._lock:
             known = self._known.get(key)

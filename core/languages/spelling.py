@@ -287,7 +287,8 @@ def contains_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(wanted: str) -> str:
-    """Return an RE2 pattern that finds every text in which `contains_text` finds a normalised answer.
+    """Return an RE2 pattern that finds every text in which `contains_text` finds a normalised
+    answer.
 
     It may find others. Case has to be ignored. It looks for the longest word, with any characters
     between its letters. It is empty where the answer has no letter.

@@ -307,7 +307,8 @@ class CrossEncoder(PairScorer):
 
 
 class ChangedEncoder(CrossEncoder):
-    """A cross-encoder fine-tuned from an encoder, stored as a difference (`core.models.weight_differences`).
+    """A cross-encoder fine-tuned from an encoder, stored as a difference
+    (`core.models.weight_differences`).
 
     On a processor with bfloat16 instructions, everything but the head computes in bfloat16. This
     more than halves the time.

@@ -298,7 +298,8 @@ def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, s
 
 
 def read_own_tables() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Return the user's file as plain tables, for `save_own_models` after a change. Raises BadParameter.
+    """Return the user's file as plain tables, for `save_own_models` after a change. Raises
+    BadParameter.
 
     Entries that cannot be used are included.
     """

@@ -49,9 +49,9 @@ class PersonalizedPageRank(Operator):
     passed to igraph as damping, so 0.8 is the probability of following an edge. This is the papers'
     code; their formula reads the other way.
 
-    `method` is one of core/graph/pagerank/top_nodes.py; `push` is a former name of `auto`. A note in the
-    trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table 6
-    Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push) are quoted there
+    `method` is one of core/graph/pagerank/top_nodes.py; `push` is a former name of `auto`. A note
+    in the trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table
+    6 Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push) are quoted there
     from others' work and are not implemented here.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph

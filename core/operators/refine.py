@@ -109,9 +109,9 @@ class Rank(Operator):
     list.)
 
     With `read` the model reads at most that many texts: first some of each relation chain, then
-    those that the scores so far promise most (`core.models.reading_order`). With a `recall` below 1 it
-    stops once that share of the best `keep` is expected among the texts read. The others are left
-    out. Both are Hopscope's own additions; a search without them reads all.
+    those that the scores so far promise most (`core.models.reading_order`). With a `recall` below 1
+    it stops once that share of the best `keep` is expected among the texts read. The others are
+    left out. Both are Hopscope's own additions; a search without them reads all.
 
     >>> table = {"A -> r1 -> C": 0.9, "A -> r0 -> B": 0.2}
     >>> answers(

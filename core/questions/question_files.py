@@ -146,8 +146,8 @@ def read_question_file(
     Raises
     ------
     BadInput : names file and line, for text that cannot be read, a file without questions, more
-        than `most` bytes of text, and more than `core.questions.collector.MAX_QUESTION_BYTES` bytes of
-        memory.
+        than `most` bytes of text, and more than `core.questions.collector.MAX_QUESTION_BYTES` bytes
+        of memory.
     """
     path, notes = FilePath(path), list[str]()
     if format != "auto" and format not in FORMATS:

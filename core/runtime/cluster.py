@@ -71,7 +71,8 @@ class Workers:
 
         Few items are taken from the iterable ahead. An error of `work` is raised here as a
         HopscopeError with the same message. A piece whose worker died is tried again; if that fails
-        too, its result is a `LostResult`. Pieces under way are cancelled if the iterator is closed early.
+        too, its result is a `LostResult`. Pieces under way are cancelled if the iterator is closed
+        early.
 
         Raises
         ------

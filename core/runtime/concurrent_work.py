@@ -93,7 +93,9 @@ class ConcurrentWork(Watch):
 
 
 def _ended_pieces(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
-    """Wait for pieces to end and return them; an empty list if none ends within `PIECE_CHECK_SECONDS` seconds."""
+    """Wait for pieces to end and return them; an empty list if none ends within
+    `PIECE_CHECK_SECONDS` seconds.
+    """
     futures = list[Future[T]]()
     with suppress(Empty):
         futures.append(ended.get(timeout=PIECE_CHECK_SECONDS))
@@ -159,8 +161,8 @@ class ProcessorLock:
         """Compute within the block, and release the processor whenever this piece waits.
 
         It waits for another computer or for another piece of work. A piece that cannot continue for
-        `MAX_PROCESSOR_WAIT_SECONDS` seconds computes in parallel to the others from then on: it may hold something
-        that the others wait for.
+        `MAX_PROCESSOR_WAIT_SECONDS` seconds computes in parallel to the others from then on: it may
+        hold something that the others wait for.
         """
         has = self._free.acquire()
 

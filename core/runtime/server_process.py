@@ -94,7 +94,9 @@ class ServerProcess:
         return True
 
     def crashed(self) -> bool:
-        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS` seconds."""
+        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`
+        seconds.
+        """
         return not self.wait(MAX_UNHEALTHY_SECONDS)
 
     def stop(self) -> None:

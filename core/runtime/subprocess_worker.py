@@ -193,8 +193,8 @@ class Consumption:
         self._last = None if seconds is None else self._spent() + seconds
 
     def exceeded(self) -> str:
-        """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`; empty if there is none or the process
-        ended.
+        """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`; empty if there is none or the
+        process ended.
         """
         with suppress(self._error):
             if self._memory is not None and self._process.memory_info().rss > self._memory:

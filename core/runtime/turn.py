@@ -39,7 +39,9 @@ class Turn:
 
     @contextmanager
     def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
-        """Pass the turn on `at_once` or after `PASS_ON_AFTER_SECONDS` seconds, and take it back after the block."""
+        """Pass the turn on `at_once` or after `PASS_ON_AFTER_SECONDS` seconds, and take it back
+        after the block.
+        """
         _thread.turn, self._over = None, False  # nested blocks pass nothing on
         timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._late, [waits])
         timer.daemon = True

@@ -139,8 +139,8 @@ def compare(
 
     Returns
     -------
-    The comparison, with texts cut at `MAX_REPLY_TEXT_CHARACTERS`. `verdict` says where the correct answer was
-    lost.
+    The comparison, with texts cut at `MAX_REPLY_TEXT_CHARACTERS`. `verdict` says where the correct
+    answer was lost.
 
     Raises
     ------
@@ -399,8 +399,9 @@ def build_graph(
 def bound_reply(value: Any, items: int) -> Any:
     """Return plain data with bounded lists of paths and hits and bounded texts.
 
-    At most `items` paths of a lane and hits of each kind are kept, and never more than `MAX_LANE_ITEMS`.
-    Texts are cut at `MAX_REPLY_TEXT_CHARACTERS`. `left_out` in a lane counts the items that were removed.
+    At most `items` paths of a lane and hits of each kind are kept, and never more than
+    `MAX_LANE_ITEMS`. Texts are cut at `MAX_REPLY_TEXT_CHARACTERS`. `left_out` in a lane counts the
+    items that were removed.
 
     >>> from core.serving.calls import bound_reply
     >>> bound_reply({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)

@@ -202,7 +202,8 @@ class Reports(BuildOperator):
 def schema(tokens: int) -> dict[str, Any]:
     """Return the schema of a report of at most so many tokens.
 
-    It is `RATED_REPORT_SCHEMA` with longer texts and up to ten findings, as far as the tokens allow.
+    It is `RATED_REPORT_SCHEMA` with longer texts and up to ten findings, as far as the tokens
+    allow.
 
     >>> from core.builds.group.reports import RATED_REPORT_SCHEMA, schema
     >>> schema(500) == RATED_REPORT_SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]

@@ -123,8 +123,8 @@ def nearest_rows(
     """Return the cosine of each pair (a, b), a < b, of neighbouring unit rows.
 
     One of the two is among the `keep` nearest of the other, and their cosine is at least `least`.
-    More than `MAX_EXACT_ROWS` rows are searched approximately by `NeighbourIndex`, and `note` is called
-    with a sentence on it.
+    More than `MAX_EXACT_ROWS` rows are searched approximately by `NeighbourIndex`, and `note` is
+    called with a sentence on it.
 
     >>> from core.builds.merge.row_pairs import nearest_rows
     >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])

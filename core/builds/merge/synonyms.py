@@ -174,7 +174,8 @@ def nearest_entities(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield each unit row with its `top` nearest others and their cosines, nearest first.
 
-    More than `MAX_EXACT_ROWS` rows are searched approximately by HNSW, which is noted in the report.
+    More than `MAX_EXACT_ROWS` rows are searched approximately by HNSW, which is noted in the
+    report.
     """
     if len(vectors) > MAX_EXACT_ROWS:
         yield from _linked(vectors, top, ctx)

@@ -51,7 +51,9 @@ class InertObject:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Unpickler that makes a `InertObject` for each object of a known package, and refuses all others."""
+    """Unpickler that makes a `InertObject` for each object of a known package, and refuses all
+    others.
+    """
 
     def __init__(self, data: bytes, file: str):
         super().__init__(io.BytesIO(data))

@@ -289,8 +289,8 @@ def _json_rows(
 ) -> Iterator[Row]:
     """Yield the rows of a JSON file.
 
-    Rows of an object by their keys have these as `ROW_KEY_FIELD`. If a `.json` file is one object with a
-    single list of objects at any depth, the rows are those of the list.
+    Rows of an object by their keys have these as `ROW_KEY_FIELD`. If a `.json` file is one object
+    with a single list of objects at any depth, the rows are those of the list.
     """
     if PurePosixPath(name_without_packing(source.name).lower()).suffix == ".json" and _is_keyed(
         source

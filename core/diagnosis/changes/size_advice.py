@@ -109,8 +109,8 @@ def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tupl
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
-    neighbourhood only the most likely nodes go on, so that at most `MAX_WALK_EDGES` edges are followed in a
-    step. The rest keeps its position.
+    neighbourhood only the most likely nodes go on, so that at most `MAX_WALK_EDGES` edges are
+    followed in a step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()

@@ -67,7 +67,8 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
     >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)
     >>> # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
     >>> uncertainty_by_rank(story, state.replace(question=Question("?", gold=gold)))
-    UncertaintyByRank(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147, 3.178054))
+    UncertaintyByRank(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147,
+    3.178054))
     """
     found = _documents_found(graph, state) if has_chunk_nodes(graph) else _nodes_found(graph, state)
     if found is None or not state.question.gold:

@@ -86,7 +86,9 @@ def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> 
 
 
 def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
-    """Return the table's rows under `BUILDING_COST_HEAD` as texts: one per step, and one total per graph."""
+    """Return the table's rows under `BUILDING_COST_HEAD` as texts: one per step, and one total per
+    graph.
+    """
     table_rows = []
     for cost in costs:
         for step in cost.steps:

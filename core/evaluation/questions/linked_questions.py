@@ -63,10 +63,10 @@ class LinkedQuestionWriter:
     """Writer of questions about linked passages; calling it with its job returns the questions.
 
     A pair is two linked nodes of a corpus graph that belong to different documents. The choice of
-    pairs depends on the seed alone. The result has `count` questions, or as many as `MAX_PAIRS_PER_QUESTION` times
-    that number of pairs gave. Both passages of a pair are gold. As in the paper, nothing checks
-    that both are needed. Raises BadInput if the graph has no such pair or no question was written,
-    Cancelled, ModelUnavailable and ModelFailed.
+    pairs depends on the seed alone. The result has `count` questions, or as many as
+    `MAX_PAIRS_PER_QUESTION` times that number of pairs gave. Both passages of a pair are gold. As
+    in the paper, nothing checks that both are needed. Raises BadInput if the graph has no such pair
+    or no question was written, Cancelled, ModelUnavailable and ModelFailed.
     """
 
     corpus: Corpus

@@ -79,9 +79,9 @@ def questions_from_names(
 ) -> MadeQuestions:
     """Return at most `wanted` questions made from a table of sentences.
 
-    The kinds have the parts of `KIND_SHARES`; if one kind has too few, the others fill its part. The
-    same texts and seed give the same questions. A smaller number of questions is not a part of a
-    larger one. Raises the errors of `watch`.
+    The kinds have the parts of `KIND_SHARES`; if one kind has too few, the others fill its part.
+    The same texts and seed give the same questions. A smaller number of questions is not a part of
+    a larger one. Raises the errors of `watch`.
     """
     made_questions, question_texts, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
     for kind, make in MAKERS_BY_KIND.items():

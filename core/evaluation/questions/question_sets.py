@@ -53,7 +53,8 @@ def save_question_set(
 ) -> Corpus:
     """Save written questions as a set of their corpus, replacing an earlier set of that name.
 
-    The title names the `writer` and the `kind` of questions. Raises BadInput as `check_set_name` does.
+    The title names the `writer` and the `kind` of questions. Raises BadInput as `check_set_name`
+    does.
     """
     title = f"{corpus.title}, {kind}, written by {writer}"
     return corpus.with_questions({check_set_name(corpus, name): (title, written.questions)})

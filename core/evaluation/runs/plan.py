@@ -162,8 +162,8 @@ class Plan:
     def spec(self, models: str) -> dict[str, Any]:
         """Return everything that the results depend on, as values for JSON.
 
-        `models` is the text of `core.evaluation.runs.evaluation_jobs.dependency_text`: the signatures of the
-        models and all else that the operators depend on.
+        `models` is the text of `core.evaluation.runs.evaluation_jobs.dependency_text`: the
+        signatures of the models and all else that the operators depend on.
         """
         question_keys = [_question_key(one.question) for one in self.drawn]
         return {

@@ -114,8 +114,8 @@ class EvaluationRunner:
 
     Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
     the remaining questions if that is not 0. With `workers` the questions are spread over
-    processes, and only this process writes to the store. `ask` makes an `SourceQuestion` of a drawn question
-    and may raise.
+    processes, and only this process writes to the store. `ask` makes an `SourceQuestion` of a drawn
+    question and may raise.
     """
 
     plan: Plan

@@ -30,7 +30,8 @@ def connecting_paths(
     """Return a shortest path from a seed to each wanted node within `reach` steps.
 
     A path is a list of nodes, from the seed on. Of several, the one with the smallest ids counts,
-    compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes nearest to the seeds are searched.
+    compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes nearest to the seeds are
+    searched.
 
     >>> from core.graph.algorithms.expansion import connecting_paths
     >>> connecting_paths(toy, [4], [2], 3, "out")  # E>A>C

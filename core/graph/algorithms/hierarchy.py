@@ -46,8 +46,8 @@ def hierarchical_communities(
     of parallel edges are added. Communities of one node are left out. The result is ordered by
     (level, smallest member), and is the same for the same graph.
 
-    A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`, and its smaller
-    parts by igraph, in a time of order n log n.
+    A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`,
+    and its smaller parts by igraph, in a time of order n log n.
 
     With `largest`, only the largest connected component is clustered, as in Microsoft's GraphRAG.
     Of several equally large ones it is that with the smallest node.

@@ -21,8 +21,8 @@ MIN_MEDIATOR_SHARE = 0.5
 def mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     """Mark the step codes of which most steps lead to a mediator.
 
-    The result is bool [2 * relations]. All triples are checked, or `MAX_CHECKED_TRIPLES` of them, spread
-    evenly. Step codes are those of `core.graph.algorithms.chains`.
+    The result is bool [2 * relations]. All triples are checked, or `MAX_CHECKED_TRIPLES` of them,
+    spread evenly. Step codes are those of `core.graph.algorithms.chains`.
 
     >>> from core.graph.algorithms.mediators import mediator_steps
     >>> len(mediator_steps(toy)), mediator_steps(toy).any()  # every node of the toy has a name

@@ -27,8 +27,8 @@ SAMPLE_BLOCKS, SAMPLE_BLOCK_TRIPLES = 256, 64
 MAX_JOINT_CANDIDATES = 2_000
 # Number of examples of a relation, or of triples of an entity, that suffice.
 MAX_EXAMPLES = 3
-# Largest number of drawn links per entity. Of a denser graph, `MAX_EXAMPLES` triples of each entity are
-# drawn.
+# Largest number of drawn links per entity. Of a denser graph, `MAX_EXAMPLES` triples of each entity
+# are drawn.
 MAX_LINKS_PER_NODE = 2.5
 
 
@@ -51,8 +51,8 @@ def overview(graph: Any) -> Overview:
 
     These are the entities with the highest degrees, the entities that are adjacent to most of them,
     and neighbours of the latter by relations that do not occur yet. A graph of at most `ROOM` nodes
-    is drawn whole. Only a bounded part of the graph is read: at most `MAX_HUB_STEPS` steps of a node in
-    each direction.
+    is drawn whole. Only a bounded part of the graph is read: at most `MAX_HUB_STEPS` steps of a
+    node in each direction.
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)
@@ -112,8 +112,8 @@ def _whole(graph: Any, hubs: list[int]) -> Overview:
 def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
     """Thin out the edges if they connect more than `MAX_LINKS_PER_NODE` pairs per node.
 
-    Then `MAX_EXAMPLES` edges of each node stay, those of the relations drawn least so far first. The result
-    is ascending.
+    Then `MAX_EXAMPLES` edges of each node stay, those of the relations drawn least so far first.
+    The result is ascending.
     """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]

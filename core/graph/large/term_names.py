@@ -1,8 +1,8 @@
 """Readable names for RDF terms, without holding all terms in memory.
 
-The names are the same as those of `core.graph.readers.unique_names`. Most readable ends belong to one
-term only. Terms that share one, and terms that could share a longer name with them, are named one
-by one in their order.
+The names are the same as those of `core.graph.readers.unique_names`. Most readable ends belong to
+one term only. Terms that share one, and terms that could share a longer name with them, are named
+one by one in their order.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def push_everywhere(
     """Return the PageRank for the given restarts, precise enough for the best of `wanted`.
 
     Residuals of at least a bar times the number of a node's steps are pushed, first in, first out.
-    The bar falls until the share `STABLE_SHARE` of the best nodes stays the same. Exceptions of `watch`
-    pass through.
+    The bar falls until the share `STABLE_SHARE` of the best nodes stays the same. Exceptions of
+    `watch` pass through.
 
     Parameters
     ----------

@@ -98,8 +98,8 @@ def sweep_layout(graph: Graph) -> SweepLayout:
 def half_sweeps(damping: float) -> int:
     """Return the number of half-sweeps for a large graph.
 
-    It is 7 for a damping of 0.8. It is the number that leaves `REMAINING_ERROR_SHARE` of the error, at least
-    `MIN_HALF_SWEEPS`.
+    It is 7 for a damping of 0.8. It is the number that leaves `REMAINING_ERROR_SHARE` of the error,
+    at least `MIN_HALF_SWEEPS`.
     """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
     return (
@@ -121,8 +121,8 @@ def relax_graph(
 
     Nodes equal to the last one, and a few more, are included. If fewer than `keep` nodes hold a
     score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
-    the last two change more than `SETTLED_CHANGE` allows for this recall. Graphs of at most `SMALL_GRAPH_NODES` nodes
-    are relaxed until they have converged.
+    the last two change more than `SETTLED_CHANGE` allows for this recall. Graphs of at most
+    `SMALL_GRAPH_NODES` nodes are relaxed until they have converged.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ MAX_SOLVED_EDGES = 5_000_000
 class PageRankReport:
     """Report on a search, filled by `top_pagerank`.
 
-    `method` is the method that ran: one of `PAGERANK_METHODS` except `auto`, or `relaxation` or `push`.
-    `edges` is the number of edges walked. `settled` is True if the requested accuracy was reached,
-    and `note` is a sentence about it.
+    `method` is the method that ran: one of `PAGERANK_METHODS` except `auto`, or `relaxation` or
+    `push`. `edges` is the number of edges walked. `settled` is True if the requested accuracy was
+    reached, and `note` is a sentence about it.
     """
 
     method: str = ""

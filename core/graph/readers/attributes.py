@@ -243,8 +243,8 @@ class Attributes:
 def one_line_text(value: Any) -> str:
     """Return a value as a text of one line.
 
-    A list is joined by commas. Surrounding quotation marks (nano-graphrag) and `DESCRIPTION_SEPARATOR` are
-    removed.
+    A list is joined by commas. Surrounding quotation marks (nano-graphrag) and
+    `DESCRIPTION_SEPARATOR` are removed.
     """
     if isinstance(value, bool) or value is None:
         return ""

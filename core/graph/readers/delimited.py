@@ -117,10 +117,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
     including spaces. Blank lines are skipped, and so is a first line in which Excel names the
     separator.
 
-    A first row that names its columns is no triple. If the names are in `END_COLUMN_PAIRS` and `RELATION_COLUMN_NAMES`,
-    they give the columns of head, relation and tail, and the file may have more columns. Other
-    headers are detected by `core.graph.readers.header`, unless the source says if there is one. The
-    tally is told of the decisions.
+    A first row that names its columns is no triple. If the names are in `END_COLUMN_PAIRS` and
+    `RELATION_COLUMN_NAMES`, they give the columns of head, relation and tail, and the file may have
+    more columns. Other headers are detected by `core.graph.readers.header`, unless the source says
+    if there is one. The tally is told of the decisions.
 
     Raises
     ------
@@ -238,8 +238,8 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
 def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
     """Return whether the first row of an edge list names its columns.
 
-    The setting of the source decides first, then known names, then `header_verdict`. The tally is told of
-    a header.
+    The setting of the source decides first, then known names, then `header_verdict`. The tally is
+    told of a header.
     """
     ends = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
     if not ends or len(rows[0]) < 2 or source.header == WITHOUT_HEADER:
@@ -364,8 +364,8 @@ def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tupl
 def _is_header(source: TripleSource, rows: list[list[str]], columns: ColumnNumbers) -> bool:
     """Return whether a first row without known names is a header.
 
-    The setting of the source decides first, then `header_verdict`. If the row may be a header, the tally
-    warns.
+    The setting of the source decides first, then `header_verdict`. If the row may be a header, the
+    tally warns.
     """
     if source.header:
         return source.header == WITH_HEADER

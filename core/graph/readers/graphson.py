@@ -27,8 +27,8 @@ GRAPHSON_KEYS = {
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the edges of a GraphSON file of version 1, 2 or 3.
 
-    They are named as by `core.graph.readers.json_graphs.link_triples`. A vertex is named by its property
-    name, and its label is its type.
+    They are named as by `core.graph.readers.json_graphs.link_triples`. A vertex is named by its
+    property name, and its label is its type.
 
     Raises
     ------

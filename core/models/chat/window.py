@@ -55,11 +55,11 @@ class WindowSlot:
 class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
-    The window begins with one request. Until the first reply arrives, one more may start every
-    five seconds, at most three. The window then has `MAX_SECOND_WINDOW_REQUESTS` slots, if these can be answered within
-    half of `timeout` even one after the other. It doubles as long as replies are no slower, or
-    enough more of them arrive per second. Otherwise it returns to the size at which the server was
-    full, by replies per second, and tries twice as many again later.
+    The window begins with one request. Until the first reply arrives, one more may start every five
+    seconds, at most three. The window then has `MAX_SECOND_WINDOW_REQUESTS` slots, if these can be
+    answered within half of `timeout` even one after the other. It doubles as long as replies are no
+    slower, or enough more of them arrive per second. Otherwise it returns to the size at which the
+    server was full, by replies per second, and tries twice as many again later.
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and

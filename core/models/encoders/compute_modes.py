@@ -107,7 +107,9 @@ class ModeSpeeds:
 
     @property
     def chosen(self) -> ComputeMode:
-        """The fastest way within `MAX_COSINE_LOSS` of single precision, OpenVINO unless another is `MIN_OTHER_SPEEDUP`."""
+        """The fastest way within `MAX_COSINE_LOSS` of single precision, OpenVINO unless another is
+        `MIN_OTHER_SPEEDUP`.
+        """
         return max(
             self.near,
             key=lambda one: one.rate * (MIN_OTHER_SPEEDUP if one.way.program == "openvino" else 1),

@@ -39,8 +39,8 @@ TRIPLE_KEYS = (
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     """Return the paths of a row in its order, and the number of entries that are no path.
 
-    The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines that the
-    prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
+    The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines
+    that the prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
 
     A text is a path with arrows between its parts, or a triple in brackets. A list of names is a
     triple, or a path that alternates entities and relations. A list of triples is one path if each

@@ -92,8 +92,8 @@ class RefusedEdit(BadInput):
 def _rename_of_node(comparison: MethodComparison, pressed: Mapping[str, Any]) -> Edit:
     """Return the edit that renames a node, or merges it into another one.
 
-    The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an item
-    without a name.
+    The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an
+    item without a name.
     """
     (name,) = _removal_of_entity(comparison, pressed["node"]).names
     if "other" in pressed:

@@ -22,9 +22,9 @@ _engines: list[Engine] = []  # the engine of this server, once a page was opened
 def register_shutdown(engine: Engine) -> None:
     """Cancel running work when this process is told to end.
 
-    It exits within `STOP_SECONDS` seconds. Ctrl-C and SIGTERM tell it to end. Python waits for every
-    thread of a pool before it runs other exit code, and a model in the middle of a reply may take
-    minutes. Files are written next to their final place or in a transaction, so an exit in the
+    It exits within `STOP_SECONDS` seconds. Ctrl-C and SIGTERM tell it to end. Python waits for
+    every thread of a pool before it runs other exit code, and a model in the middle of a reply may
+    take minutes. Files are written next to their final place or in a transaction, so an exit in the
     middle loses nothing that was saved. Without a running server, as in a test of a page, this does
     nothing.
     """

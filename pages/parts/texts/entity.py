@@ -37,7 +37,8 @@ from pages.parts.texts.text_trail import (
 RELATIONS_PER_PAGE, ENTITY_PASSAGES_PER_PAGE = 25, 5  # relations, and passages, on one page
 MAX_DRAWN_NEIGHBOURS = 24  # most entities in the picture
 MAX_SHOWN_VISITS = 6  # earlier entities that are shown
-# A description of more characters than `SCROLLED_CHARACTERS` is scrolled in a box of `SCROLL_BOX_PIXELS` pixels.
+# A description of more characters than `SCROLLED_CHARACTERS` is scrolled in a box of
+# `SCROLL_BOX_PIXELS` pixels.
 SCROLLED_CHARACTERS, SCROLL_BOX_PIXELS = 700, 220
 
 

@@ -45,7 +45,9 @@ class DiskReadAhead:
         self._from = _waited() if self.mapped else 0
 
     def waits(self) -> bool:
-        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages since the start."""
+        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages since the
+        start.
+        """
         self.waiting = self.waiting or (self.mapped and _waited() - self._from > MIN_WAITED_PAGES)
         return self.waiting
 

@@ -60,7 +60,8 @@ def far_mass(problem: PageRankProblem, left: float) -> float:
 def returned_mass(problem: PageRankProblem) -> np.ndarray:
     """Return the mass that a neighbour returns along a step, over damping squared.
 
-    It is indexed by the neighbour's degree up to `DEGREE_BYTE_CAP`, and 0 for `DEGREE_BYTE_CAP` or more.
+    It is indexed by the neighbour's degree up to `DEGREE_BYTE_CAP`, and 0 for `DEGREE_BYTE_CAP` or
+    more.
     """
     degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
     back = 1.0 / np.maximum(1.0, degrees - _comes_back(problem) * (degrees - 1.0))

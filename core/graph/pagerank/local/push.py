@@ -53,9 +53,9 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
     allows. With a recall of 1 it ends once nothing is left to push. Bars are compared only if they
     lie below the last of the best scores, since coarser ones agree without any meaning. The result
     is not settled if `budget` edges are walked before the end, or if too few are left for another
-    comparison. The edges of the seeds do not count, and the default budget is that of `push_budget`.
-    Seeds are pushed whatever their degree. Mass at nodes without steps is dropped, and scores are
-    scaled to the rest.
+    comparison. The edges of the seeds do not count, and the default budget is that of
+    `push_budget`. Seeds are pushed whatever their degree. Mass at nodes without steps is dropped,
+    and scores are scaled to the rest.
 
     >>> from core.graph.pagerank.local.push import local_push
     >>> from core.graph.pagerank.problem import pose_problem

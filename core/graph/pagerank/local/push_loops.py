@@ -27,8 +27,8 @@ from core.graph.pagerank.local.table import (
 
 # Number of queued nodes, and of steps of a node, that are read ahead.
 PUSH_BATCH_NODES, READ_AHEAD_STEPS = 16, 16
-# Return values of `push_queue`: no residual over the bar is left, or the budget is spent. A larger value
-# is the number of slots that it needs.
+# Return values of `push_queue`: no residual over the bar is left, or the budget is spent. A larger
+# value is the number of slots that it needs.
 QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 
@@ -130,7 +130,8 @@ def push_queue(table, damping, bar, budget, links):
 
     Returns
     -------
-    `QUEUE_EMPTY`, or `BUDGET_SPENT` after `budget` edges, or the number of slots that the table needs.
+    `QUEUE_EMPTY`, or `BUDGET_SPENT` after `budget` edges, or the number of slots that the table
+    needs.
     """
     index, slot_places, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (

@@ -22,7 +22,8 @@ FIRST_SLOTS = 1 << 14
 # Number of slots of the largest work arrays that are kept for other searches, and number of work
 # arrays that are kept.
 MAX_SPARE_SLOTS, MAX_SPARE_TABLES = (1 << 18, 8)
-# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow, since all nodes are hashed again then.
+# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow, since all nodes are hashed again
+# then.
 SLOT_GROWTH_FACTOR = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 HASH_MULTIPLIER, LOW_32_BITS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
