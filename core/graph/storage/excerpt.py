@@ -67,7 +67,7 @@ class ExcerptGraph(Graph):
     origin_nodes: np.ndarray = None  # type: ignore[assignment]
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
-    whole_degrees: np.ndarray = None  # int64 [2, n]: out, in  # type: ignore[assignment]
+    whole_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
     origin_chunks: np.ndarray = field(default_factory=lambda: NO_ROWS)
     origin_communities: np.ndarray = field(default_factory=lambda: NO_ROWS)
 

@@ -14,7 +14,7 @@ from pages.parts.shared.people import disabled_arguments
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
-ResultT = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 
 @contextmanager

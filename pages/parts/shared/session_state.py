@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pages.parts.question.permalink import Permalink
 
 DEFAULT_SOURCE = GraphSource("metaqa")  # the graph that is chosen at first
-StateT = TypeVar("T")
+StateT = TypeVar("StateT")
 
 
 class SessionKey(Generic[StateT]):
