@@ -46,8 +46,7 @@ class EntityMentions:
 
 
 def pair_names(named: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each name with the `MAX_JOINED_ENTITIES` names after it; the smaller name comes first.
-    """
+    """Pair each name with the `MAX_JOINED_ENTITIES` names after it; the smaller name comes first."""
     for at, one in enumerate(named):
         for other in named[at + 1 : at + 1 + MAX_JOINED_ENTITIES]:
             yield (one, other) if one < other else (other, one)

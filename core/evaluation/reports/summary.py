@@ -361,8 +361,7 @@ class RunSummary:
         )
 
     def failed(self) -> list[str]:
-        """Return the text of `RunSummary.answered` for each instance with failures, after its name.
-        """
+        """Return the text of `RunSummary.answered` for each instance with failures, after its name."""
         names = method_names(self.run)
         return [
             f"{names[instance]}: {sentence}"

@@ -310,17 +310,17 @@ def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> t
 
 def models_used(operator: Operator) -> list[str]:
     """Return the models and roles that an operator names."""
-    model_names: list[str] = []
+    named: list[str] = []
     for parameter, value in zip(
         parameters(type(operator)), parameter_values(operator).values(), strict=True
     ):
         if value in parameter.also:
             continue
         if parameter.chat:
-            model_names.append(value)
+            named.append(value)
         elif parameter.model:
-            model_names += model_names(value)
-    return model_names
+            named += model_names(value)
+    return named
 
 
 def _of_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:

@@ -165,17 +165,17 @@ def describe_stages(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, An
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
     """Return the models and roles that operators may name, except for the answer."""
-    model_names = []
+    named = []
     for operator_choice in alternatives:
         for parameter in parameters(operator_choice.cls):
             if parameter.model and operator_choice.cls.stage != "generate":
-                model_names += [
+                named += [
                     name
                     for value in _values(operator_choice, parameter)
                     if value not in parameter.also
                     for name in model_names(value)
                 ]
-    return tuple(dict.fromkeys(model_names))
+    return tuple(dict.fromkeys(named))
 
 
 def read_alternative(
