@@ -69,7 +69,7 @@ class OperatorLine(Generic[O]):
         >>> from core.operators.text import parse_line
         >>> line = parse_line("EmbedQuery() >> (VectorNodes() | SparseNodes()) >> SparseNodes()")
         >>> line.changed(lambda one: SparseNodes(keep=3) if isinstance(one, SparseNodes) else one)
-        EmbedQuery() >> GraphUnion(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
+        EmbedQuery() >> Union(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
         """
         return type(self)(_with_change(self.operators, change))
 

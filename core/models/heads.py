@@ -37,8 +37,8 @@ class Head:
     >>> from core.models.heads import Head
     >>> first = np.array([[1.0, -1.0], [0.0, 2.0]]), np.zeros(2)
     >>> head = Head((first, (np.array([[1.0, 1.0]]), np.array([0.5]))), "relu")
-    >>> head(np.array([[3.0, 1.0], [0.0, 1.0]])).tolist()  # (2, 2) and (0, 2), then their sum and a
-        half
+    >>> # (2, 2) and (0, 2), then their sum and a half
+    >>> head(np.array([[3.0, 1.0], [0.0, 1.0]])).tolist()
     [4.5, 2.5]
     """
 

@@ -86,7 +86,7 @@ def asks_kind(node: ast.AST, corpus_names: set[str]) -> bool:
             return _is_corpus(test, set())
         case ast.Call(func=ast.Name(id="isinstance"), args=[_, classes]):
             return not SOURCE_CLASSES.isdisjoint(re.findall(r"\w+", ast.unparse(classes)))
-        case ast.Call(func=ast.Name(id="on_texts")):
+        case ast.Call(func=ast.Name(id="is_text_graph")):
             return True
     return False
 

@@ -111,7 +111,7 @@ def estimates(
     >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
     [(0.5, 2), (3.0, 1)]
     >>> estimates(np.array([[3.0], [3.0]]))
-    [SpendingEstimate(mean=3.0, low=3.0, high=3.0, n=2)]
+    [Estimate(mean=3.0, low=3.0, high=3.0, n=2)]
     """
     values = np.asarray(values, np.float64)
     n, columns = values.shape
@@ -242,7 +242,7 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
     >>> import numpy as np
     >>> from core.evaluation.metrics.statistics import correlation
     >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
-    SpendingEstimate(mean=None, low=None, high=None, n=3)
+    Estimate(mean=None, low=None, high=None, n=3)
     """
     both = ~np.isnan(one) & ~np.isnan(other)
     a, b, n = one[both], other[both], int(both.sum())

@@ -49,9 +49,9 @@ def relation_phrase(relation: str) -> Phrase:
 
     >>> from core.graph.names.phrases import relation_phrase
     >>> relation_phrase("directed_by")
-    CauseWording(noun='director', tie='directed by', head_type='')
+    Phrase(noun='director', tie='directed by', head_type='')
     >>> relation_phrase("film.film.genre")
-    CauseWording(noun='genre', tie='with genre', head_type='film')
+    Phrase(noun='genre', tie='with genre', head_type='film')
     """
     dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
     head_type = _words(dotted[-2]) if len(dotted) > 2 else []
