@@ -75,9 +75,7 @@ def test_home_that_others_may_write_keeps_its_rights(tmp_path, mode, after):
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(mode)
-    code = (
-        "from core.io.home import keep_private, home; keep_private(); (home() / 'x').write_text('')"
-    )
+    code = "from core.io.home import keep_private, home_folder; keep_private(); (home_folder() / 'x').write_text('')"
     subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"HOPSCOPE_HOME": str(folder)},

@@ -25,11 +25,11 @@ def test_modules_that_a_face_imports_do_not_import_from_it():
 def test_a_circle_is_found(tmp_path):
     (tmp_path / "core" / "corpus").mkdir(parents=True)
     (tmp_path / "core" / "corpus" / "__init__.py").write_text(
-        "from core.corpus.corpus_storage import put\n"
+        "from core.corpus.stored import put\n"
     )
     (tmp_path / "core" / "corpus" / "stored.py").write_text(
         "import core.corpus.links as links\nfrom core.corpus import links\n"
     )
     # which the face does not import
     (tmp_path / "core" / "corpus" / "links.py").write_text("from core.corpus import put\n")
-    assert list(circles(tmp_path / "core")) == ["core/corpus/corpus_storage.py:2"]
+    assert list(circles(tmp_path / "core")) == ["core/corpus/stored.py:2"]

@@ -33,12 +33,12 @@ SETUP = """
 import sys
 from core.cli import main
 from core.graph.building.build import build
-from core.io.home import home
+from core.io.home import home_folder
 from core.models.base import REPLY
 from core.models.chat.saved_replies import SavedReplies
 
 cases, questions, line = sys.argv[1:]
-build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], home() / "graphs" / "mine", "mine")
+build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], home_folder() / "graphs" / "mine", "mine")
 SavedReplies().keep("a", "m", REPLY("words", 1, 1))
 code = main(["cases", "import", cases])
 sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--instances", line, "--no-llm"]))

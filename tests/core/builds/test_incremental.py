@@ -251,7 +251,7 @@ def test_what_is_to_be_read_is_told_before(tmp_path):
 
 KILLED = """
 import sys, time
-from core.builds import build
+from core.builds import run_build
 from core.corpus import Corpus
 from tests.core.builds.test_incremental import LINES, Readers
 
@@ -264,7 +264,7 @@ def slowly(asked, number):
     return say(asked, number)
 
 models.writer.say = slowly
-build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
+run_build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
 """
 
 

@@ -11,9 +11,9 @@ CODE = """
 import sys, tempfile, hashlib
 import numpy as np
 from core.graph.building.build import build
-from core.graph.algorithms.local_adjacency import Local
-from core.graph.names.lookup import names
-from core.graph.algorithms.neighbourhood import induced
+from core.graph.algorithms.local_adjacency import LocalAdjacency
+from core.graph.names.lookup import name_lookup
+from core.graph.algorithms.neighbourhood import induced_edges
 from core.graph.pagerank.top_nodes import top_pagerank
 from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.graph.algorithms.walks import random_walks
@@ -24,10 +24,10 @@ with tempfile.TemporaryDirectory() as folder:
     graph = build(triples, folder + "/g", "g")
     nodes, scores = top_pagerank(graph, [3, 1], 40)
     kept = np.sort(nodes)
-    local = Local(graph, Subgraph(kept, induced(graph, kept)))
+    local = LocalAdjacency(graph, Subgraph(kept, induced_edges(graph, kept)))
     out = [graph.digest, nodes.tolist(), scores.tolist(), shortest_paths(local, int(nodes[0]), 3, every=True),
            simple_paths(local, int(nodes[0]), 3, 500), random_walks(graph, [3], 9, 4, .1, "both", np.random.default_rng(0)),
-           names(graph).search("node 1"), names(graph).mentions("Node 1 and node 2 or nod 33")]
+           name_lookup(graph).search("node 1"), name_lookup(graph).mentions("Node 1 and node 2 or nod 33")]
 print(hashlib.sha256(repr(out).encode()).hexdigest())
 """
 
@@ -58,7 +58,7 @@ def test_threads_give_the_same_bytes(movies):
 def test_opening_a_graph_loads_nothing_heavy():
     code = (
         "import sys, core.graph.store, core.datasets, core.graph.names.lookup\n"
-        "import core.graph.algorithms.neighbourhood, core.graph.pagerank.best\n"
+        "import core.graph.algorithms.neighbourhood, core.graph.pagerank.top_nodes\n"
         "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])"
     )
     assert (

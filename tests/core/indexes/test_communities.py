@@ -62,8 +62,8 @@ def test_every_node_has_a_community_and_a_lone_one_its_own(films):
 
 def test_another_process_finds_the_same(bridge):
     code = (
-        "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect;"
-        "print(detect(Graph.open(sys.argv[1]), 10).tolist())"
+        "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect_communities;"
+        "print(detect_communities(Graph.open(sys.argv[1]), 10).tolist())"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, str(bridge.folder)],

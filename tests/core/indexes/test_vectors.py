@@ -367,7 +367,7 @@ def test_the_kind_goes_by_size():
 SLOW = """
 import sys, time
 from core.graph.store import Graph
-from core.indexes import encoded, vectors
+from core.indexes import vector_blocks, vectors
 from core.runtime.meter import metered
 from tests.films import Bag
 
@@ -376,8 +376,8 @@ class Slow(Bag):
         time.sleep(0.1)
         return super().encode(texts)
 
-encoded.BLOCK = 1
-vectors.build(Graph.open(sys.argv[1]), Slow(), "nodes")
+vector_blocks.BLOCK_TEXTS = 1
+vectors.build_vectors(Graph.open(sys.argv[1]), Slow(), "nodes")
 """
 
 

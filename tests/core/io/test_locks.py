@@ -51,12 +51,12 @@ def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
 
 SAVER = """
 import sys
-from core.instances.catalogue import save
+from core.instances.catalogue import save_instance
 from core.models.registry import Registry
 from core.operators.text import parse_line
 registry = Registry()
 for i in range(8):
-    save(f"{sys.argv[1]} {i}", parse_line(f"EgoNetwork(hops={i % 4 + 1}) >> ShortestPaths() >> Answer()"))
+    save_instance(f"{sys.argv[1]} {i}", parse_line(f"EgoNetwork(hops={i % 4 + 1}) >> ShortestPaths() >> Answer()"))
     registry.add(f"{sys.argv[1]}-{i}", "chat", "openai", url="http://127.0.0.1:9/v1", model="m")
 """
 

@@ -21,8 +21,8 @@ from openvino.tools.ovc import telemetry_utils
 assert telemetry_utils.tm.__name__.endswith("telemetry_stub")
 from huggingface_hub.constants import HF_HUB_DISABLE_TELEMETRY
 assert HF_HUB_DISABLE_TELEMETRY
-from core.io.home import home
-(home() / "written").touch()
+from core.io.home import home_folder
+(home_folder() / "written").touch()
 """
 
 

@@ -74,7 +74,7 @@ def test_a_bad_role_fails_nobody_s_catalogue(own_home):
     (own_home / "models.toml").write_text('[roles]\nanswer = "nowhere"\n')
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
-    code = "from core.instances.catalogue import catalogue, faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
+    code = "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
     assert (
         subprocess.run(
             [sys.executable, "-c", code],

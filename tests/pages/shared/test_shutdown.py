@@ -21,10 +21,10 @@ from core.runtime.jobs import Job
 from pages.parts.shared.session import engine
 
 def deaf(job):
-    (home() / "began").touch()
+    (home_folder() / "began").touch()
     time.sleep(120)
 
-from core.io.home import home
+from core.io.home import home_folder
 for number in range(20):
     engine().jobs.start(f"deaf-{number}", lambda: Job("deaf", deaf))
 """

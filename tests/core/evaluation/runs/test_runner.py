@@ -231,7 +231,7 @@ def test_samples_depend_on_the_seed_alone_and_grow():
     )
     with pytest.raises(BadInput, match="at least one"):
         draw_sample(questions, 0, 1)
-    code = "from core.evaluation.runs.plan import sample; print(sample(list(range(50)), 5, 1))"
+    code = "from core.evaluation.runs.plan import draw_sample; print(draw_sample(list(range(50)), 5, 1))"
     told = [
         subprocess.run(
             [sys.executable, "-c", code],
