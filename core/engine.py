@@ -359,10 +359,8 @@ def _start_encoding(
 
     With the default encoder this is the same job as that of the page Indexes.
     """
-    requested_model, default_model = (
-        environment.models.encoder(encoder),
-        environment.models.encoder(),
-    )
+    requested_model = environment.models.encoder(encoder)
+    default_model = environment.models.encoder()
     kind = INDEX_KINDS[f"vectors-{of}"]
     if fingerprint(requested_model) == fingerprint(default_model):
         return start_index_job(jobs, graph, kind, environment)

@@ -153,10 +153,8 @@ def svg(data: Mapping[str, Any]) -> str:
     if not steps:
         return ""
     places = _places(list(nodes), steps)
-    answers, starts = (
-        set(map(name_key, data["answers"])),
-        set(map(name_key, data["entities"])),
-    )
+    answers = set(map(name_key, data["answers"]))
+    starts = set(map(name_key, data["entities"]))
     elements = []
     for (head, tail, relation), lanes in steps.items():
         (x, y), (to_x, to_y) = places[head], places[tail]
@@ -235,10 +233,8 @@ def _labels(
 
 def _shared(one: Box, other: Box) -> float:
     """The area that two boxes share, in square pixels."""
-    wide, high = (
-        min(one[2], other[2]) - max(one[0], other[0]),
-        min(one[3], other[3]) - max(one[1], other[1]),
-    )
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[1], other[1])
     return max(0.0, wide) * max(0.0, high)
 
 

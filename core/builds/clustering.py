@@ -158,10 +158,8 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
     }
     while True:
         best = min(scores, key=lambda count: (scores[count], count))
-        below, above = (
-            max((one for one in scores if one < best), default=best),
-            min((one for one in scores if one > best), default=best),
-        )
+        below = max((one for one in scores if one < best), default=best)
+        above = min((one for one in scores if one > best), default=best)
         fresh = {(below + best) // 2, (above + best + 1) // 2} - scores.keys()
         if not fresh:
             return best

@@ -28,10 +28,9 @@ from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
 
 # Increased when something else is collected from the same facts, which makes saved runs useless.
 COLLECTION_EDITION = 1
-MAX_RUN_CHUNKS, CHUNKS_PER_RUN_END = (
-    2_000,
-    1_000,
-)  # most chunks of a run, and one chunk in how many ends a run
+# most chunks of a run, and one chunk in how many ends a run
+MAX_RUN_CHUNKS = 2_000
+CHUNKS_PER_RUN_END = 1_000
 # largest size of the saved runs; beyond it the least recently used are removed
 MAX_SAVED_RUNS_BYTES = 1 << 30
 RUNS_NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"

@@ -315,10 +315,8 @@ def build_context(
 ) -> BuildContext:
     """Return the environment of the operators for a build of this corpus."""
     files = shipped_replies(corpus)
-    replies, facts = (
-        saved or SavedReplies(shipped=files),
-        FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
-    )
+    replies = saved or SavedReplies(shipped=files)
+    facts = FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
     clusters, build_spending = ShippedClusters(files), spending or BuildSpending(None, None, ())
     build_report = report or BuildReport()
     return BuildContext(
@@ -515,11 +513,9 @@ def _timed(
     report = ctx.report
     start, fresh, usage_before = time.monotonic(), report.fresh, report.usage + report.usage_saved
     made = operator.apply(made, ctx)
-    name, seconds, usage_after = (
-        type(operator).__name__,
-        time.monotonic() - start,
-        report.usage + report.usage_saved,
-    )
+    name = type(operator).__name__
+    seconds = time.monotonic() - start
+    usage_after = report.usage + report.usage_saved
     report.seconds[name] = report.seconds.get(name, 0.0) + seconds
     step_usage = Usage(
         usage_after.calls - usage_before.calls,

@@ -171,10 +171,8 @@ def _shipped_build(
     build: GraphBuild, chunks: Table, replies: Sequence[ChatReply], ctx: BuildContext
 ) -> ShippedBuild:
     """Return the description of a build, with the usage of its replies."""
-    tokens_in, tokens_out = (
-        sum(one.tokens_in for one in replies),
-        sum(one.tokens_out for one in replies),
-    )
+    tokens_in = sum(one.tokens_in for one in replies)
+    tokens_out = sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
     unreadable = sum(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))

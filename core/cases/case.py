@@ -19,12 +19,10 @@ from core.languages.spelling import contains_words
 
 MAX_CASE_BYTES = 16_000_000  # most bytes of the JSON of a case
 # Most tags of a case. Most characters of a tag, of the notes, of the link as JSON.
-MAX_TAGS, MAX_TAG_CHARACTERS, MAX_NOTES_CHARACTERS, MAX_CASE_LINK_CHARACTERS = (
-    20,
-    40,
-    20_000,
-    20_000,
-)
+MAX_TAGS = 20
+MAX_TAG_CHARACTERS = 40
+MAX_NOTES_CHARACTERS = 20_000
+MAX_CASE_LINK_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True)

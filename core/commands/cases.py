@@ -171,10 +171,8 @@ def _demo(options) -> int:
             "lane": lanes,
             **source_fields,
         }
-        key, notes = (
-            hashlib.sha256(question.text.encode()).hexdigest()[:12],
-            f"{row['title']}. {row['notes'].strip()}",
-        )
+        key = hashlib.sha256(question.text.encode()).hexdigest()[:12]
+        notes = f"{row['title']}. {row['notes'].strip()}"
         when = float(file["made"])
         case = replace(
             describe_case(ended),

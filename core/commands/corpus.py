@@ -151,10 +151,8 @@ def _add(options) -> int:
     if options.questions and not options.files:
         print_brought(import_question_set(options.name, file_of(options.questions), options.title))
         return EXIT_OK
-    columns, code = (
-        parse_column_roles(options.columns),
-        known_code(options.language) if options.language else "",
-    )
+    columns = parse_column_roles(options.columns)
+    code = known_code(options.language) if options.language else ""
     files, questions = [file_of(file) for file in options.files], file_of(options.questions)
     with TerminalBar("Reading documents") as watch:
         brought = import_documents(

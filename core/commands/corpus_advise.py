@@ -144,11 +144,9 @@ def _roadmap(options) -> int:
 
     The paper is the In-depth Analysis, Figure 13. Returns the exit code.
     """
-    measured_answer, corpus, store = (
-        AdviceAnswer("", ""),
-        open_corpus(options.name),
-        Store(evaluations_file()),
-    )
+    measured_answer = AdviceAnswer("", "")
+    corpus = open_corpus(options.name)
+    store = Store(evaluations_file())
     saved = load_advice(corpus)
     if saved is not None and saved.done:
         with suppress(BadInput):  # The run with its figures may have been deleted.

@@ -264,10 +264,8 @@ def run(options) -> int:
             "A server is sent at least one request at a time; leave out --at-once to have the "
             "number found out."
         )
-    files, extra_rows = (
-        _files(options),
-        [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()],
-    )
+    files = _files(options)
+    extra_rows = [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     required, cap = parse_gates(options.fail_below), parse_cap(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
@@ -438,11 +436,9 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *more]))
-    spec, table, sentences = (
-        summary.run.spec,
-        summary.table(names),
-        [*summary.faults(), *summary.shallow(names), *summary.brought()],
-    )
+    spec = summary.run.spec
+    table = summary.table(names)
+    sentences = [*summary.faults(), *summary.shallow(names), *summary.brought()]
     print(
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
         f"run {summary.run.id}"

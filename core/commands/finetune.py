@@ -198,10 +198,8 @@ def run_encoder(options) -> int:
 
 def run_triples(options) -> int:
     """Train and serve the triple scorer, and return the exit code."""
-    engine, settings = (
-        options.engine(),
-        TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed),
-    )
+    engine = options.engine()
+    settings = TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed)
     training = _run_with_bar(
         "triples",
         lambda job: training_runs.run_triples_training(
@@ -256,10 +254,10 @@ def _tests(training: dict) -> tuple[str, ...]:
 
 def _report(engine, training: dict, options) -> list[dict]:
     store = Store(evaluations_file())
-    split, numbers = (
-        QuestionSplit(**{**training["split"], **({"tests": options.test} if options.test else {})}),
-        [],
+    split = QuestionSplit(
+        **{**training["split"], **({"tests": options.test} if options.test else {})}
     )
+    numbers = []
     for job in evaluations(split, options.test_sample, engine, store):
         finish_job(job)
         numbers.append(job.number)

@@ -114,11 +114,9 @@ def new_home() -> Iterator[Path]:
     Nothing saved before is found there; the models stay the same. The environment variables of the
     whole process change, so this is for commands only.
     """
-    home_before, models, declared = (
-        os.environ.get("HOPSCOPE_HOME"),
-        models_folder(),
-        [home_folder() / name for name in ("models.toml", "keys.toml")],
-    )
+    home_before = os.environ.get("HOPSCOPE_HOME")
+    models = models_folder()
+    declared = [home_folder() / name for name in ("models.toml", "keys.toml")]
     models_before = os.environ.get("HOPSCOPE_MODELS")
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(Path.is_file, declared):

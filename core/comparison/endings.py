@@ -52,10 +52,8 @@ def ending_sentence(lane: MethodLane) -> str:
 
 def _where(lane: MethodLane) -> str:
     """Return the place in the method that a lane had reached."""
-    steps, done = (
-        [step for step in lane.instance.line if step.stage != "generate"],
-        len(lane.states),
-    )
+    steps = [step for step in lane.instance.line if step.stage != "generate"]
+    done = len(lane.states)
     if lane.retrieved:
         return "before its language model had answered"
     if any(isinstance(step, Branch) for step in steps):

@@ -87,10 +87,8 @@ class Housekeeping:
             self._once()
         held = self._held()
         self._left = min(self._left, held)
-        since_collection, has_many_blocks = (
-            now - self._collected,
-            held - self._left >= MIN_NEW_BLOCKS,
-        )
+        since_collection = now - self._collected
+        has_many_blocks = held - self._left >= MIN_NEW_BLOCKS
         if since_collection >= (IDLE_COLLECT_SECONDS if resting else BUSY_COLLECT_SECONDS) or (
             has_many_blocks and since_collection >= MIN_COLLECT_SECONDS
         ):

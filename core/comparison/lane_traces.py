@@ -25,10 +25,9 @@ from core.types import Ranking, State, Step
 if TYPE_CHECKING:
     from core.comparison.lane_run import LaneRun
 
-MAX_SPAN_ITEMS, MAX_SPAN_CHARACTERS = (
-    20,
-    4_000,
-)  # items of a ranking in a span, and characters of a text
+# items of a ranking in a span, and characters of a text
+MAX_SPAN_ITEMS = 20
+MAX_SPAN_CHARACTERS = 4_000
 # Environment variable. Its value `json` writes a line of JSON for each lane on the error stream.
 LOG_VARIABLE = "HOPSCOPE_LOG"
 EXPORT_VARIABLES = (
@@ -94,10 +93,8 @@ def send_spans(lanes: Sequence[TracedLane]) -> None:
 
 def _logged(lane: TracedLane) -> dict[str, Any]:
     run, steps = lane.run, lane.run.state.trace
-    seconds, tokens = (
-        sum(step.seconds for step in steps),
-        sum(step.usage.tokens_in + step.usage.tokens_out for step in steps),
-    )
+    seconds = sum(step.seconds for step in steps)
+    tokens = sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
     event_fields = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "event": "lane",

@@ -21,10 +21,8 @@ NUMBER_SUFFIX = re.compile(r"#\d+$")
 SPACELESS_SCRIPT = re.compile(
     "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
-OPENING_SIGNS, CLOSING_SIGNS = (
-    frozenset("「『（【《〈“‘"),
-    frozenset("、。，．！？；：」』）】》〉”’…"),
-)
+OPENING_SIGNS = frozenset("「『（【《〈“‘")
+CLOSING_SIGNS = frozenset("、。，．！？；：」』）】》〉”’…")
 
 
 def chunk_by_tokens(

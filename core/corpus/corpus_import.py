@@ -98,12 +98,10 @@ def import_documents(
     """
     before = own_corpus(name)
     content = read_content(name, files, columns, format, questions, watch, encoding)
-    documents, sets, notes, missing = (
-        content.documents,
-        content.sets,
-        content.notes,
-        _missing(before, content.plain),
-    )
+    documents = content.documents
+    sets = content.sets
+    notes = content.notes
+    missing = _missing(before, content.plain)
     watch.report("Writing the corpus", 1.0)
     by_id = _GoldDocumentFinder([*(before or ()), *documents])
     question_sets: dict[str, Asked] = {
@@ -151,10 +149,8 @@ def _missing(before: Corpus | None, found: ReadingResult) -> list[str]:
     """
     if before is None:
         return []
-    ids, folders = (
-        {document.id for document in found.documents},
-        {origin.folder for origin in found.origins.values()} - {""},
-    )
+    ids = {document.id for document in found.documents}
+    folders = {origin.folder for origin in found.origins.values()} - {""}
     again = lambda source: (
         source in found.origins
         or (

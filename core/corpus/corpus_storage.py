@@ -25,13 +25,11 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 STORAGE_VERSION = 1
-META_FILE, DOCUMENTS_FILE, QUESTIONS_FILE, LINKS_FILE, ORIGINS_FILE = (
-    "corpus.json",
-    "documents.arrow",
-    "questions.json",
-    "links.arrow",
-    "origins.json",
-)
+META_FILE = "corpus.json"
+DOCUMENTS_FILE = "documents.arrow"
+QUESTIONS_FILE = "questions.json"
+LINKS_FILE = "links.arrow"
+ORIGINS_FILE = "origins.json"
 DOCUMENT_COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 

@@ -65,12 +65,10 @@ def read_content(
         )
     if format != FILES_FORM and len(files) != 1:
         raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
-    content, plain_files, folder, titled = (
-        FileContent(),
-        list[Path](),
-        temporary_folder(),
-        TitledDocuments(),
-    )
+    content = FileContent()
+    plain_files = list[Path]()
+    folder = temporary_folder()
+    titled = TitledDocuments()
     try:
         for file in map(Path, files):
             if format != FILES_FORM and not file.exists():

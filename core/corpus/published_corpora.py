@@ -38,12 +38,10 @@ from core.watch import NO_WATCH, Watch
 Read = tuple[list[Document], dict[str, QuestionFile]]
 PUBLISHED_SUFFIXES = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR_SUFFIXES)
 RECOGNITION_ROWS = 3  # rows by which a file is recognised
-ROWS_FORM, GRAPHRAG_BENCH_FORM, BEIR_FORM, PASSAGES_FORM = (
-    "rows",
-    "graphrag-bench",
-    "beir",
-    "passages",
-)
+ROWS_FORM = "rows"
+GRAPHRAG_BENCH_FORM = "graphrag-bench"
+BEIR_FORM = "beir"
+PASSAGES_FORM = "passages"
 BOOK_FORM = "book"
 
 

@@ -69,11 +69,9 @@ def address_of(text: str) -> Address:
     text = text.strip()
     try:
         parts = urlsplit(text.removeprefix("sparql+"))
-        host, secret, _ = (
-            parts.hostname or "",
-            parts.username is not None or parts.password is not None,
-            parts.port,
-        )
+        host = parts.hostname or ""
+        secret = parts.username is not None or parts.password is not None
+        _ = parts.port
     except ValueError:
         raise BadInput(
             f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {ADDRESS_EXAMPLES}."

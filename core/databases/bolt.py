@@ -39,10 +39,9 @@ NODES_PER_REQUEST = 1_000
 RECORDS_PER_FETCH = 500  # records that the driver fetches at a time
 MAX_PROPERTY_CHARACTERS = 20_000  # characters of a property
 NON_XML_CHARACTERS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ID_FUNCTION, OLD_ID_FUNCTION = (
-    "elementId",
-    "id",
-)  # Cypher functions; the second is for older servers
+# Cypher functions; the second is for older servers
+ID_FUNCTION = "elementId"
+OLD_ID_FUNCTION = "id"
 PROPERTIES_PATTERN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
 ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
 NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
@@ -337,12 +336,10 @@ def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -
 
     Returns sentences on their names and on properties that were not copied.
     """
-    query, uncopied_keys, naming_properties, wanted_keys = (
-        NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted")),
-        Counter[str](),
-        Counter[str](),
-        list(NODE_PROPERTIES),
-    )
+    query = NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted"))
+    uncopied_keys = Counter[str]()
+    naming_properties = Counter[str]()
+    wanted_keys = list(NODE_PROPERTIES)
     for at in range(0, len(ids), NODES_PER_REQUEST):
         batch_ids, seen_ids = ids[at : at + NODES_PER_REQUEST], set[Any]()
         database.limits.watch.report("Nodes", 0.7 + 0.3 * at / len(ids))

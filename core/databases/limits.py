@@ -13,10 +13,9 @@ from core.watch import NO_WATCH, Watch
 MAX_COPY_TRIPLES = 1_000_000
 MAX_COPY_BYTES = 1 << 30  # bytes of replies
 MAX_COPY_SECONDS = 1800.0  # for all requests together
-CONNECT_SECONDS, PIECE_WAIT_SECONDS = (
-    10.0,
-    60.0,
-)  # seconds to connect, and until the next piece of a reply
+# seconds to connect, and until the next piece of a reply
+CONNECT_SECONDS = 10.0
+PIECE_WAIT_SECONDS = 60.0
 
 
 @dataclass

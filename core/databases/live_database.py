@@ -48,10 +48,9 @@ from core.watch import NO_WATCH, Watch
 LIVE_FILE = "live.toml"
 LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
 MAX_NEIGHBOURHOODS = 16  # neighbourhoods of a database; the least recently used are dropped
-MAX_SPAN_WORDS, MAX_QUESTION_SPANS = (
-    8,
-    300,
-)  # words of a name, and spans of a question that are looked up as names
+# words of a name, and spans of a question that are looked up as names
+MAX_SPAN_WORDS = 8
+MAX_QUESTION_SPANS = 300
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETED_NAME = re.compile(r"\[([^\[\]]{1,500})\]")
 SETTING_BOUNDS = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}

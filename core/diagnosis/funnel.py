@@ -93,10 +93,8 @@ def funnel(
         tests = _words(source, graph, state, targets, saved)
     else:
         by_model = state.answer is not None if by_model is None else by_model
-        tests, bypassed = (
-            _nodes(graph, state, targets, by_model),
-            "" if by_model or state.reader is None else "prompt",
-        )
+        tests = _nodes(graph, state, targets, by_model)
+        bypassed = "" if by_model or state.reader is None else "prompt"
     return _survivors(tests, targets, bypassed)
 
 

@@ -176,10 +176,8 @@ def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int
 
     The result is None where no gold passage is known, or no item is a passage.
     """
-    rows, chunks = (
-        {row for document in gold for row in chunk_rows(lane.graph, document)},
-        dict[int, int](),
-    )
+    rows = {row for document in gold for row in chunk_rows(lane.graph, document)}
+    chunks = dict[int, int]()
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         if weight.kind == "chunk":

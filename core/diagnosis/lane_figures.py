@@ -46,11 +46,9 @@ class LaneFigures:
 
 def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
     """Return the figures of a lane as far as it has run."""
-    state, targets, by_model = (
-        lane.state,
-        targets_of(comparison),
-        lane_counts_by_model(comparison, lane),
-    )
+    state = lane.state
+    targets = targets_of(comparison)
+    by_model = lane_counts_by_model(comparison, lane)
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     alive = next(
         (stage.alive for stage in reversed(stages) if stage.name not in PROMPT_STAGES), None

@@ -35,20 +35,16 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
     last = states[-1] if states else None
     if last is None or not rows:
         return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
-    handed_on, chunk_name = (
-        handed_on_chunks(graph, last),
-        lambda row: hit_names(graph, "chunk", [row])[0],
-    )
+    handed_on = handed_on_chunks(graph, last)
+    chunk_name = lambda row: hit_names(graph, "chunk", [row])[0]
     for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
         place = _place(order, rows)
         if place is not None:
-            cause, text, step, retained, of = (
-                Cause.FOUND,
-                f"place {place:,}",
-                None,
-                None,
-                len(order),
-            )
+            cause = Cause.FOUND
+            text = f"place {place:,}"
+            step = None
+            retained = None
+            of = len(order)
             if handed_on is not None and rows.isdisjoint(handed_on):
                 steps = (
                     one

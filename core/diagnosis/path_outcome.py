@@ -200,10 +200,8 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
             break
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
-            place, text = (
-                _position(frame.before_cut, beginning),
-                f"never reached: left at hop {hop}",
-            )
+            place = _position(frame.before_cut, beginning)
+            text = f"never reached: left at hop {hop}"
             cause = (
                 Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
             )

@@ -54,11 +54,9 @@ def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepO
 
     A reader that was added to the line is included.
     """
-    states, targets, by_model = (
-        lane.states,
-        targets_of(comparison),
-        lane_counts_by_model(comparison, lane),
-    )
+    states = lane.states
+    targets = targets_of(comparison)
+    by_model = lane_counts_by_model(comparison, lane)
     where: dict[str, str] = {}
     if lane.retrieved:
         run = LaneStages(lane.graph, states, by_model)

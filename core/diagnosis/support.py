@@ -20,10 +20,9 @@ from core.types import State, SupportingSentence
 from core.watch import NO_WATCH, Watch
 
 MAX_COMPARED_SENTENCES = 400  # sentences of chunks that are compared
-LIKELY_COSINE, POSSIBLE_COSINE = (
-    0.6,
-    0.4,
-)  # cosines from which a sentence likely, or perhaps, rests on another
+# cosines from which a sentence likely, or perhaps, rests on another
+LIKELY_COSINE = 0.6
+POSSIBLE_COSINE = 0.4
 TextSpan = tuple[int, int]
 ChunkSentence = tuple[int, TextSpan]  # a chunk's row and a sentence of it
 # Scripts without spaces between words, in which each letter counts as a word.
@@ -125,10 +124,8 @@ def _likeness(
 
     The chunks are those in the prompt, else those found.
     """
-    answer, rows = (
-        state.answer or "",
-        sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ()),
-    )
+    answer = state.answer or ""
+    rows = sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
     answer_sentences = sentence_spans(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
     chunk_sentences = [(row, span) for row, text in texts.items() for span in sentence_spans(text)][

@@ -5,12 +5,10 @@ They come from the description of the operator or from the instances that use it
 
 from __future__ import annotations
 
-LEGO_GRAPHRAG, INDEPTH_ANALYSIS, FASTINSIGHT, WALK_AND_RETRIEVE = (
-    "LEGO-GraphRAG",
-    "In-depth Analysis",
-    "FastInsight",
-    "Walk&Retrieve",
-)
+LEGO_GRAPHRAG = "LEGO-GraphRAG"
+INDEPTH_ANALYSIS = "In-depth Analysis"
+FASTINSIGHT = "FastInsight"
+WALK_AND_RETRIEVE = "Walk&Retrieve"
 
 TERMS = {
     "EmbedQuery": f"{INDEPTH_ANALYSIS}: vector",

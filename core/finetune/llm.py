@@ -245,10 +245,8 @@ def train_llm(
     `work` is the folder of the intermediate state, and `key` a digest of everything that the result
     depends on. Raises BadInput, Cancelled, StoreError.
     """
-    codes, held_codes = (
-        fitting_tokens(model, examples, settings.cut),
-        fitting_tokens(model, held, settings.cut),
-    )
+    codes = fitting_tokens(model, examples, settings.cut)
+    held_codes = fitting_tokens(model, held, settings.cut)
     if not codes or not held_codes:
         raise BadInput(
             "No question to train on, or none held out, has a path to a known answer and a "

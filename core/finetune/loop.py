@@ -135,12 +135,10 @@ class Training:
         self._optimizer = torch.optim.AdamW(
             list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01
         )
-        state, saved_at, begun, first = (
-            self._resumed() or TrainingState(),
-            time.monotonic(),
-            time.monotonic(),
-            None,
-        )
+        state = self._resumed() or TrainingState()
+        saved_at = time.monotonic()
+        begun = time.monotonic()
+        first = None
         if not state.looks:
             self._look(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:

@@ -155,10 +155,8 @@ def run_llm_training(
     `run_encoder_training`.
     """
     place, base_folder_path = served_folder(engine, CHAT_NAME), llms.base_model_folder(base, watch)
-    questions, unseen_questions = (
-        TrainingQuestions.of(split, engine),
-        split.unseen(unseen, engine.graph),
-    )
+    questions = TrainingQuestions.of(split, engine)
+    unseen_questions = split.unseen(unseen, engine.graph)
     files = sorted(
         (file.name, file.stat().st_size) for file in base_folder_path.glob("*.safetensors")
     )
@@ -202,11 +200,9 @@ def run_triples_training(
     It is written where the operator Scored triples reads it. The rest is as for
     `run_encoder_training`.
     """
-    place, encoder, questions = (
-        models_folder() / TRIPLE_SCORER_NAME,
-        engine.models.encoder(),
-        TrainingQuestions.of(split, engine),
-    )
+    place = models_folder() / TRIPLE_SCORER_NAME
+    encoder = engine.models.encoder()
+    questions = TrainingQuestions.of(split, engine)
     input_key = training_key(questions.inputs(), settings_dict(settings), fingerprint(encoder))
 
     def read(graph: Any) -> NameVectors:

@@ -118,10 +118,8 @@ def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Gra
             shares[key] = shares.get(key, 0.0) + degree / max(1, int(degrees.sum()))
     chosen = sorted(shares, key=lambda key: (-shares[key], key))[:most]
     rank = {key: at for at, key in enumerate(chosen)}
-    names, pairs = (
-        ([""] * len(chosen), [""] * len(chosen)),
-        (set[tuple[int, int]](), set[tuple[int, int]]()),
-    )
+    names = ([""] * len(chosen), [""] * len(chosen))
+    pairs = (set[tuple[int, int]](), set[tuple[int, int]]())
     for graph, graph_keys, shown, joined in zip(graphs, keys, names, pairs):
         for node, key in enumerate(graph_keys):
             if key in rank and not shown[rank[key]]:

@@ -277,15 +277,11 @@ class _GraphEditor:
 
     def _made(self, digest: str) -> Graph:
         graph, nodes = self._graph, np.flatnonzero(self._nodes)
-        kept_edges, new_node = (
-            np.flatnonzero(self._edges),
-            np.cumsum(self._nodes, dtype=np.int64) - 1,
-        )
-        heads, relations, tails = (
-            new_node[self._heads[kept_edges]],
-            graph.relations[kept_edges].astype(np.int64),
-            new_node[self._tails[kept_edges]],
-        )
+        kept_edges = np.flatnonzero(self._edges)
+        new_node = np.cumsum(self._nodes, dtype=np.int64) - 1
+        heads = new_node[self._heads[kept_edges]]
+        relations = graph.relations[kept_edges].astype(np.int64)
+        tails = new_node[self._tails[kept_edges]]
         order = np.lexsort((kept_edges, tails, relations, heads))
         triples = np.stack([heads, relations, tails])[:, order]
         fresh = np.ones(len(order), bool)
@@ -344,10 +340,8 @@ class _GraphEditor:
             return Columns(**tables), np.empty(0, np.int64)
         members = columns.communities.lists("members").left(self._nodes)
         not_empty = members.counts > 0
-        kept_communities, starts = (
-            np.flatnonzero(not_empty),
-            np.concatenate([[0], np.cumsum(members.counts[not_empty])]),
-        )
+        kept_communities = np.flatnonzero(not_empty)
+        starts = np.concatenate([[0], np.cumsum(members.counts[not_empty])])
         table = columns.communities.taken(kept_communities).with_ids(
             "members", IdLists(starts.astype(np.int64), members.ids)
         )

@@ -198,11 +198,9 @@ def structural_scores(nodes, indptr, near):
     for node in nodes:
         places[node] = -1
         steps += indptr[node + 1] - indptr[node]
-    neighbours, score, counts = (
-        np.empty(steps, np.int64),
-        np.zeros(steps),
-        np.empty(steps, np.int64),
-    )
+    neighbours = np.empty(steps, np.int64)
+    score = np.zeros(steps)
+    counts = np.empty(steps, np.int64)
     size = 0
     for row in range(n):
         for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):

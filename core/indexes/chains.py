@@ -178,10 +178,8 @@ def fingerprint(encoder) -> str:
     same name is thus still detected.
     """
     if encoder not in _fingerprints:
-        vector, named = (
-            np.asarray(encoder.encode([FINGERPRINT_TEXT])[0], np.float64),
-            getattr(encoder, "identity", ""),
-        )
+        vector = np.asarray(encoder.encode([FINGERPRINT_TEXT])[0], np.float64)
+        named = getattr(encoder, "identity", "")
         if named:
             counts = f"{named} {len(vector)} {np.abs(vector).argmax()}".encode()
         else:
@@ -208,10 +206,8 @@ def chain_index(
     ------
     StoreError : the index cannot be saved.
     """
-    key, shelf = (
-        (fingerprint(encoder), steps, graph.resolve(direction)),
-        graph.derived.shelf(CHAINS_SHELF),
-    )
+    key = (fingerprint(encoder), steps, graph.resolve(direction))
+    shelf = graph.derived.shelf(CHAINS_SHELF)
     with hold_lock(shelf.lock, watch):
         index = shelf.values.get(key)
         if index is None:
@@ -238,10 +234,8 @@ def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -
 
     The index saved before stays until then. Raises as `chain_index`.
     """
-    key, shelf = (
-        (fingerprint(encoder), steps, graph.resolve("graph")),
-        graph.derived.shelf(CHAINS_SHELF),
-    )
+    key = (fingerprint(encoder), steps, graph.resolve("graph"))
+    shelf = graph.derived.shelf(CHAINS_SHELF)
     with hold_lock(shelf.lock, watch):
         index = build_chain_index(graph, encoder, steps, key[2], watch)
         write_atomically(_file(graph, key), lambda stream: _write(stream, index))
@@ -327,11 +321,9 @@ def possible_steps(graph: Graph) -> csr_matrix:
         edges = np.linspace(0, graph.n_edges - 1, MAX_LEARNT_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
     codes = 2 * relations
-    nodes, steps, neighbours = (
-        np.concatenate([heads, tails]),
-        np.concatenate([codes, codes + 1]),
-        np.concatenate([tails, heads]),
-    )
+    nodes = np.concatenate([heads, tails])
+    steps = np.concatenate([codes, codes + 1])
+    neighbours = np.concatenate([tails, heads])
     order = np.lexsort((neighbours, steps, nodes))
     nodes, steps, neighbours = nodes[order], steps[order], neighbours[order]
     fresh = np.ones(len(nodes), bool)

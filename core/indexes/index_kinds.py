@@ -33,12 +33,10 @@ SLOW_RATE = 160.0
 DEFAULT_WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, with default settings
 SECONDS_PER_ROOT = 2e-2  # to encode the walks of one node
 # Measured on one slow core.
-SECONDS_PER_NODE, SECONDS_PER_CHAIN, SECONDS_PER_CASE, SECONDS_PER_REPORT = (
-    4e-5,
-    4e-3,
-    1.2e-2,
-    8.0,
-)
+SECONDS_PER_NODE = 4e-5
+SECONDS_PER_CHAIN = 4e-3
+SECONDS_PER_CASE = 1.2e-2
+SECONDS_PER_REPORT = 8.0
 SEARCH_PURPOSE = "so that those nearest to a question are found."
 VECTORS_PURPOSE = (
     "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets "

@@ -78,10 +78,8 @@ class SplitIndex:
             )
             cosines.append(np.where(part_positions < 0, -np.inf, part_cosines))
             positions.append(np.where(part_positions < 0, -1, part_positions + start))
-        all_cosines, all_positions = (
-            np.concatenate(cosines, axis=1),
-            np.concatenate(positions, axis=1),
-        )
+        all_cosines = np.concatenate(cosines, axis=1)
+        all_positions = np.concatenate(positions, axis=1)
         best = np.argsort(-all_cosines, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(all_cosines, best, axis=1), np.take_along_axis(
             all_positions, best, axis=1

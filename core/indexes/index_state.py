@@ -20,13 +20,11 @@ from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
 
-INDEX_READY, INDEX_PARTIAL, INDEX_OF_OTHER_SETTING, INDEX_ABSENT, INDEX_DAMAGED = (
-    "ready",
-    "partly there",
-    "for another setting",
-    "not built",
-    "damaged",
-)
+INDEX_READY = "ready"
+INDEX_PARTIAL = "partly there"
+INDEX_OF_OTHER_SETTING = "for another setting"
+INDEX_ABSENT = "not built"
+INDEX_DAMAGED = "damaged"
 INDEX_OWNER_KIND = "index"
 UNFINISHED_SECONDS = (
     600.0  # Seconds after which an unfinished file counts as left behind by a killed process.

@@ -332,10 +332,8 @@ class EarlierVectors:
         `rows` are rows of the earlier vectors. The vectors of `fresh` fill the positions of -1 in
         order.
         """
-        earlier_vectors, earlier_rows = (
-            np.empty((0, fresh.shape[1]), np.float16),
-            np.flatnonzero(rows >= 0),
-        )
+        earlier_vectors = np.empty((0, fresh.shape[1]), np.float16)
+        earlier_rows = np.flatnonzero(rows >= 0)
         if len(earlier_rows):
             earlier_vectors = self._vectors(rows[earlier_rows])
         block = np.empty((len(rows), earlier_vectors.shape[1]), np.float16)

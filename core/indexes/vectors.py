@@ -531,10 +531,8 @@ def recall_of(
         queries, n_nearest if order is None else n_nearest + min(order.masked, 2 * n_nearest)
     )[1]
     neighbours = neighbours if order is None else order.first(neighbours, n_nearest)
-    best, exact = (
-        np.full((len(rows), n_nearest), -np.inf, np.float32),
-        np.full((len(rows), n_nearest), -np.inf, np.float32),
-    )
+    best = np.full((len(rows), n_nearest), -np.inf, np.float32)
+    exact = np.full((len(rows), n_nearest), -np.inf, np.float32)
     for number in range(len(blocks)):
         watch.check()
         cosines = queries @ blocks.read(number).astype(np.float32).T

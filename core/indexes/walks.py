@@ -115,10 +115,8 @@ def walk_texts(
     Walks beyond the first `most` tokens, which the encoder would not read, are left out (0: all
     walks).
     """
-    walks, worded = (
-        [iterate_walks(graph, int(node), plan) for node in nodes],
-        [list[str]() for _ in nodes],
-    )
+    walks = [iterate_walks(graph, int(node), plan) for node in nodes]
+    worded = [list[str]() for _ in nodes]
     unfinished = list(range(len(walks)))
     while unfinished:
         batches = [list(islice(walks[i], WORDING_BATCH_WALKS)) for i in unfinished]
@@ -185,10 +183,8 @@ def walk_corpus(
     BadInput : no node has walks.
     """
     words = words or TemplateWording(graph)
-    folder, shelf = (
-        walk_folder(graph, encoder, plan, words.wording),
-        graph.derived.shelf(WALKS_SHELF),
-    )
+    folder = walk_folder(graph, encoder, plan, words.wording)
+    shelf = graph.derived.shelf(WALKS_SHELF)
     with hold_lock(shelf.lock, watch):
         corpus = shelf.values.get(folder.name)
         if corpus is None or not (folder / DONE_FILE).exists():  # may have been deleted since
@@ -257,10 +253,8 @@ def build_walk_corpus(
     StoreError : the vectors cannot be saved.
     """
     words = words or TemplateWording(graph)
-    folder, nodes = (
-        walk_folder(graph, encoder, plan, words.wording),
-        nodes_with_walks(graph, plan, limit),
-    )
+    folder = walk_folder(graph, encoder, plan, words.wording)
+    nodes = nodes_with_walks(graph, plan, limit)
     with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
         index = vectors.open_vectors(folder)
         if index is None:

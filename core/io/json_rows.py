@@ -123,11 +123,9 @@ def _spread(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
             yield number, where, _object(path, where, pieces.value())
 
 
-LINE_ROWS, HELD_ROWS, SPREAD_ROWS = (
-    "one object a line",
-    "an object that holds rows",
-    "an object over several lines",
-)
+LINE_ROWS = "one object a line"
+HELD_ROWS = "an object that holds rows"
+SPREAD_ROWS = "an object over several lines"
 
 
 def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> str:

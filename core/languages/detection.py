@@ -13,10 +13,9 @@ from core.languages.language import ENGLISH, Language, language, languages
 from core.languages.scripts import letters_by_script, script_of
 
 LETTERS_ONLY_WORD = re.compile(r"[^\W\d_]+")
-MAX_EXAMINED_LETTERS, MAX_EXAMINED_WORDS = (
-    4_000,
-    200,
-)  # the most letters and words of a text that are examined
+# the most letters and words of a text that are examined
+MAX_EXAMINED_LETTERS = 4_000
+MAX_EXAMINED_WORDS = 200
 # Least share of function words that decides alone, and its least ratio to the next language's.
 MIN_FUNCTION_WORD_SHARE, MIN_SHARE_RATIO = (0.25, 2.5)
 # The least score of the chosen language, and its least lead over the next one.

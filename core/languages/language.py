@@ -73,11 +73,9 @@ def languages() -> dict[str, Language]:
 
 def _language(code: str, row: dict) -> Language:
     asking = {kind: tuple(row.pop(kind, ())) for kind in QUESTION_WORD_KINDS}
-    words, models, abbreviations = (
-        row.pop("words", "").split(),
-        row.pop("models", ()),
-        row.pop("abbreviations", ()),
-    )
+    words = row.pop("words", "").split()
+    models = row.pop("models", ())
+    abbreviations = row.pop("abbreviations", ())
     return Language(
         code,
         **row,

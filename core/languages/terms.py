@@ -17,10 +17,8 @@ UNMARKED_WORD = re.compile(r"[^\W_]+")
 # Letters of scripts whose words are split into letters: those without blanks, and Korean, whose
 # words are long.
 SPLIT_SCRIPT_LETTERS = f"{UNSPACED_LETTERS}\uac00-\ud7af"
-SPLIT_SCRIPT_PART, SPLIT_SCRIPT_LETTER = (
-    re.compile(f"[{SPLIT_SCRIPT_LETTERS}]+|[^{SPLIT_SCRIPT_LETTERS}]+"),
-    re.compile(f"[{SPLIT_SCRIPT_LETTERS}]"),
-)
+SPLIT_SCRIPT_PART = re.compile(f"[{SPLIT_SCRIPT_LETTERS}]+|[^{SPLIT_SCRIPT_LETTERS}]+")
+SPLIT_SCRIPT_LETTER = re.compile(f"[{SPLIT_SCRIPT_LETTERS}]")
 MARKED_WORD = rf"(?:[^\W_]|[{COMBINING_MARKS}])+"
 MARK_PATTERN, WORD_WITH_MARKS = re.compile(f"[{COMBINING_MARKS}]"), re.compile(MARKED_WORD)
 JAPANESE_CONTENT_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")

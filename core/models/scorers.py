@@ -145,10 +145,8 @@ class EncoderScorer(BaseScorer):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        encoder, reading = (
-            self.encoder,
-            CandidateScores(task, texts, getattr(self.encoder, "input_vectors", None)),
-        )
+        encoder = self.encoder
+        reading = CandidateScores(task, texts, getattr(self.encoder, "input_vectors", None))
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
         # Each row is computed separately. In a matrix product, digits depend on the batch.
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
@@ -242,11 +240,9 @@ class NGramScorer(BaseScorer):
     def _likelihood(
         self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]
     ) -> float:
-        single, double, first_words = (
-            Counter(bag),
-            Counter(zip(bag, bag[1:], strict=False)),
-            Counter(bag[:-1]),
-        )
+        single = Counter(bag)
+        double = Counter(zip(bag, bag[1:], strict=False))
+        first_words = Counter(bag[:-1])
         shares = (
             rest[word]
             + self.one * single[word] / max(len(bag), 1)

@@ -221,10 +221,8 @@ class ServedEncoder(ServedModel):
                 text: self._vectors[text] for text in unique if text in self._vectors
             }
         fresh = [text for text in unique if text not in vectors_by_text]
-        advance, encoded_count = (
-            ProgressEstimate(f"Encoding {format_count(len(fresh), 'text')}", len(fresh)),
-            0,
-        )
+        advance = ProgressEstimate(f"Encoding {format_count(len(fresh), 'text')}", len(fresh))
+        encoded_count = 0
         ask = partial(self._halved, faults=faults, watch=watch)
         for part, vectors in self._parts(fresh, ask, watch):
             vectors_by_text.update(zip(part, vectors, strict=True))

@@ -54,10 +54,8 @@ class TransformersModel:
 
             torch.set_num_threads(thread_count())
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.weights)
-            network, device_name = (
-                getattr(transformers, self.kind).from_pretrained(self.weights).eval(),
-                device(),
-            )
+            network = getattr(transformers, self.kind).from_pretrained(self.weights).eval()
+            device_name = device()
             network = (network.float() if device_name == "cpu" else network.half()).to(device_name)
             self._batches = BatchSplitter(device_name, self.batch)
             return network, tokenizer

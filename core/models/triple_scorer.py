@@ -11,11 +11,9 @@ import numpy as np
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT, models_folder
 
-SHIPPED_SCORER_FOLDER, TRIPLE_SCORER_NAME, TRIPLE_SCORER_FILE = (
-    ROOT / "data" / "models" / "triple-scorer",
-    "triple-scorer",
-    "model.safetensors",
-)
+SHIPPED_SCORER_FOLDER = ROOT / "data" / "models" / "triple-scorer"
+TRIPLE_SCORER_NAME = "triple-scorer"
+TRIPLE_SCORER_FILE = "model.safetensors"
 INPUT_WEIGHT_SHAPES = {"question": 1, "head": 1, "relation": 1, "tail": 1}
 TRIPLE_SCORER_WEIGHTS = (
     *INPUT_WEIGHT_SHAPES,

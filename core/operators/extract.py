@@ -96,17 +96,15 @@ class PersonalizedPageRank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("PageRank from the question's entities")
-        report, arguments = (
-            PageRankReport(),
-            (
-                ctx.graph,
-                state.seeds,
-                self.keep,
-                self.damping,
-                self.direction,
-                self.method,
-                self.recall,
-            ),
+        report = PageRankReport()
+        arguments = (
+            ctx.graph,
+            state.seeds,
+            self.keep,
+            self.damping,
+            self.direction,
+            self.method,
+            self.recall,
         )
         random = (
             int(ctx.rng(state.question.text, self).integers(1 << 31))

@@ -67,10 +67,8 @@ def notes_on_language(
 
 
 def _model_mismatch(models: Any, name: str, own: str, asked: str, noun: str) -> Iterator[str]:
-    theirs, its = (
-        other_trained_languages(models, name, own),
-        other_trained_languages(models, name, asked),
-    )
+    theirs = other_trained_languages(models, name, own)
+    its = other_trained_languages(models, name, asked)
     what = [f"the question is in {name_of(asked)}"] if its else []
     what += [f"the {noun} are in {name_of(own)}"] if theirs and own != asked else []
     if its and theirs and own == asked:

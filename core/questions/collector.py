@@ -44,10 +44,8 @@ class QuestionCollector:
         own_id = question.id or row_id
         self._ids[own_id] += 1
         id = own_id if self._ids[own_id] == 1 else f"{own_id}-{row_id}"
-        entities, answers = (
-            self._held(question.entities),
-            self._held(dict.fromkeys(question.answers)),
-        )
+        entities = self._held(question.entities)
+        answers = self._held(dict.fromkeys(question.answers))
         aliases = tuple(map(self._held, question.aliases))
         self._bytes += (
             QUESTION_BYTES

@@ -46,16 +46,12 @@ PASSAGE_KEYS = (
     "passages",
     "article",
 )
-PASSAGE_TITLE_KEYS, PASSAGE_ID_KEYS = (
-    ("title", "page_name", "name"),
-    ("id", "doc_id", "docid", "_id", "document_id", "corpus_id"),
-)
+PASSAGE_TITLE_KEYS = ("title", "page_name", "name")
+PASSAGE_ID_KEYS = ("id", "doc_id", "docid", "_id", "document_id", "corpus_id")
 # Keys of the document's id in a row with a single text.
 ROW_DOCUMENT_ID_KEYS = ("context_id", "article_id")
-PASSAGE_TEXT_KEYS, WEB_PAGE_KEYS = (
-    ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact"),
-    ("page_result", "page_snippet"),
-)
+PASSAGE_TEXT_KEYS = ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact")
+WEB_PAGE_KEYS = ("page_result", "page_snippet")
 ID_SEPARATOR = ","  # separates several numeric ids in one text (BSARD)
 
 

@@ -131,10 +131,10 @@ def table_questions(
     rows = _rows(path, most, watch)
     number, header = next(rows, (1, []))
     if columns:
-        column_indices, width = (
-            {name: place for place, name in enumerate(columns) if name != SKIPPED_COLUMN},
-            len(header),
-        )
+        column_indices = {
+            name: place for place, name in enumerate(columns) if name != SKIPPED_COLUMN
+        }
+        width = len(header)
         if width < len(columns):
             raise BadInput(
                 f"{path.name}, row {number}: {len(columns)} columns are named, but this row has "
@@ -248,10 +248,8 @@ def _rows(
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     yield (line_numbers or [1])[-1], _cells(header, mark)
     # `within` counts the line breaks inside cells so far.
-    reader, inner_breaks = (
-        csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True),
-        0,
-    )
+    reader = csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True)
+    inner_breaks = 0
     while True:
         line_numbers.clear()
         try:

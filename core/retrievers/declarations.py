@@ -31,10 +31,9 @@ RETRIEVER_KEYS = (
 RETRIEVER_TEXT_KEYS = ("title", "url", "python", "folder", "source", "notes")
 # Kinds of source that a retriever serves. A row that names none serves both.
 RETRIEVER_SOURCES = ("graph", "corpus")
-DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = (
-    30.0,
-    600.0,
-)  # seconds: the default, and the largest value allowed
+# seconds: the default, and the largest value allowed
+DEFAULT_TIMEOUT_SECONDS = 30.0
+MAX_TIMEOUT_SECONDS = 600.0
 # Default numbers of paths and of documents, and the largest value allowed for either.
 DEFAULT_KEPT_PATHS, DEFAULT_KEPT_DOCUMENTS, MAX_KEPT_RESULTS = 32, 10, 1000
 # Headers that the program sets itself, so that a row may not.

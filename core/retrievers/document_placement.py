@@ -131,11 +131,9 @@ def _rows(
     counts: Counter[str],
 ) -> tuple[int, ...]:
     index = _names(graph)
-    id, title, text = (
-        id_in_corpus(one.id or one.named, index),
-        one.title or one.named,
-        one.text or one.named,
-    )
+    id = id_in_corpus(one.id or one.named, index)
+    title = one.title or one.named
+    text = one.text or one.named
     if id in index.chunks and id not in index.documents:
         return (index.chunks[id],)
     document_rows: tuple[int, ...] = index.documents.get(id, ())

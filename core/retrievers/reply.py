@@ -13,17 +13,13 @@ from typing import Any
 from core.errors import nearest, shorten
 
 REPLY_KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
-DOCUMENT_KEYS, DOCUMENT_PARTS = (
-    ("documents", "chunks", "answer", "prompt"),
-    ("id", "title", "text", "score"),
-)
+DOCUMENT_KEYS = ("documents", "chunks", "answer", "prompt")
+DOCUMENT_PARTS = ("id", "title", "text", "score")
 # Bounds of a reply: paths, names in a list, hops of a path, and characters of a name.
-MAX_REPLY_PATHS, MAX_REPLY_NAMES, MAX_REPLY_HOPS, MAX_REPLY_NAME_CHARACTERS = (
-    10_000,
-    10_000,
-    16,
-    2_000,
-)
+MAX_REPLY_PATHS = 10_000
+MAX_REPLY_NAMES = 10_000
+MAX_REPLY_HOPS = 16
+MAX_REPLY_NAME_CHARACTERS = 2_000
 MAX_NOTE_EXAMPLES = 3  # names that a note quotes
 # Bounds of a reply: documents, and characters of a text.
 MAX_REPLY_DOCUMENTS, MAX_REPLY_DOCUMENT_CHARACTERS = 10_000, 1_000_000

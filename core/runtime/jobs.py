@@ -15,13 +15,11 @@ from core.sharing import acting_as, current_person, owner_words
 from core.watch import Watch
 
 MAX_RESULT_BYTES = 256 << 20  # total size of the results that are kept
-JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED = (
-    "waiting",
-    "running",
-    "done",
-    "failed",
-    "cancelled",
-)
+JOB_WAITING = "waiting"
+JOB_RUNNING = "running"
+JOB_DONE = "done"
+JOB_FAILED = "failed"
+JOB_CANCELLED = "cancelled"
 
 
 def nothing() -> None:

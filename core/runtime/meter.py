@@ -233,10 +233,8 @@ class PartsProgress:
         previous_report = meter.report
 
         def report(far: ProgressReport) -> None:
-            share, elapsed = (
-                (number - 1 + (far.fraction or 0.0)) / self._of,
-                time.monotonic() - self._start,
-            )
+            share = (number - 1 + (far.fraction or 0.0)) / self._of
+            elapsed = time.monotonic() - self._start
             remaining = (
                 elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
             )

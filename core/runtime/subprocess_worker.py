@@ -42,14 +42,12 @@ LENGTH_FIELD_BYTES = 8  # bytes of the length field before each message
 PROCESS_DIED_MESSAGE = (
     "The process at this work was ended from outside, perhaps for want of memory."
 )
-REPORT_BEGUN, REPORT_PROGRESS, REPORT_DONE, REPORT_FAILED, LIMIT_MEMORY, LIMIT_TIME = (
-    "begun",
-    "progress",
-    "done",
-    "failed",
-    "memory",
-    "time",
-)
+REPORT_BEGUN = "begun"
+REPORT_PROGRESS = "progress"
+REPORT_DONE = "done"
+REPORT_FAILED = "failed"
+LIMIT_MEMORY = "memory"
+LIMIT_TIME = "time"
 LIMIT_MESSAGES = {
     LIMIT_MEMORY: "This work takes more memory than it may.",
     LIMIT_TIME: "This work takes longer than it may.",

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 # Most paths of a lane, and most hits of each kind. Most characters of a text in a reply.
 MAX_LANE_ITEMS, MAX_REPLY_TEXT_CHARACTERS = 50, 2_000
 MAX_SAMPLE_QUESTIONS = 1_000  # most questions of an evaluation
-MAX_REQUEST_QUESTION_CHARACTERS, MAX_ERROR_CHARACTERS = (
-    20_000,
-    300,
-)  # most characters of a question, of an error message
+# most characters of a question, of an error message
+MAX_REQUEST_QUESTION_CHARACTERS = 20_000
+MAX_ERROR_CHARACTERS = 300
 JOB_POLL_SECONDS = 0.1  # seconds between two checks whether a job has ended
 
 

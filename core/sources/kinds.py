@@ -118,10 +118,8 @@ class GraphSource(AnswerSource):
             return replace(self, graph=edit_graph(near_graph, self.edits)).ask(
                 source_question, seed, reader, model
             )
-        text, entities = (
-            check_question(question.text),
-            names_after_edits(question.entities, self.edits),
-        )
+        text = check_question(question.text)
+        entities = names_after_edits(question.entities, self.edits)
         renames = [edit for edit in self.edits if not edit.removes]
         answers = names_after_edits(question.answers, renames)
         aliases = tuple(names_after_edits(group, renames) for group in question.aliases)

@@ -25,11 +25,10 @@ from core.prompts import load_prompts, make_messages
 from core.types import Usage
 
 DESCRIPTION_PROMPTS = "described_names"
-MAX_DESCRIPTION_CHARACTERS, MAX_LINK_CHARACTERS, MAX_KEYWORD_CHARACTERS = (
-    90,
-    60,
-    30,
-)  # most characters of each field
+# most characters of each field
+MAX_DESCRIPTION_CHARACTERS = 90
+MAX_LINK_CHARACTERS = 60
+MAX_KEYWORD_CHARACTERS = 30
 MAX_DESCRIPTION_REPLY_TOKENS = 700  # most tokens of a reply
 EXPECTED_DESCRIPTION_TOKENS = 330  # tokens of a reply, as long as no reply is saved
 GROUP_TYPE = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.

@@ -31,10 +31,8 @@ MAX_EXTRACTION_REPLY_TOKENS = (
     700  # Most tokens of a reply. A longer one is cut, and its complete items are kept.
 )
 EXPECTED_EXTRACTION_TOKENS = 300  # tokens of a reply, as long as no reply is saved
-UNREADABLE_REPLY_NOTE, CUT_REPLY_NOTE = (
-    "a reply could not be read and gave nothing",
-    "a reply was cut short; what had ended of it is kept",
-)
+UNREADABLE_REPLY_NOTE = "a reply could not be read and gave nothing"
+CUT_REPLY_NOTE = "a reply was cut short; what had ended of it is kept"
 UNUSABLE_ITEMS_NOTE = "entities or relations of a reply have no name and were left out"
 UNREAD_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
 SCHEMA_CHOICES = ("kg", "tkg", "rkg")

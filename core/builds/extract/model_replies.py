@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from core.models.chat.json_reply import json_reply
 
 MAX_REPLY_ITEMS = 10  # most entities, and most relations, in one reply
-MAX_NAME_CHARACTERS, MAX_TYPE_CHARACTERS, MAX_SENTENCE_CHARACTERS, MAX_RELATION_CHARACTERS = (
-    80,
-    20,
-    160,
-    60,
-)  # most characters of each field
+# most characters of each field
+MAX_NAME_CHARACTERS = 80
+MAX_TYPE_CHARACTERS = 20
+MAX_SENTENCE_CHARACTERS = 160
+MAX_RELATION_CHARACTERS = 60
 # Fields without which an item is useless.
 REQUIRED_NAME_FIELDS = ("name", "source", "target", "subject", "relation", "object")
 

@@ -29,10 +29,9 @@ NAME_AND_YEAR = re.compile(
 )
 CITED_NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
 NUMBER_SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
-ENTRY_CHARACTERS_BEFORE, ENTRY_CHARACTERS_AFTER = (
-    400,
-    160,
-)  # characters of an entry that are read before and after a title
+# characters of an entry that are read before and after a title
+ENTRY_CHARACTERS_BEFORE = 400
+ENTRY_CHARACTERS_AFTER = 160
 # Fewest words of a title that is recognised in an entry, and of one in the text.
 MIN_ENTRY_TITLE_WORDS, MIN_TEXT_TITLE_WORDS = (3, 4)
 MAX_SPAN_NUMBERS = 30  # most numbers that a span such as [3-12] may stand for
@@ -135,10 +134,8 @@ def references(listed: str, titles: Titles) -> list[Reference]:
         entry = next(
             (before[end:] for end in reversed(ends) if CAPITALISED_WORD.search(before[end:])), ""
         )
-        years, later = (
-            YEAR_PATTERN.findall(entry),
-            YEAR_PATTERN.search(ENTRY_ENDS.split(listed[end : end + ENTRY_CHARACTERS_AFTER])[0]),
-        )
+        years = YEAR_PATTERN.findall(entry)
+        later = YEAR_PATTERN.search(ENTRY_ENDS.split(listed[end : end + ENTRY_CHARACTERS_AFTER])[0])
         number = ENTRY_MARKER.match(entry)
         year = years[-1] if years else later.group() if later else ""
         entries.append(

@@ -140,11 +140,9 @@ class Merged:
 
         `rows` are the rows of these chunks here, if they were numbered from 0.
         """
-        keys, names, said = (
-            self.keys.include(later.keys),
-            self.names.include(later.names),
-            self.said.include(later.said),
-        )
+        keys = self.keys.include(later.keys)
+        names = self.names.include(later.names)
+        said = self.said.include(later.said)
         self._folded += list(self.keys)[len(self._folded) :]
         self.spelled.include(later.spelled, keys, names, None)
         self.typed.include(later.typed, keys, names, None)
@@ -167,10 +165,8 @@ class Merged:
                 if self.descriptions and entity.description:
                     self.described.add(node, self.said.of(entity.description))
         for relation in facts.relations:
-            head, tail = (
-                self._node(relation.head, node_of_name),
-                self._node(relation.tail, node_of_name),
-            )
+            head = self._node(relation.head, node_of_name)
+            tail = self._node(relation.tail, node_of_name)
             if head < 0 or tail < 0 or head == tail:
                 continue
             for end, name in ((head, relation.head), (tail, relation.tail)):
@@ -277,10 +273,8 @@ class Merged:
             self.where.add(node, row)
 
     def _edge(self, head: int, tail: int, row: int, relation: ChunkRelation) -> None:
-        label, forward = (
-            " ".join(relation.name.split()) if self.by_name else "",
-            self._folded[head] < self._folded[tail],
-        )
+        label = " ".join(relation.name.split()) if self.by_name else ""
+        forward = self._folded[head] < self._folded[tail]
         spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
         ends = (head, tail) if forward else (tail, head)
         description = (

@@ -110,10 +110,8 @@ class PassageGraph(BuildOperator):
 
         They are sorted by folded name. Entities in too many chunks are reported.
         """
-        words, spelled = (
-            list(named.names),
-            most_frequent(named.spelled.arrays(), named.names.alphabet())[1],
-        )
+        words = list(named.names)
+        spelled = most_frequent(named.spelled.arrays(), named.names.alphabet())[1]
         key, row = named.where.arrays()
         rows = distinct_rows(key, row, len(named.keys))
         shown_names = [words[spelling] for spelling in spelled.tolist()]

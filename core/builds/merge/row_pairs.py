@@ -16,11 +16,10 @@ from core.watch import NO_WATCH, Watch
 COMPARE_BLOCK_ROWS = 512  # rows compared with all others in one batch
 # Most rows that are compared with all others. Beyond it, the nearest are searched by HNSW.
 MAX_EXACT_ROWS = 30_000
-ROW_HNSW_LINKS, ROW_HNSW_BUILD_EF, ROW_HNSW_SEARCH_EF = (
-    16,
-    64,
-    64,
-)  # HNSW: M, efConstruction, and the smallest efSearch
+# HNSW: M, efConstruction, and the smallest efSearch
+ROW_HNSW_LINKS = 16
+ROW_HNSW_BUILD_EF = 64
+ROW_HNSW_SEARCH_EF = 64
 RECALL_SAMPLE_ROWS = 128  # rows for which the recall of the exact nearest is measured
 COSINE_DECIMALS = 6  # decimals of a cosine; further ones are numerical noise
 MIN_TERM_LETTERS = 3  # fewest letters of a term

@@ -123,12 +123,10 @@ class AddIdentityEdges(SimilarityEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
-        vectors, rank = (
-            UnitRows.of(
-                encode_half_vectors(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)
-            ),
-            mention_order(graph),
+        vectors = UnitRows.of(
+            encode_half_vectors(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)
         )
+        rank = mention_order(graph)
         pairs = set[tuple[int, int]]()
         for node, best, values in nearest_entities(vectors, self.top, ctx):
             later_nodes = best[
@@ -217,10 +215,8 @@ def add_edges(
     chunks : the chunks of a new edge, from its two nodes.
     description : the description of all new edges.
     """
-    n, relations = (
-        graph.n_edges,
-        sorted({*graph.relation_names, *(relation for _, relation, _ in more)}),
-    )
+    n = graph.n_edges
+    relations = sorted({*graph.relation_names, *(relation for _, relation, _ in more)})
     id_of_relation = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
     former = relation

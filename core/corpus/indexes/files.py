@@ -14,14 +14,12 @@ from core.corpus.readers.file_sources import read_bytes, zip_members
 from core.errors import BadInput, shorten
 from core.io.files import DiskFile, FileSource, size_text
 
-MAX_INDEX_FILES, MAX_INDEX_FOLDER_DEPTH = (
-    20_000,
-    4,
-)  # files and folders that are visited, and depth of nested folders
-MAX_INDEX_FILE_BYTES, MAX_INDEX_FILE_ROWS = (
-    1 << 30,
-    5_000_000,
-)  # bytes and rows of one file after unpacking
+# files and folders that are visited, and depth of nested folders
+MAX_INDEX_FILES = 20_000
+MAX_INDEX_FOLDER_DEPTH = 4
+# bytes and rows of one file after unpacking
+MAX_INDEX_FILE_BYTES = 1 << 30
+MAX_INDEX_FILE_ROWS = 5_000_000
 PARQUET_BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
 Row = Mapping[str, Any]
 

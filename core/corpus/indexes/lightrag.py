@@ -23,16 +23,12 @@ from core.corpus.indexes.vectors import IndexVectors, nano_vectors, one_line_val
 from core.graph.readers.graphml import read_attributed
 from core.io.files import FileSource
 
-GRAPHML_FILE, CHUNK_STORE_FILE, DOCUMENT_STORE_FILE, REPORT_STORE_FILE = (
-    "graph_chunk_entity_relation.graphml",
-    "kv_store_text_chunks.json",
-    "kv_store_full_docs.json",
-    "kv_store_community_reports.json",
-)
-ENTITY_CHUNKS_FILE, RELATION_CHUNKS_FILE = (
-    "kv_store_entity_chunks.json",
-    "kv_store_relation_chunks.json",
-)
+GRAPHML_FILE = "graph_chunk_entity_relation.graphml"
+CHUNK_STORE_FILE = "kv_store_text_chunks.json"
+DOCUMENT_STORE_FILE = "kv_store_full_docs.json"
+REPORT_STORE_FILE = "kv_store_community_reports.json"
+ENTITY_CHUNKS_FILE = "kv_store_entity_chunks.json"
+RELATION_CHUNKS_FILE = "kv_store_relation_chunks.json"
 VECTOR_FILES = {
     "nodes": "vdb_entities.json",
     "relations": "vdb_relationships.json",

@@ -200,10 +200,8 @@ def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
     """Return what was taken from a tool's index for a corpus; None if none was opened."""
     try:
         saved = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
-        counts, other_fields = (
-            saved["counts"],
-            {"notes": tuple(saved["notes"]), "documents": saved.get("documents", {})},
-        )
+        counts = saved["counts"]
+        other_fields = {"notes": tuple(saved["notes"]), "documents": saved.get("documents", {})}
         return IndexSummary(
             saved["tool"],
             saved["form"],

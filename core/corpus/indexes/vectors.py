@@ -100,10 +100,8 @@ def nano_vectors(
     content = read_index_json(file)
     try:
         rows = [row for row in content["data"] if isinstance(row, dict)]
-        size, numbers = (
-            int(content["embedding_dim"]),
-            np.frombuffer(base64.b64decode(content["matrix"], validate=True), "<f4"),
-        )
+        size = int(content["embedding_dim"])
+        numbers = np.frombuffer(base64.b64decode(content["matrix"], validate=True), "<f4")
         if (
             len(rows) != len(content["data"])
             or not 0 < size <= MAX_DIMENSION

@@ -23,10 +23,9 @@ from core.corpus.readers.file_sources import read_bytes
 from core.errors import BadInput
 from core.io.files import FileSource
 
-GRAPH_FOLDER, GRAPH_SUFFIX = (
-    "graphs/",
-    "_new.json",
-)  # before and after the name of a set of documents
+# before and after the name of a set of documents
+GRAPH_FOLDER = "graphs/"
+GRAPH_SUFFIX = "_new.json"
 CHUNK_START = re.compile(r"^id: ([^\t\n]{1,200}?) ?\tChunk: ", re.MULTILINE)
 
 
@@ -129,11 +128,9 @@ class _GraphRows:
             _node(row.get("start_node")),
             _node(row.get("end_node")),
         )
-        head_name, tail_name, relation = (
-            text_value(head.get("name")),
-            text_value(tail.get("name")),
-            text_value(row.get("relation")),
-        )
+        head_name = text_value(head.get("name"))
+        tail_name = text_value(tail.get("name"))
+        relation = text_value(row.get("relation"))
         if not head_name or not tail_name:
             self.left_out["Left out, rows that are no relation"] += 1
             return

@@ -13,10 +13,9 @@ from core.watch import NO_WATCH, Watch
 
 INLINE_MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
 MAX_HEADING_CHARACTERS = 1_000  # characters of a heading; a longer line is a paragraph
-MAX_HEADING_MARKS, MAX_HEADING_INDENT = (
-    6,
-    3,
-)  # the largest number of a heading's marks, and of blanks before them
+# the largest number of a heading's marks, and of blanks before them
+MAX_HEADING_MARKS = 6
+MAX_HEADING_INDENT = 3
 LINES_PER_CHECK = 10_000  # lines between two calls of the watch
 Heading = tuple[int, str, bool]  # offset, label, and True for rank 1
 

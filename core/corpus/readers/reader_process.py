@@ -142,9 +142,7 @@ def _read(
     name: str, file: FileSource, options: ReadingOptions, watch: Watch = NO_WATCH
 ) -> tuple[list[Document], list[str]]:
     """Read a file in the other process, with sentences on what was left out."""
-    read, notes = (
-        LIBRARY_READERS[PurePosixPath(name_without_packing(name).lower()).suffix],
-        list[str](),
-    )
+    read = LIBRARY_READERS[PurePosixPath(name_without_packing(name).lower()).suffix]
+    notes = list[str]()
     documents = read(name_without_packing(name), read_bytes(file), watch, notes.append, options)
     return documents, notes

@@ -402,10 +402,8 @@ def _height(properties: Any) -> str | None:
     """Return the mark of a raised or lowered text by its properties; None if they state none."""
     if properties is None:
         return None
-    align, position = (
-        properties.find(f"{WORD_NAMESPACE}vertAlign"),
-        properties.find(f"{WORD_NAMESPACE}position"),
-    )
+    align = properties.find(f"{WORD_NAMESPACE}vertAlign")
+    position = properties.find(f"{WORD_NAMESPACE}position")
     if align is not None:
         return HEIGHT_STARTS.get(align.get(f"{WORD_NAMESPACE}val", ""), "")
     if position is None:

@@ -30,21 +30,18 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import fold
 from core.types import Question, Rating
 
-DEFAULT_ADVISED_NODES, MIN_ADVISED_NODES, MAX_ADVISED_NODES = (
-    1000,
-    50,
-    20_000,
-)  # nodes: the usual, the least and the most to keep
+# nodes: the usual, the least and the most to keep
+DEFAULT_ADVISED_NODES = 1000
+MIN_ADVISED_NODES = 50
+MAX_ADVISED_NODES = 20_000
 # Words, a name counting as one, from which three steps are likely. 93 % of MetaQA's 3-hop
 # questions are that long, and 28 % of its 2-hop ones.
 THREE_STEP_WORDS = 10
 # Shares of the answers to keep: the usual one, its range, and the change for one reason.
-DEFAULT_ANSWER_SHARE, MIN_ANSWER_SHARE, MAX_ANSWER_SHARE, ANSWER_SHARE_STEP = (
-    0.60,
-    0.50,
-    0.75,
-    0.05,
-)
+DEFAULT_ANSWER_SHARE = 0.60
+MIN_ANSWER_SHARE = 0.50
+MAX_ANSWER_SHARE = 0.75
+ANSWER_SHARE_STEP = 0.05
 NESTING_WORD = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
 MAX_WALK_EDGES = 500_000  # edges followed in one step of the walk
 MIN_SHARED_WORDS = 0.5  # share of common words of similar questions, without names

@@ -53,10 +53,8 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
         ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
     )
     answer_stage = next((stage for stage in answers if stage.name == "answer"), None)
-    right, of = (
-        (len(answer_stage.alive) if answer_stage else None),
-        len(dict.fromkeys(ask.question.answers)),
-    )
+    right = len(answer_stage.alive) if answer_stage else None
+    of = len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
     if stages and not any(lost.lost for lost in stages) and stages[-1].name in ("corpus", "graph"):
         return LaneExplanation(None, "", "It answers without documents.", right, of)

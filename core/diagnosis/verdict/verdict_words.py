@@ -17,10 +17,8 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     While new lanes run, the sentence for all is that of the earlier ones.
     """
     explainer = explainer_of(comparison.ask.source)
-    verdict, taken = (
-        explainer.verdict(comparison),
-        [lane for lane in comparison.lanes if lane.taken],
-    )
+    verdict = explainer.verdict(comparison)
+    taken = [lane for lane in comparison.lanes if lane.taken]
     if verdict.text or not taken:
         return verdict
     verdict_before = explainer.verdict(replace(comparison, lanes=taken))

@@ -183,10 +183,8 @@ class GraphAdvisor:
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:
         """Return the advice after its questions are made and saved as a set of the corpus."""
         part.report("Reading names in the texts", 0.0)
-        ctx, build_state = (
-            build_context(self.corpus, self.models, watch=part.quiet),
-            BuildState(self.corpus),
-        )
+        ctx = build_context(self.corpus, self.models, watch=part.quiet)
+        build_state = BuildState(self.corpus)
         for operator in find_build("kg-noun-phrases").line:
             build_state = (
                 operator.apply(build_state, ctx)

@@ -12,12 +12,10 @@ from core.evaluation.metrics.options import is_choice_right
 from core.languages.spelling import answer_words, normalize
 from core.types import State
 
-ANSWER_BY_MODEL, ANSWER_BY_READER, ANSWER_BY_EXCERPT, ANSWER_BY_METHOD = (
-    "language model",
-    "graph reader",
-    "nearest sentence",
-    "the method itself",
-)
+ANSWER_BY_MODEL = "language model"
+ANSWER_BY_READER = "graph reader"
+ANSWER_BY_EXCERPT = "nearest sentence"
+ANSWER_BY_METHOD = "the method itself"
 WHOLE_TEXT_ANSWERS = {"yes", "no", "noanswer"}  # answers that count only if they are the whole text
 
 
@@ -68,20 +66,16 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
     else:
         return None
     question, lines = state.question, sum(bool(line.strip()) for line in text.splitlines())
-    answer_names, option = (
-        [question.names(answer) for answer in dict.fromkeys(question.answers)],
-        is_choice_right(text, question),
-    )
+    answer_names = [question.names(answer) for answer in dict.fromkeys(question.answers)]
+    option = is_choice_right(text, question)
     has = lambda names: any(gives_answer(text, name) for name in names)
     found_count = sum(map(has, answer_names))
     if not answer_names:
         return ScoredAnswer(text, by, found_count, lines, option=option)
     gold = " ".join(_nearest(text, names) for names in answer_names)
-    token_share, own_share, exact_match = (
-        shared_words(text, gold),
-        shared_words(gold, text),
-        is_exact_match(text, [name for names in answer_names for name in names]),
-    )
+    token_share = shared_words(text, gold)
+    own_share = shared_words(gold, text)
+    exact_match = is_exact_match(text, [name for names in answer_names for name in names])
     return ScoredAnswer(
         text,
         by,

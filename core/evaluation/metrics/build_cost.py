@@ -41,11 +41,9 @@ def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
         return ReportedBuildCost(
             shipped["seconds"], shipped["calls"], shipped["tokens_in"] + shipped["tokens_out"]
         )
-    counts, usage, earlier_usage = (
-        report.get("counts", {}),
-        report.get("usage", {}),
-        report.get("usage_kept"),
-    )
+    counts = report.get("counts", {})
+    usage = report.get("usage", {})
+    earlier_usage = report.get("usage_kept")
     replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
     seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))
     if asks and (chunks or (replies and earlier_usage is None)):

@@ -6,11 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-QUOTED_TEXT, NUMBER_IN_TEXT, ERROR_HINT = (
-    re.compile(r"“[^“”]*”"),
-    re.compile(r"\d(?:[\d.,]*\d)?"),
-    re.compile(r" (Did you mean|Known:) .*$", re.DOTALL),
-)
+QUOTED_TEXT = re.compile(r"“[^“”]*”")
+NUMBER_IN_TEXT = re.compile(r"\d(?:[\d.,]*\d)?")
+ERROR_HINT = re.compile(r" (Did you mean|Known:) .*$", re.DOTALL)
 
 
 def failure_patterns(sentences: Iterable[str]) -> dict[str, int]:

@@ -156,10 +156,8 @@ def share_estimate(values: Sequence[float]) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0)
     mean, square = sum(values) / n, NORMAL_QUANTILE**2
-    middle, half = (
-        mean + square / (2 * n),
-        NORMAL_QUANTILE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n)),
-    )
+    middle = mean + square / (2 * n)
+    half = NORMAL_QUANTILE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
     low, high = ((middle + side * half) / (1 + square / n) for side in (-1, 1))
     return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 

@@ -33,10 +33,10 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if not (outcome.answer and outcome.golds):
         return None
-    text, verdicts = (
-        outcome.answer.text,
-        [judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None],
-    )
+    text = outcome.answer.text
+    verdicts = [
+        judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None
+    ]
     if not verdicts:
         return float(outcome.answer.found > 0 and not _is_refusal(text))
     if outcome.answer.exact and not _is_refusal(text):

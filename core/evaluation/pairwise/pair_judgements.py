@@ -175,10 +175,8 @@ class PairwiseJudge:
         Raises Cancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
         row.
         """
-        progress, flight = (
-            _JudgingProgress(job, 2 * len(self.pairs)),
-            ConcurrentWork(lambda: self.chat.at_once, job),
-        )
+        progress = _JudgingProgress(job, 2 * len(self.pairs))
+        flight = ConcurrentWork(lambda: self.chat.at_once, job)
         matches: dict[int, Match] = {}
         faults = 0
 

@@ -30,10 +30,8 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
 
     wins, order = tally.wins(criterion), list(tally.instances)
     cells = [[wins.get((a, b)) for b in order] for a in order]
-    rows, columns = (
-        [_label(str(names[one])) for one in order],
-        [_label(names[one].number or names[one].plain) for one in order],
-    )
+    rows = [_label(str(names[one])) for one in order]
+    columns = [_label(names[one].number or names[one].plain) for one in order]
     figure = go.Figure(
         go.Heatmap(
             z=[[None if one is None else one.mean for one in row] for row in cells],

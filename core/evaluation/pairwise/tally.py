@@ -122,11 +122,9 @@ class PairwiseTally:
         from scipy.stats import binomtest
 
         first, second, _ = self.places(criterion)
-        decided, preferred_count, preferred = (
-            first + second,
-            max(first, second),
-            FIRST_ANSWER if first >= second else SECOND_ANSWER,
-        )
+        decided = first + second
+        preferred_count = max(first, second)
+        preferred = FIRST_ANSWER if first >= second else SECOND_ANSWER
         beyond = bool(decided) and binomtest(preferred_count, decided).pvalue < POSITION_P_VALUE
         return preferred, preferred_count, preferred_count / decided if beyond else 0.0
 

@@ -93,10 +93,8 @@ def pair_messages(
 
     Answers that do not fit into its context (in tokens) are cut, both to the same length.
     """
-    prompt, room = (
-        load_prompts("judge")["pair"],
-        max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2),
-    )
+    prompt = load_prompts("judge")["pair"]
+    room = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
     fields = {
         "question": " ".join(question.split()),
         "first": _cut(first, room),

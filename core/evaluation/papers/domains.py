@@ -20,10 +20,9 @@ from core.instances.catalogue import published_instances
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
-MAX_PATH_HOPS, MAX_ENTITY_PATHS = (
-    4,
-    1000,
-)  # maximum length of a path, and paths per entity of a question
+# maximum length of a path, and paths per entity of a question
+MAX_PATH_HOPS = 4
+MAX_ENTITY_PATHS = 1000
 # Domains that say nothing about the question if another one is on the path.
 GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
 NO_DOMAIN, NO_PATH_FOUND = "no domain", "no path found"
@@ -85,10 +84,8 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     ... )
     {'no domain': 1.0}
     """
-    graph, ends = (
-        local.graph,
-        {node for name in question.answers for node in local.graph.nodes_named(name)},
-    )
+    graph = local.graph
+    ends = {node for name in question.answers for node in local.graph.nodes_named(name)}
     answer_paths = [
         path
         for name in question.entities

@@ -13,11 +13,9 @@ from core.evaluation.papers.experiments import Experiment
 from core.evaluation.papers.paper_comparison import MethodValues, MetricComparison
 from core.evaluation.reports.summary import RunSummary
 
-START_NEARNESS_METRIC, START_RECALL_METRIC, END_RECALL_METRIC = (
-    "topological_recall@10",
-    "capped_node_recall@10",
-    "capped_node_recall@100",
-)
+START_NEARNESS_METRIC = "topological_recall@10"
+START_RECALL_METRIC = "capped_node_recall@10"
+END_RECALL_METRIC = "capped_node_recall@100"
 
 
 def gain_correlations(

@@ -75,10 +75,8 @@ def measure_updates(
     """
     max_size = min(max(sizes), len(triples) // 2)
     drawn = rng.permutation(len(triples))
-    added_triples, base_triples = (
-        [triples[i] for i in drawn[:max_size]],
-        [triples[i] for i in drawn[max_size:]],
-    )
+    added_triples = [triples[i] for i in drawn[:max_size]]
+    base_triples = [triples[i] for i in drawn[max_size:]]
 
     def measured(content: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
         graph = build(content, folder, folder.name, "both")

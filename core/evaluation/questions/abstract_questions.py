@@ -25,10 +25,9 @@ from core.types import Question
 from core.watch import Watch
 
 QUESTION_WRITER_ROLE = "answer"
-SAMPLED_DOCUMENTS, PASSAGE_CHARACTERS = (
-    24,
-    260,
-)  # documents of which a passage is read, and characters of a passage
+# documents of which a passage is read, and characters of a passage
+SAMPLED_DOCUMENTS = 24
+PASSAGE_CHARACTERS = 260
 MAX_REPLY_LINE_CHARACTERS = 240  # maximum characters of a line of a reply
 MAX_RECIPE_COUNT = 20  # maximum number of users, of tasks and of questions
 # Question marks of several scripts, one of which a question must have.
@@ -113,12 +112,10 @@ class AbstractQuestionWriter:
         lists = dict(
             flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
         )
-        folded_texts, questions, repeated_count, no_question_count = (
-            set[str](),
-            list[Question](),
-            0,
-            0,
-        )
+        folded_texts = set[str]()
+        questions = list[Question]()
+        repeated_count = 0
+        no_question_count = 0
         for user_number in range(1, len(users) + 1):
             for task_number, task_questions in enumerate(lists[user_number - 1], 1):
                 for number, text in enumerate(task_questions, 1):

@@ -100,12 +100,10 @@ class ModelQuestionWriter:
 
         Raises Cancelled, ModelUnavailable and ModelFailed.
         """
-        start, question_texts, rejections, questions = (
-            self.clock(),
-            set[str](),
-            Counter[str](),
-            list[Question](),
-        )
+        start = self.clock()
+        question_texts = set[str]()
+        rejections = Counter[str]()
+        questions = list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), ProcessorLock()
         # Each passage in flight may give a question. Do not begin more than are still needed, so
         # that the result is that of one passage at a time.

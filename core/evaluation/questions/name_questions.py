@@ -38,10 +38,9 @@ KIND_SHARES = {
     SHARED_KIND: 0.25,
     BRIDGE_KIND: 0.25,
 }  # shares of the wanted questions
-MIN_ASKED_SENTENCE_WORDS, MAX_ASKED_SENTENCE_WORDS = (
-    6,
-    50,
-)  # words of a sentence that is asked about
+# words of a sentence that is asked about
+MIN_ASKED_SENTENCE_WORDS = 6
+MAX_ASKED_SENTENCE_WORDS = 50
 MAX_RARE_SENTENCES = 5  # maximum sentences with a name that still identifies a sentence
 MAX_JOINT_SENTENCES = 12  # maximum sentences with a name that connects two passages
 CHECK_EVERY_CANDIDATES = 64  # candidates between two checks for cancellation

@@ -252,10 +252,8 @@ class RunRepairs:
             job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
 
         for trials, plan, place in _in_turn(begun):
-            ask, question = (
-                self._asking(plan, by, trials.known.by_model),
-                plan.drawn[place].question,
-            )
+            ask = self._asking(plan, by, trials.known.by_model)
+            question = plan.drawn[place].question
             environment = self.engine.environment
             tell(trials)
             for row in run_instances(

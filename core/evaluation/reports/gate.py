@@ -62,10 +62,8 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
             "The run is partial, which counts as failed: "
             f"{summary.so_far() or 'no question is done'}."
         )
-    names, table = (
-        method_names(summary.run),
-        summary.table([gate.metric for gate in required]) if summary.rows else {},
-    )
+    names = method_names(summary.run)
+    table = summary.table([gate.metric for gate in required]) if summary.rows else {}
     for instance, figures in table.items():
         for gate in required:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n

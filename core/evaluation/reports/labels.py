@@ -64,14 +64,12 @@ def label_positions(
 
 def _centre(at: PlotPoint, row: str, side: str) -> PlotPoint:
     """Return the approximate middle of a label."""
-    across, up = (
-        LABEL_SIZE[0] * LABEL_DISTANCE,
-        {
-            "top": LABEL_SIZE[1] * LABEL_DISTANCE,
-            "bottom": -LABEL_SIZE[1] * LABEL_DISTANCE,
-            "middle": 0.0,
-        }[row],
-    )
+    across = LABEL_SIZE[0] * LABEL_DISTANCE
+    up = {
+        "top": LABEL_SIZE[1] * LABEL_DISTANCE,
+        "bottom": -LABEL_SIZE[1] * LABEL_DISTANCE,
+        "middle": 0.0,
+    }[row]
     return at[0] + {"left": -across, "center": 0.0, "right": across}[side], at[1] + up
 
 

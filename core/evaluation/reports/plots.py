@@ -53,10 +53,9 @@ DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly
 LINE_COLOUR = "#6b7785"
 NOTE_WIDTH = 62  # letters in the line below a title
 POINT_NAME_LETTERS = 20  # letters per line of a name next to a point
-LEGEND_ROW_PIXELS, LEGEND_ROWS = (
-    20,
-    3,
-)  # pixels per row of the legend, and rows that fit without enlarging the plot
+# pixels per row of the legend, and rows that fit without enlarging the plot
+LEGEND_ROW_PIXELS = 20
+LEGEND_ROWS = 3
 LEGEND_BELOW_TITLE = -0.3  # position of a legend below an axis that has a title
 HEAD_ROOM_SHARE = 0.25  # room above the best point, as a share of the axis
 
@@ -225,10 +224,8 @@ def sensitivity_plot(
     order = list(points)
     for equal, curve in group_equal(points).items():
         group = " = ".join(equal)
-        number, known_points = (
-            order.index(equal[0]),
-            [(value, estimate) for value, estimate in curve if estimate.mean is not None],
-        )
+        number = order.index(equal[0])
+        known_points = [(value, estimate) for value, estimate in curve if estimate.mean is not None]
         values = [
             value
             if isinstance(value, int | float) and not isinstance(value, bool)
@@ -386,10 +383,8 @@ def _bar(one: Estimate, i: int) -> dict[str, Any]:
 
 def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
     numbers = [one.numbers() for one in estimates]
-    above, below = (
-        [high - mean for mean, _, high in numbers],
-        [mean - low for mean, low, _ in numbers],
-    )
+    above = [high - mean for mean, _, high in numbers]
+    below = [mean - low for mean, low, _ in numbers]
     return {
         "type": "data",
         "symmetric": False,

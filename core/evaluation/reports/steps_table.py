@@ -14,10 +14,8 @@ from core.evaluation.reports.summary import RunSummary
 
 GREEN, RED = "#3f9168", "#c2574b"
 CELL_STYLE = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
-TEXT_CELL_STYLE, NUMBER_CELL_STYLE = (
-    f"{CELL_STYLE};text-align:left;white-space:normal",
-    f"{CELL_STYLE};text-align:right;white-space:nowrap",
-)
+TEXT_CELL_STYLE = f"{CELL_STYLE};text-align:left;white-space:normal"
+NUMBER_CELL_STYLE = f"{CELL_STYLE};text-align:right;white-space:nowrap"
 # Styles of the columns.
 COLUMN_STYLES = (
     f"{TEXT_CELL_STYLE};min-width:11rem",

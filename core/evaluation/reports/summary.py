@@ -391,12 +391,10 @@ class RunSummary:
         They say how many of these documents are not in the corpus, and which methods brought their
         own answers.
         """
-        names, sentences, answering, filed = (
-            method_names(self.run),
-            list[str](),
-            list[str](),
-            list[str](),
-        )
+        names = method_names(self.run)
+        sentences = list[str]()
+        answering = list[str]()
+        filed = list[str]()
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
             document_counts = [outcome.given for outcome in outcomes if outcome.given is not None]

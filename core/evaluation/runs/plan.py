@@ -15,6 +15,7 @@ from core.datasets import dataset_of_set, full_set_name, graph_for, question_set
 from core.datasets.question_fit import measure_fit, own_graphs_fit
 from core.errors import BadInput
 from core.instances.catalogue import RUN_PREFIX, Instance
+from core.models.combine import model_names
 from core.operators.base import Operator
 from core.parameters import parameter_values, parameters
 from core.retrievers.runs.saved_runs import find_run
@@ -23,10 +24,9 @@ from core.types import Question
 
 OWN_GRAPHS = "a graph for each question"
 OpenedSet = tuple[tuple[str, Sequence[Question]], AnswerSource, str, str]
-SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL = (
-    "encoder",
-    "model",
-)  # judges of whether an answer is supported
+# judges of whether an answer is supported
+SUPPORT_BY_ENCODER = "encoder"
+SUPPORT_BY_MODEL = "model"
 
 
 @dataclass(frozen=True)

@@ -178,11 +178,9 @@ class EvaluationRunner:
 
         The instances of a question run one after the other; several questions may run at a time.
         """
-        server_list, clock, run_spending = (
-            servers(self.plan, self.environment.models, self.as_fast_as_one),
-            self.environment.clock,
-            self.spending(),
-        )
+        server_list = servers(self.plan, self.environment.models, self.as_fast_as_one)
+        clock = self.environment.clock
+        run_spending = self.spending()
         processor, lock, began, at_work = ProcessorLock(), threading.Lock(), clock(), 0
         flight = ConcurrentWork(
             lambda: question_slots(server_list) if run_spending.may_begin(at_work) else 0, watch

@@ -23,12 +23,10 @@ from core.evaluation.search.verdict import SearchVerdict
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-TRIED_COLOUR, FRONT_COLOUR, UNSEEN_COLOUR, PUBLISHED_COLOUR = (
-    LINE_COLOUR,
-    COLOURS[0],
-    COLOURS[2],
-    COLOURS[1],
-)
+TRIED_COLOUR = LINE_COLOUR
+FRONT_COLOUR = COLOURS[0]
+UNSEEN_COLOUR = COLOURS[2]
+PUBLISHED_COLOUR = COLOURS[1]
 
 
 def search_plot(

@@ -228,11 +228,9 @@ def _possible_steps(
     pairs = np.argsort(front.now, kind="stable")  # positions in the front, node by node
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
-    here, sizes, walks = (
-        now[starts],
-        np.diff(starts, append=len(now)),
-        np.add.reduceat(front.walks[pairs], starts),
-    )
+    here = now[starts]
+    sizes = np.diff(starts, append=len(now))
+    walks = np.add.reduceat(front.walks[pairs], starts)
     retained = np.arange(len(here))
     if 2 * graph.n_edges > MAX_FRONT_STEPS:
         degrees = graph.degrees(here, direction)

@@ -136,10 +136,8 @@ class _EdgeArrays:
             np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails),
             return_inverse=True,
         )
-        edges, sums = (
-            np.column_stack([keys // n, keys % n]).astype(np.int32),
-            np.bincount(pair_of, weights, len(keys)),
-        )
+        edges = np.column_stack([keys // n, keys % n]).astype(np.int32)
+        sums = np.bincount(pair_of, weights, len(keys))
         not_loops = edges[:, 0] != edges[:, 1]
         return cls(n, edges[not_loops], sums[not_loops])
 

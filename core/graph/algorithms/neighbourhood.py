@@ -77,11 +77,9 @@ def nearest(
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
-    reached, distance, seen = (
-        np.empty(keep, np.int64),
-        np.zeros(keep, np.int64),
-        np.zeros(graph.n_nodes, bool),
-    )
+    reached = np.empty(keep, np.int64)
+    distance = np.zeros(keep, np.int64)
+    seen = np.zeros(graph.n_nodes, bool)
     start, end = 0, min(keep, len(seeds))
     reached[:end], seen[seeds] = seeds[:end], True
     arguments = walk_arguments(graph, direction)

@@ -65,11 +65,9 @@ class _MoatGrowth:
     def _merge(self, edge: int, u: int, v: int) -> None:
         if self.cluster[u] not in self.active:
             u, v = v, u
-        first_cluster, second_cluster, merged_cluster = (
-            int(self.cluster[u]),
-            int(self.cluster[v]),
-            len(self.left),
-        )
+        first_cluster = int(self.cluster[u])
+        second_cluster = int(self.cluster[v])
+        merged_cluster = len(self.left)
         self.merges.append((edge, u, v, -1 if second_cluster in self.active else second_cluster))
         self.left.append(self.left[first_cluster] + self.left[second_cluster])
         self.active -= {first_cluster, second_cluster}

@@ -55,10 +55,8 @@ def assemble(
     >>> graph.columns.edges.numbers("weight").tolist()
     [2.0]
     """
-    ids, relation_ids = (
-        {node: i for i, node in enumerate(nodes)},
-        {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))},
-    )
+    ids = {node: i for i, node in enumerate(nodes)}
+    relation_ids = {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))}
     if len(ids) < len(nodes):
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
@@ -79,10 +77,8 @@ def assemble(
     names, relations, (heads, rel, tails) = sort_by_name(
         list(nodes), list(relation_ids), triple_ids
     )
-    node_order, edge_order = (
-        np.array([ids[node] for node in names], np.int64),
-        np.lexsort((tails, rel, heads)),
-    )
+    node_order = np.array([ids[node] for node in names], np.int64)
+    edge_order = np.lexsort((tails, rel, heads))
     tables = (
         Table.of(**node_columns).taken(node_order) if node_columns else None,
         Table.of(**edge_columns).taken(edge_order) if edge_columns else None,

@@ -93,10 +93,8 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
     for start in range(0, len(links.tails), EDGE_BATCH):
         watch.check()
         part = slice(start, start + EDGE_BATCH)
-        heads, tails = (
-            _heads(links.out_indptr, start, start + EDGE_BATCH),
-            np.asarray(links.tails[part]),
-        )
+        heads = _heads(links.out_indptr, start, start + EDGE_BATCH)
+        tails = np.asarray(links.tails[part])
         a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
         weights = links.weights[part] if len(links.weights) else np.ones(len(a))
         if len(links.weights):  # each edge between two nodes occurs twice
@@ -130,10 +128,8 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
 
 def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
     """Return the start node of each of the edges from `start` to `stop`."""
-    first, last = (
-        np.searchsorted(indptr, start, side="right") - 1,
-        np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left"),
-    )
+    first = np.searchsorted(indptr, start, side="right") - 1
+    last = np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left")
     return np.repeat(
         np.arange(first, last), np.diff(np.clip(indptr[first : last + 1], start, stop))
     )
@@ -159,10 +155,8 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
     """
     if weights is not None:
         ends = np.concatenate([edges[:, 0], edges[:, 1]])
-        order, indptr = (
-            np.argsort(ends, kind="stable"),
-            np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]),
-        )
+        order = np.argsort(ends, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
         tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
         return Links(
             indptr,

@@ -37,10 +37,8 @@ def write_folded(
         watch.step(0.3 * first / count)
         unordered.add(*_folded(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
     unordered.close()
-    ordered, nodes = (
-        NameFiles(folder / FOLDED, folder / FOLDED_ENDS),
-        GrowingArray(folder / FOLDED_NODES, np.int32, 0, NPY_HEADER_BYTES),
-    )
+    ordered = NameFiles(folder / FOLDED, folder / FOLDED_ENDS)
+    nodes = GrowingArray(folder / FOLDED_NODES, np.int32, 0, NPY_HEADER_BYTES)
     for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
         nodes.add(part)
     ordered.close()

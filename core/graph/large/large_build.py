@@ -155,10 +155,8 @@ class LargeBuild:
 
     def _collect(self) -> None:
         """Write all names to spill files, by first appearance."""
-        fact, bases = (
-            self.journal.fact,
-            np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64),
-        )
+        fact = self.journal.fact
+        bases = np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64)
         blocks = self.journal.done("read")
         if self.journal.done("collect") == blocks:
             return

@@ -27,10 +27,8 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
     The files hold the code of each name, and the different names ordered by part of their hash.
     Returns the number of different names.
     """
-    starts, lengths = (
-        block.starts.reshape(-1, 3)[:, ::2].ravel(),
-        block.lengths.reshape(-1, 3)[:, ::2].ravel(),
-    )
+    starts = block.starts.reshape(-1, 3)[:, ::2].ravel()
+    lengths = block.lengths.reshape(-1, 3)[:, ::2].ravel()
     codes, first, hashes, second_hashes = _codes(block.data, starts, lengths, seed)
     sizes = lengths[first]
     out = np.empty(int(sizes.sum()), np.uint8)
@@ -72,10 +70,8 @@ def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.
 
     They are in the order of the block.
     """
-    order, firsts = (
-        read_array(journal.spill(f"order-{number}"), np.int32),
-        read_array(journal.spill(f"first-{number}"), np.int64),
-    )
+    order = read_array(journal.spill(f"order-{number}"), np.int32)
+    firsts = read_array(journal.spill(f"first-{number}"), np.int64)
     new = np.empty(len(order), np.bool_)
     new[order] = firsts == base + order
     sizes = read_array(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
@@ -92,10 +88,8 @@ def number_block(
 
     `places` holds the id of each name by the number of its first appearance.
     """
-    order, firsts = (
-        read_array(journal.spill(f"order-{number}"), np.int32),
-        read_array(journal.spill(f"first-{number}"), np.int64),
-    )
+    order = read_array(journal.spill(f"order-{number}"), np.int32)
+    firsts = read_array(journal.spill(f"first-{number}"), np.int64)
     ids = np.empty(len(order), np.int32)
     _ids_of(firsts, order, fresh, before, places, ids)
     codes = read_array(journal.spill(f"codes-{number}"), np.int32)

@@ -56,10 +56,8 @@ class SourceReader:
         most_head, most_relation, most_tail = (
             int(values.max()) + 1 if len(values) else 0 for values in columns
         )
-        nodes, relations = (
-            max(fact("nodes", 0), most_head, most_tail),
-            max(fact("relations", 0), most_relation),
-        )
+        nodes = max(fact("nodes", 0), most_head, most_tail)
+        relations = max(fact("relations", 0), most_relation)
         self.journal.mark(
             "read",
             number + 1,
@@ -140,11 +138,9 @@ class SourceReader:
 
         Keys are the relations' texts in the file.
         """
-        source, path, size = (
-            self.source,
-            self.journal.spill("relations"),
-            self.journal.fact("relation_bytes", 0),
-        )
+        source = self.source
+        path = self.journal.spill("relations")
+        size = self.journal.fact("relation_bytes", 0)
         assert isinstance(source, TextSource)  # numbered relations have no names
         ids: dict[str, int] = {}
         self._retained = 0

@@ -168,10 +168,10 @@ class TextSource:
         bad = np.flatnonzero((rows < 0).any(1))
         for row in bad.tolist():
             part = 3 * row + int(np.argmax(rows[row] < 0))
-            line, text = (
-                int(block.lines[row]),
-                block.data[block.starts[part] : block.starts[part] + block.lengths[part]].tobytes(),
-            )
+            line = int(block.lines[row])
+            text = block.data[
+                block.starts[part] : block.starts[part] + block.lengths[part]
+            ].tobytes()
             if not self.tally.skip("not a number", line):
                 raise BadInput(
                     f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole "

@@ -129,10 +129,8 @@ class SortedNames(Vocabulary):
         """
         from core.graph.bytes.spelling import names_within_edits  # imports numba
 
-        letters, positions = (
-            np.array([ord(letter) for letter in wanted], np.int64),
-            np.empty(MAX_SPELLING_MATCHES, np.int64),
-        )
+        letters = np.array([ord(letter) for letter in wanted], np.int64)
+        positions = np.empty(MAX_SPELLING_MATCHES, np.int64)
         for edits in EDIT_DISTANCES:
             low, high = 0, len(self._order)
             if edits > 1:
@@ -271,10 +269,8 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     move_into_place(FilePath(temporary, name), folder / name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
-        ends, nodes = (
-            np.load(folder / FOLDED_ENDS, mmap_mode="r"),
-            np.load(folder / FOLDED_NODES, mmap_mode="r"),
-        )
+        ends = np.load(folder / FOLDED_ENDS, mmap_mode="r")
+        nodes = np.load(folder / FOLDED_NODES, mmap_mode="r")
         return (
             np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")),
             np.asarray(ends),

@@ -80,12 +80,10 @@ def push_everywhere(
     degrees = np.zeros(len(shares))
     for side, indptr in ((1, links.out_indptr), (2, links.in_indptr)):
         degrees += np.diff(indptr) if links.way & side else 0.0
-    queue, queued, steps, before = (
-        np.empty(len(shares), np.int64),
-        np.zeros(len(shares), bool),
-        0,
-        NO_NODES,
-    )
+    queue = np.empty(len(shares), np.int64)
+    queued = np.zeros(len(shares), bool)
+    steps = 0
+    before = NO_NODES
     bar = np.inf
     for _ in range(MAX_BAR_ROUNDS):
         watch.check()

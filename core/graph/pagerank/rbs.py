@@ -148,10 +148,8 @@ def search_from_seed(
                 if needed:
                     work.grow(needed)
             count = int(work.table.state[SLOT_COUNT])
-            nodes, values = (
-                work.table.nodes[:count].copy(),
-                work.table.cells[:count, RESIDUAL].copy(),
-            )
+            nodes = work.table.nodes[:count].copy()
+            values = work.table.cells[:count, RESIDUAL].copy()
             edges += int(work.table.state[EDGES_WALKED])
         if not count:
             break

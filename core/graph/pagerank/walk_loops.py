@@ -71,13 +71,11 @@ def walk_residuals(table, first, rate, ends, damping, random, links, budget):
     steps.
     """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    index, slot_places, nodes, cells, state = (
-        ends.index,
-        ends.place,
-        ends.nodes,
-        ends.cells,
-        ends.state,
-    )
+    index = ends.index
+    slot_places = ends.place
+    nodes = ends.nodes
+    cells = ends.cells
+    state = ends.state
     stop_at = state[EDGES_WALKED] + budget
     for slot in range(first, table.state[SLOT_COUNT]):
         if state[EDGES_WALKED] >= stop_at:

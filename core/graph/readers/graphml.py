@@ -278,10 +278,8 @@ class _GraphmlContent:
             for of, taken in self.labels.items()
         }
         if self.edges:
-            nodes, relations = (
-                name_texts["node"] or "their ids",
-                name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”",
-            )
+            nodes = name_texts["node"] or "their ids"
+            relations = name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
         ignored = {of: self.ignored(of, wanted) for of in self.seen}
         parts = [

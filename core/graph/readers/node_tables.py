@@ -147,10 +147,8 @@ class NodeNames:
             if keys is None:
                 keys = _keys(table, row)
                 space = spaces.get(keys[0], "")
-            id, label = (
-                one_line_text(row.get(keys[0])),
-                one_line_text(row.get(keys[1])) if keys[1] else "",
-            )
+            id = one_line_text(row.get(keys[0]))
+            label = one_line_text(row.get(keys[1])) if keys[1] else ""
             id = id or label
             if not id:
                 table.bad(

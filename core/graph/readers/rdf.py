@@ -157,10 +157,8 @@ def _literals_phrase(source: TripleSource, literals: Counter[str]) -> str:
 
     It names their commonest relations.
     """
-    verb, shown = (
-        "is" if literals.total() == 1 else "are",
-        ", ".join(local_name(iri) for iri, _ in literals.most_common(6)),
-    )
+    verb = "is" if literals.total() == 1 else "are"
+    shown = ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
     relations_text = f"{shown}{' …' * (len(literals) > 6)}"
     if source.literals == LITERAL_TRIPLES:
         return (
@@ -197,10 +195,8 @@ class _LiteralAttributes:
         Of several languages, the texts of the best one are kept.
         """
         literal, texts_of = statement.object, self._texts.setdefault(statement.subject, {})
-        text, rank = (
-            " ".join(literal.value.split()),
-            _language_rank(literal.language, self._language),
-        )
+        text = " ".join(literal.value.split())
+        rank = _language_rank(literal.language, self._language)
         best, texts = texts_of.get(statement.predicate.value, (rank, set[str]()))
         if text and rank <= best:
             texts_of[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})

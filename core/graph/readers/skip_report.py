@@ -67,10 +67,8 @@ class Tally:
         """Return the counts as sentences."""
         sentences = [*self.copied, *self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
-            plural_ending, numbers = (
-                "s" * (count != 1),
-                ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines)),
-            )
+            plural_ending = "s" * (count != 1)
+            numbers = ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             sentences.append(
                 f"{count:,} line{plural_ending} left out, {why}: line{plural_ending} {numbers}"
             )

@@ -214,20 +214,14 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
 
 
 def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
-    nodes, edges, relations = (
-        from_gaps(frozen["nodes"]),
-        from_gaps(frozen["edges"]),
-        from_gaps(frozen["relations"]),
-    )
-    names, relation_names = (
-        _texts(frozen["names"], len(nodes)),
-        _texts(frozen["relation_names"], len(relations)),
-    )
+    nodes = from_gaps(frozen["nodes"])
+    edges = from_gaps(frozen["edges"])
+    relations = from_gaps(frozen["relations"])
+    names = _texts(frozen["names"], len(nodes))
+    relation_names = _texts(frozen["relation_names"], len(relations))
     heads = _places(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
-    tails, relation_ids = (
-        _places(frozen["tails"], len(edges), len(nodes)),
-        _places(frozen["kinds"], len(edges), len(relations)),
-    )
+    tails = _places(frozen["tails"], len(edges), len(nodes))
+    relation_ids = _places(frozen["kinds"], len(edges), len(relations))
     degrees = np.array(
         [_places(frozen["degrees"][way], len(nodes), MAX_EXCERPT_NUMBER) for way in (0, 1)],
         np.int64,

@@ -124,10 +124,8 @@ class ChatClient(ABC):
         request = ChatRequest(
             tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
         )
-        key, lookup_arguments = (
-            request.key(self._weights),
-            (on_text, schema, self.steady, fewest_tokens(messages)),
-        )
+        key = request.key(self._weights)
+        lookup_arguments = (on_text, schema, self.steady, fewest_tokens(messages))
         watch.check()
 
         def work() -> ChatReply:
@@ -185,14 +183,12 @@ class ChatClient(ABC):
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
         self._ready()
-        max_answer_tokens, streamed = (
-            request.max_tokens if request.thoughts else None,
-            on_text if self.streams else None,
+        max_answer_tokens = request.max_tokens if request.thoughts else None
+        streamed = on_text if self.streams else None
+        writing = self.gathers(
+            request.room, max_answer_tokens, request.schema, streamed, self.begun
         )
-        writing, start = (
-            self.gathers(request.room, max_answer_tokens, request.schema, streamed, self.begun),
-            time.perf_counter(),
-        )
+        start = time.perf_counter()
         with count_time("model"):
             self._write(request, writing, watch)
         reply = replace(

@@ -26,10 +26,9 @@ MIN_PROMPT_TOKENS, MAX_PROMPT_TOKENS = (512, 32_768)
 HALVINGS = 3
 # Time for trying prompts. A longer prompt that would exceed it is not tried.
 MAX_MEASURE_SECONDS = 60.0
-PROBE_REPLY_TOKENS, MIN_TIMED_REPLY_TOKENS = (
-    48,
-    5,
-)  # tokens of most replies, and of those whose speed counts
+# tokens of most replies, and of those whose speed counts
+PROBE_REPLY_TOKENS = 48
+MIN_TIMED_REPLY_TOKENS = 5
 SECRET = "vermilion"
 FILLER = "The river runs past the mill and on to the sea. "
 PROBE_SCHEMA = {
@@ -38,12 +37,11 @@ PROBE_SCHEMA = {
     "required": ["colour", "count"],
     "additionalProperties": False,
 }
-OUTCOME_READ, OUTCOME_REFUSED, OUTCOME_CUT, OUTCOME_UNCLEAR = (
-    "read",
-    "refused",
-    "cut",
-    "unclear",
-)  # outcomes of a prompt
+# outcomes of a prompt
+OUTCOME_READ = "read"
+OUTCOME_REFUSED = "refused"
+OUTCOME_CUT = "cut"
+OUTCOME_UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True)
@@ -199,10 +197,8 @@ class _ServerMeasurement:
         It must not be refused and, if tokens are counted, must add to the count.
         """
         system = {"role": "system", "content": FILLER * 8}
-        without_system, with_system = (
-            self._reply(user_messages("Say: ready"), max_tokens=8),
-            self._reply([system, *user_messages("Say: ready")], max_tokens=8),
-        )
+        without_system = self._reply(user_messages("Say: ready"), max_tokens=8)
+        with_system = self._reply([system, *user_messages("Say: ready")], max_tokens=8)
         if "system role" in self.chat.refuses:
             return False
         return not self.chat.counts or with_system.tokens_in > without_system.tokens_in
@@ -265,10 +261,8 @@ class _ServerMeasurement:
         """
         import openai
 
-        max_size, deadline = (
-            self.most or self._context() or MAX_PROMPT_TOKENS,
-            time.monotonic() + self.seconds,
-        )
+        max_size = self.most or self._context() or MAX_PROMPT_TOKENS
+        deadline = time.monotonic() + self.seconds
         size, read_tokens, last_seconds = MIN_PROMPT_TOKENS, 0, 0.0
         outcome, unread_size = "", 0
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:

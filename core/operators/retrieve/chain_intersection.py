@@ -154,10 +154,8 @@ class MeetingChains:
     @cached_property
     def shared(self) -> np.ndarray:
         """The nodes at which the chains meet, ascending, without the two entities."""
-        main_front, other_front = (
-            self.main.front(self.chain[: self.at]),
-            self.other.front(self.constraint),
-        )
+        main_front = self.main.front(self.chain[: self.at])
+        other_front = self.other.front(self.constraint)
         if main_front is None or other_front is None:
             return np.empty(0, np.int64)
         common_nodes = np.intersect1d(main_front.now, other_front.now)

@@ -38,10 +38,9 @@ NAME_HELP = (
     "nowhere else."
 )
 RETRIEVER_PATHS_HELP = "How many paths stay, the best first."
-NAMED_DOCUMENTS, UNPLACED_DOCUMENTS = (
-    "named documents",
-    "not in the corpus",
-)  # keys in the sizes of a step
+# keys in the sizes of a step
+NAMED_DOCUMENTS = "named documents"
+UNPLACED_DOCUMENTS = "not in the corpus"
 T = TypeVar("T")
 
 

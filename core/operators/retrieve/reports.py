@@ -58,12 +58,10 @@ class CommunityReports(Operator):
         of: dict[int, list[int]] = {}  # seeds by community
         for seed in dict.fromkeys(state.seeds):
             of.setdefault(int(partition.of[seed]), []).append(seed)
-        chosen, reports, n_written, start = (
-            list(of.items())[: self.keep],
-            [],
-            0,
-            time.perf_counter(),
-        )
+        chosen = list(of.items())[: self.keep]
+        reports = []
+        n_written = 0
+        start = time.perf_counter()
         for number, (community, seeds) in enumerate(chosen, 1):
             ctx.watch.report(
                 f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen)

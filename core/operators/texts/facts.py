@@ -150,10 +150,8 @@ def _scores_of_facts(
         if len(facts):
             return np.where(np.isin(edges, alike), 0.0, scaled[fact_rows])
         return np.zeros(len(edges))
-    high, low = (
-        float(index.nearest(vector, 1, alike)[1][0]),
-        -float(index.nearest(-vector, 1, alike)[1][0]),
-    )
+    high = float(index.nearest(vector, 1, alike)[1][0])
+    low = -float(index.nearest(-vector, 1, alike)[1][0])
     recorder.notes.append(
         "Scores of facts are scaled between the nearest and the farthest found, "
         f"{high:.2f} and {low:.2f}."
@@ -274,11 +272,9 @@ def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     sources = np.concatenate([heads[edges], entities])
     targets = np.concatenate([tails[edges], graph.n_nodes + rows])
     weight = np.concatenate([2 * weights[edges], np.ones(len(rows))])
-    starts, ends, both_weights = (
-        np.concatenate([sources, targets]),
-        np.concatenate([targets, sources]),
-        np.concatenate([weight, weight]),
-    )
+    starts = np.concatenate([sources, targets])
+    ends = np.concatenate([targets, sources])
+    both_weights = np.concatenate([weight, weight])
     n = graph.n_nodes + n_chunks(graph)
     order = np.lexsort((both_weights, starts * n + ends))
     starts, ends, both_weights = starts[order], ends[order], both_weights[order]

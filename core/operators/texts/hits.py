@@ -175,10 +175,8 @@ def hits_within_budget(
     candidates = ranking.head(budget + 1)
     room = count_fitting_texts(read_in_blocks(texts_of, candidates.items), budget)
     if room == len(candidates) < len(ranking):  # some have no text
-        candidates, room = (
-            ranking,
-            count_fitting_texts(read_in_blocks(texts_of, ranking.items), budget),
-        )
+        candidates = ranking
+        room = count_fitting_texts(read_in_blocks(texts_of, ranking.items), budget)
     return candidates.head(room)
 
 

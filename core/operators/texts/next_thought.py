@@ -53,10 +53,8 @@ class NextThought(Operator):
         if skips_model_call(ctx, recorder, "there is no thought, and no second search"):
             return state.replace(names=())
         ctx.watch.report("Thinking what to look up next")
-        texts, chat = (
-            passage_texts(ctx.graph, retrieved_hits(state).head(self.passages)),
-            ctx.models.chat(self.role),
-        )
+        texts = passage_texts(ctx.graph, retrieved_hits(state).head(self.passages))
+        chat = ctx.models.chat(self.role)
         prompt_of = lambda count: make_messages(
             "passages",
             "next",

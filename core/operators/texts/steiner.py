@@ -131,10 +131,8 @@ def steiner_tree(
     heads, _, tails = graph.triples(edges)
     given_prizes = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
     end_rows = np.searchsorted(nodes, np.stack([heads, tails]))
-    plain_rows, prized_rows = (
-        np.flatnonzero(given_prizes <= cost),
-        np.flatnonzero(given_prizes > cost),
-    )
+    plain_rows = np.flatnonzero(given_prizes <= cost)
+    prized_rows = np.flatnonzero(given_prizes > cost)
     virtual = len(nodes) + np.arange(len(prized_rows))
     tree_ends = np.concatenate(
         [

@@ -16,10 +16,9 @@ from pages.parts.shared.wording import noun, tr
 
 # Keys of the drawn paths, by the `id` of their graph object and the path.
 PathKeys = Mapping[tuple[int, Path], str]
-MAX_INFLUENCE_NAME_CHARACTERS, MAX_INFLUENCE_ITEMS = (
-    40,
-    6,
-)  # most characters of a name, most items that are named
+# most characters of a name, most items that are named
+MAX_INFLUENCE_NAME_CHARACTERS = 40
+MAX_INFLUENCE_ITEMS = 6
 
 
 def influence_data(

@@ -7,10 +7,9 @@ from itertools import zip_longest
 
 from core.types import Path
 
-MAX_MAIN_NODES, ENOUGH_MAIN_NODES = (
-    15,
-    12,
-)  # most nodes; nodes from which on no further paths are added
+# most nodes; nodes from which on no further paths are added
+MAX_MAIN_NODES = 15
+ENOUGH_MAIN_NODES = 12
 MAX_NODES_WITH_ANSWERS = 18  # most nodes if paths to known answers need them
 
 

@@ -18,10 +18,9 @@ from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 from pages.parts.shared.wording import tr
 
-MAX_NAMED_MEMBERS, MAX_NAMED_SOURCES = (
-    8,
-    6,
-)  # members of a community, source passages that a row names
+# members of a community, source passages that a row names
+MAX_NAMED_MEMBERS = 8
+MAX_NAMED_SOURCES = 6
 HIT_KINDS = {
     "chunk": "passage",
     "node": "entity",

@@ -57,10 +57,8 @@ def points_data(lane: MethodLane) -> Data | None:
 
 
 def _row(lane: MethodLane, point: AnswerPoint) -> Data:
-    gold, named_items = (
-        gold_rows(lane.graph, lane.state.question.gold),
-        point.items[:MAX_NAMED_SOURCES],
-    )
+    gold = gold_rows(lane.graph, lane.state.question.gold)
+    named_items = point.items[:MAX_NAMED_SOURCES]
     hit_rows = [_hit_data(lane, point, item, gold) for item in named_items]
     return {
         "score": point.score,

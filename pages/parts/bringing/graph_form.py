@@ -31,10 +31,9 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-PREVIEW_READ_TRIPLES, MAX_PREVIEW_TRIPLES = (
-    5_000,
-    8,
-)  # triples that are read for a preview, and shown in it
+# triples that are read for a preview, and shown in it
+PREVIEW_READ_TRIPLES = 5_000
+MAX_PREVIEW_TRIPLES = 8
 PARTIAL_PREVIEW_NOTE = tr(
     "The first {looked_at:,} triples were looked at; all others are read when the graph is built.",
     looked_at=PREVIEW_READ_TRIPLES,

@@ -28,10 +28,8 @@ OUTCOME_NOUNS = {
     "hops": nouns("hop", "hops"),
     "chains": nouns("chain", "chains"),
 }
-PASSAGE_NOUNS, ANSWER_NOUNS = (
-    nouns("gold passage", "gold passages"),
-    nouns("known answer", "known answers"),
-)
+PASSAGE_NOUNS = nouns("gold passage", "gold passages")
+ANSWER_NOUNS = nouns("known answer", "known answers")
 MAX_SHOWN_ANSWERS = 4  # most names of an answer that a block shows
 MIN_SAVED_SECONDS = 0.005  # seconds; shorter times would be shown as 0.00
 MAX_ANSWER_CHARACTERS = 160  # most characters of a language model's answer

@@ -21,14 +21,12 @@ from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 NAME_LISTS = {"entities": Session.entities, "answers": Session.answers}
-MAX_SUGGESTED_NAMES, MAX_DESCRIBED_NAMES = (
-    8,
-    20,
-)  # names that are suggested; names of a list that get a description
-MAX_SEARCH_CHARACTERS, MAX_CHIP_CHARACTERS = (
-    200,
-    2_000,
-)  # most characters of a search text, of a name or a question
+# names that are suggested; names of a list that get a description
+MAX_SUGGESTED_NAMES = 8
+MAX_DESCRIBED_NAMES = 20
+# most characters of a search text, of a name or a question
+MAX_SEARCH_CHARACTERS = 200
+MAX_CHIP_CHARACTERS = 2_000
 
 
 def chips(graph: Any) -> None:

@@ -27,10 +27,9 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
 
-MAX_RERANKED_DOCUMENTS, MAX_MOVED_GOLD = (
-    10,
-    4,
-)  # documents, and moved gold documents, that are listed
+# documents, and moved gold documents, that are listed
+MAX_RERANKED_DOCUMENTS = 10
+MAX_MOVED_GOLD = 4
 
 
 @dataclass(frozen=True)

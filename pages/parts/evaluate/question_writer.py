@@ -78,10 +78,8 @@ def _form(on: AnswerSource) -> None:
         placeholder=tr("left empty, the model sums it up from passages of all over them"),
         persist_state="session",
     )
-    recipe, model = (
-        Recipe(int(users), int(tasks), int(questions)),
-        engine().models.info(QUESTION_WRITER_ROLE),
-    )
+    recipe = Recipe(int(users), int(tasks), int(questions))
+    model = engine().models.info(QUESTION_WRITER_ROLE)
     if not model.present:
         st.text(model.how_to_get)
         return

@@ -79,10 +79,8 @@ def _overview_page(
     graph, chosen = _graph, _chosen
     colours, hues = (DARK_COLOURS, HUES_DARK) if dark else (LIGHT_COLOURS, HUES_LIGHT)
     net = network(colours)
-    relations_by_pair, nodes = (
-        _drawn_relations(graph, chosen),
-        (*chosen.hubs, *chosen.joints, *chosen.further),
-    )
+    relations_by_pair = _drawn_relations(graph, chosen)
+    nodes = (*chosen.hubs, *chosen.joints, *chosen.further)
     name_and_degree = dict(
         zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist()))
     )

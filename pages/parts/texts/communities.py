@@ -68,11 +68,9 @@ def _draw_way(graph: Graph, table: Table, way: list[int]) -> None:
 
 
 def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
-    drawn_rows, counts, parents = (
-        rows[:MAX_TILES],
-        table.lists("members").counts,
-        table.numbers("parent"),
-    )
+    drawn_rows = rows[:MAX_TILES]
+    counts = table.lists("members").counts
+    parents = table.numbers("parent")
     ratings = (
         table.numbers("rating")[drawn_rows] if table.has("rating") else np.zeros(len(drawn_rows))
     )

@@ -43,10 +43,9 @@ from pages.parts.texts.corpus_choice import await_result
 from pages.parts.texts.graph_growth import chart_name, straight_lines
 from pages.parts.texts.text_trail import has_passage_nodes
 
-MAX_LISTED_ENTITIES, MAX_ALIKE_PAIRS = (
-    200,
-    100,
-)  # most entities, and most pairs of names, that are listed
+# most entities, and most pairs of names, that are listed
+MAX_LISTED_ENTITIES = 200
+MAX_ALIKE_PAIRS = 100
 MAX_PAIR_ENTITIES, MAX_PAIR_NAMES = 70, 24  # most entities in a picture, most names in it
 # Width of a letter, height of a line and width of a margin, as shares of the picture.
 LETTER_SHARE, LINE_SHARE, MARGIN_SHARE = (0.021, 0.045, 0.25)
@@ -109,10 +108,8 @@ def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
 
     If that fails, the error is shown and None is returned.
     """
-    key, work = (
-        f"beside-{first.digest}-{second.digest}",
-        lambda job: graph_difference(first, second),
-    )
+    key = f"beside-{first.digest}-{second.digest}"
+    work = lambda job: graph_difference(first, second)
     return await_result(key, work, tr("Comparing the graphs"), again=False)
 
 

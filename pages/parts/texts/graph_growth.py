@@ -30,10 +30,9 @@ from pages.parts.texts.text_trail import go_to_entity as go_to
 
 # Most entities in the picture, most frames of its animation, most names in it.
 MAX_GROWN_ENTITIES, MAX_FRAMES, MAX_GROWN_NAMES = (60, 60, 14)
-MAX_ENTITY_BUTTONS, MAX_LISTED_RELATIONS = (
-    24,
-    30,
-)  # most entities and relations of a passage that are listed
+# most entities and relations of a passage that are listed
+MAX_ENTITY_BUTTONS = 24
+MAX_LISTED_RELATIONS = 30
 OLD_COLOUR, FRESH_COLOUR, CURRENT_COLOUR = "#9aa7b4", "#2f6f9f", "#d9822b"
 
 

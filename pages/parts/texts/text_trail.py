@@ -11,12 +11,10 @@ from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import passage_position
 
 # Views of a graph.
-ENTITIES_VIEW, COMMUNITIES_VIEW, CHUNKS_VIEW, COMPARISON_VIEW = (
-    tr("Entities"),
-    tr("Communities"),
-    tr("Chunk by chunk"),
-    tr("Beside another graph"),
-)
+ENTITIES_VIEW = tr("Entities")
+COMMUNITIES_VIEW = tr("Communities")
+CHUNKS_VIEW = tr("Chunk by chunk")
+COMPARISON_VIEW = tr("Beside another graph")
 MAX_BUTTON_CHARACTERS = 40  # most characters of a name on a button
 
 

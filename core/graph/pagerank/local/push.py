@@ -167,11 +167,9 @@ def drain_queue(
 
 def _next_nodes(table: SlotTable) -> np.ndarray:
     """Return the nodes that are pushed next."""
-    ring, head, size = (
-        len(table.queue) - 1,
-        int(table.state[QUEUE_HEAD]),
-        int(table.state[QUEUE_SIZE]),
-    )
+    ring = len(table.queue) - 1
+    head = int(table.state[QUEUE_HEAD])
+    size = int(table.state[QUEUE_SIZE])
     return table.nodes[table.queue[(head + np.arange(min(size, READ_AHEAD_NODES))) & ring]]
 
 

@@ -137,11 +137,9 @@ def push_queue(table, damping, bar, budget, links):
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
     )
-    ring, weighted, ahead = (
-        len(queue) - 1,
-        len(strength) > 0,
-        np.zeros((PUSH_BATCH_NODES, 4), np.int64),
-    )
+    ring = len(queue) - 1
+    weighted = len(strength) > 0
+    ahead = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
     while state[QUEUE_SIZE] > 0:
         batch, seen = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
         for at in range(batch):

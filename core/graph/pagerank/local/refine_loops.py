@@ -134,12 +134,10 @@ def _read_neighbours_ahead(slots, most, few, table, links):
                     if look == 2:
                         seen += out_indptr[near] + in_indptr[near]
                         continue
-                    first, last, begin, end = (
-                        out_indptr[near],
-                        out_indptr[near + 1],
-                        in_indptr[near],
-                        in_indptr[near + 1],
-                    )
+                    first = out_indptr[near]
+                    last = out_indptr[near + 1]
+                    begin = in_indptr[near]
+                    end = in_indptr[near + 1]
                     if look == 3:
                         seen += np.int64(tails[first]) if first < last else 0
                         seen += np.int64(in_heads[begin]) if begin < end else 0

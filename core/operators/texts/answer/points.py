@@ -49,12 +49,10 @@ POINTS_SCHEMA = {
 }
 MAX_POINT_SCORE = 100  # highest score of a point
 # keys in the sizes of the two steps
-PARTS_KEY, UNREADABLE_PARTS_KEY, PARTS_NOT_REACHED_KEY, POINTS_SHOWN_KEY = (
-    "parts",
-    "unreadable parts",
-    "parts not reached",
-    "points",
-)
+PARTS_KEY = "parts"
+UNREADABLE_PARTS_KEY = "unreadable parts"
+PARTS_NOT_REACHED_KEY = "parts not reached"
+POINTS_SHOWN_KEY = "points"
 POINTS_PER_HELP = (
     "item: each report and each passage on its own (the paper); packed: as many together as "
     "`group` holds (the code)."
@@ -196,10 +194,8 @@ class AnswerFromPoints(Operator):
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
         best_points = diversify_points(state.points, self.diversity)
         prompt_with = lambda count: _reduce_prompt(state.question.text, best_points[:count])
-        n_shown, chat = (
-            _count_fitting_points(best_points, self.room),
-            ctx.models.chat(self.role) if ctx.answering else None,
-        )
+        n_shown = _count_fitting_points(best_points, self.room)
+        chat = ctx.models.chat(self.role) if ctx.answering else None
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context) if chat else 0
         prompt, n_shown, _ = (
             fit_prompt(chat, prompt_with, n_shown, reply_tokens)
@@ -266,11 +262,9 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
     starts = np.concatenate([[0], np.cumsum(sizes)])
     shape = len(ordered), max(1, len(column_of_word))
     words = csr_array((np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts), shape)
-    worth, nearest, picked = (
-        (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE,
-        np.zeros(len(ordered)),
-        list[int](),
-    )
+    worth = (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE
+    nearest = np.zeros(len(ordered))
+    picked = list[int]()
     for _ in ordered:
         value = np.round(worth - diversity * nearest, HIT_SCORE_DIGITS)
         value[picked] = -np.inf
@@ -302,10 +296,8 @@ def _readable_parts(
     waiting = list(_row_groups(tables, points.per, min(points.group, room)))
     while waiting:
         table_part = waiting.pop(0)
-        needed, half = (
-            chat.count_tokens(_part_messages(table_part, question)),
-            len(table_part.items) // 2,
-        )
+        needed = chat.count_tokens(_part_messages(table_part, question))
+        half = len(table_part.items) // 2
         if needed <= room:
             yield table_part
         elif half:

@@ -54,10 +54,8 @@ class AnswerFromEvidence(Operator):
         relations = []
         if state.relations:
             relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64))
-        hits, asked_text = (
-            {"triple": len(relations)} if relations else {},
-            dict(question=state.question.text),
-        )
+        hits = {"triple": len(relations)} if relations else {}
+        asked_text = dict(question=state.question.text)
         if not ctx.answering:
             evidence_texts = dict(
                 paths=_bullet_list(paths), relations=_bullet_list(relations), thought=NO_EVIDENCE
@@ -84,10 +82,8 @@ class AnswerFromEvidence(Operator):
             self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NO_EVIDENCE
         )
         ctx.watch.report("Answering from the evidence")
-        reply_tokens, abstract = (
-            answer_length(state.question, self.max_tokens, chat.context),
-            state.question.abstract,
-        )
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
+        abstract = state.question.abstract
         prompt, tokens = _fit_whole_prompt(
             chat,
             make_messages(
