@@ -150,7 +150,7 @@ def test_steps_made_anew_are_the_same(toy, monkeypatch):
 
 def test_models_are_given_only_so_many_texts(star, monkeypatch):
     for module in (beam, filter, tree_paths):
-        monkeypatch.setattr(module, "MOST_TEXTS", 30)
+        monkeypatch.setattr(module, "MAX_TEXTS", 30)
     scorer = Table({})
     for text, told in (
         (
