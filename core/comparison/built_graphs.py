@@ -103,9 +103,13 @@ class BuiltGraphs:
 
         with hold_lock(lock, Watch(look)):
             with self._lock:
-                stamp, open_graph_kept = self._opened.get(key, (0, None))
-            if open_graph_kept is not None and file.exists() and stamp == file.stat().st_mtime_ns:
-                return open_graph_kept
+                stamp, open_graph_retained = self._opened.get(key, (0, None))
+            if (
+                open_graph_retained is not None
+                and file.exists()
+                and stamp == file.stat().st_mtime_ns
+            ):
+                return open_graph_retained
             with pass_turn():
                 if not build_status(corpus, one).serves and (
                     one.graph == CHUNK_GRAPH or (make and _is_quick_build(corpus, one))

@@ -355,8 +355,8 @@ class Corpus:
                     Detection(language, chosen=True) if language else _detect_language(table)
                 )
             linked = links_table(links) if links else current.linked
-            kept_origins = _known_origins({**current.origins, **origins}, table)
-            is_same_meta = (new_meta, set_questions, kept_origins) == (
+            retained_origins = _known_origins({**current.origins, **origins}, table)
+            is_same_meta = (new_meta, set_questions, retained_origins) == (
                 meta,
                 current._questions,
                 current.origins,
@@ -364,7 +364,7 @@ class Corpus:
             if is_same_meta and corpus_storage.corpus_digest(table, linked) == current.digest:
                 return current
             corpus_storage.store_corpus(
-                self.folder, new_meta, table, set_questions, linked, kept_origins
+                self.folder, new_meta, table, set_questions, linked, retained_origins
             )
             return Corpus.open(self.folder)
 

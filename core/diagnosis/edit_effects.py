@@ -66,14 +66,14 @@ def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | 
         return ""
     changed = [name for name, one in named_lanes if not one.same]
     read_lanes = [name for name, one in named_lanes if one.same and one.read]
-    unread_lanes = [name for name, one in named_lanes if one.same and not one.read]
+    not_read_lanes = [name for name, one in named_lanes if one.same and not one.read]
     removed = all(edit.removes for edit in comparison.ask.source.edits)
     changed_words, same_words = ("stood on it", explainer_of(comparison.ask.source).other_way)
     if not removed:
         changed_words, same_words = ("gave another answer", "said the same")
     parts = [f"{join_words(changed)} {changed_words}" if changed else f"No lane {changed_words}"]
     parts += [f"{join_words(read_lanes)} {same_words}"] if read_lanes else []
-    parts += [f"{join_words(unread_lanes)} had not read it"] if unread_lanes else []
+    parts += [f"{join_words(not_read_lanes)} had not read it"] if not_read_lanes else []
     return capitalised("; ".join(parts) + ".")
 
 

@@ -116,13 +116,15 @@ def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str,
     >>> names_after_edits(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
     ('A', 'D')
     """
-    kept_names = list(names)
+    retained_names = list(names)
     for edit in edits:
         if edit.kind == "node":
-            kept_names = [name for name in kept_names if name != edit.names[0]]
+            retained_names = [name for name in retained_names if name != edit.names[0]]
         elif not edit.removes:
-            kept_names = [edit.names[1] if name == edit.names[0] else name for name in kept_names]
-    return tuple(dict.fromkeys(kept_names))
+            retained_names = [
+                edit.names[1] if name == edit.names[0] else name for name in retained_names
+            ]
+    return tuple(dict.fromkeys(retained_names))
 
 
 def edit_graph(graph: Graph, edits: Sequence[Edit]) -> Graph:
@@ -277,17 +279,17 @@ class _GraphEditor:
 
     def _made(self, digest: str) -> Graph:
         graph, nodes = self._graph, np.flatnonzero(self._nodes)
-        kept_edges = np.flatnonzero(self._edges)
+        retained_edges = np.flatnonzero(self._edges)
         new_node = np.cumsum(self._nodes, dtype=np.int64) - 1
-        heads = new_node[self._heads[kept_edges]]
-        relations = graph.relations[kept_edges].astype(np.int64)
-        tails = new_node[self._tails[kept_edges]]
-        order = np.lexsort((kept_edges, tails, relations, heads))
+        heads = new_node[self._heads[retained_edges]]
+        relations = graph.relations[retained_edges].astype(np.int64)
+        tails = new_node[self._tails[retained_edges]]
+        order = np.lexsort((retained_edges, tails, relations, heads))
         triples = np.stack([heads, relations, tails])[:, order]
         fresh = np.ones(len(order), bool)
         fresh[1:] = (np.diff(triples) != 0).any(0)
         # A merge can make edges equal. Only the first of equal edges stays.
-        edges = kept_edges[order][fresh]
+        edges = retained_edges[order][fresh]
         columns, communities = self._columns(nodes, edges)
         rows = nodes, edges, np.flatnonzero(self._chunks), communities
         edited_from = EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
@@ -340,9 +342,9 @@ class _GraphEditor:
             return Columns(**tables), np.empty(0, np.int64)
         members = columns.communities.lists("members").left(self._nodes)
         not_empty = members.counts > 0
-        kept_communities = np.flatnonzero(not_empty)
+        retained_communities = np.flatnonzero(not_empty)
         starts = np.concatenate([[0], np.cumsum(members.counts[not_empty])])
-        table = columns.communities.taken(kept_communities).with_ids(
+        table = columns.communities.taken(retained_communities).with_ids(
             "members", IdLists(starts.astype(np.int64), members.ids)
         )
         if table.has("parent"):
@@ -352,7 +354,7 @@ class _GraphEditor:
                     int(new[one]) if one >= 0 and not_empty[one] else -1 for one in parents.tolist()
                 ]
             )
-        return Columns(**tables, communities=table), kept_communities
+        return Columns(**tables, communities=table), retained_communities
 
     def _without_chunks(self, table: Table) -> Table:
         if table.has("chunks"):

@@ -165,22 +165,22 @@ class Postings:
         numbered = lambda known, starts: np.repeat(
             np.array([number[word] for word in known], np.int64), np.diff(starts)
         )
-        is_kept = now[self.items] >= 0
+        is_retained = now[self.items] >= 0
         keys = np.concatenate(
             [
-                numbered(words, self.starts)[is_kept] << 32 | now[self.items[is_kept]],
+                numbered(words, self.starts)[is_retained] << 32 | now[self.items[is_retained]],
                 numbered(new_words, fresh.starts) << 32 | places[fresh.items].astype(np.int64),
             ]
         )
         order = np.argsort(keys, kind="stable")
-        keys, times = keys[order], np.concatenate([self.times[is_kept], fresh.times])[order]
+        keys, times = keys[order], np.concatenate([self.times[is_retained], fresh.times])[order]
         counts = np.bincount(keys >> 32, minlength=len(all_words))
         lengths = np.empty(int((now >= 0).sum()) + len(places), np.int32)
         lengths[now[now >= 0]], lengths[places] = self.lengths[now >= 0], fresh.lengths
-        kept_words = [word for word, count in zip(all_words, counts.tolist()) if count]
+        retained_words = [word for word, count in zip(all_words, counts.tolist()) if count]
         starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
         return self._of(
-            kept_words, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
+            retained_words, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
         )
 
     def __len__(self) -> int:

@@ -94,13 +94,15 @@ LEADING_POINT = re.compile(
 )  # the point of a decimal without its zero
 BULLET_DASH = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
 # Control characters, which no text has, for marks that stay while punctuation is deleted.
-KEPT_POINT, KEPT_DASH, KEPT_SLASH, KEPT_COLON, KEPT_MARK = "\x01\x02\x03\x04\x05"
-KEPT_SIGNS = (
-    (KEPT_POINT, "."),
-    (KEPT_DASH, "-"),
-    (KEPT_SLASH, "/"),
-    (KEPT_COLON, ":"),
-    (KEPT_MARK, "'"),
+RETAINED_POINT, RETAINED_DASH, RETAINED_SLASH, RETAINED_COLON, RETAINED_MARK = (
+    "\x01\x02\x03\x04\x05"
+)
+RETAINED_SIGNS = (
+    (RETAINED_POINT, "."),
+    (RETAINED_DASH, "-"),
+    (RETAINED_SLASH, "/"),
+    (RETAINED_COLON, ":"),
+    (RETAINED_MARK, "'"),
 )
 
 # Characters between two letters of a word, in RE2's syntax: all but most letters and ASCII
@@ -349,7 +351,7 @@ def _bare(text: str, punctuation: dict[int, int | None]) -> str:
         text = _numbers(text)
     text = text.translate(punctuation) if text.isascii() else _unpunctuated(text, punctuation)
     if marked:
-        for sign, shown in KEPT_SIGNS:
+        for sign, shown in RETAINED_SIGNS:
             text = text.replace(sign, shown)
     return text
 
@@ -373,7 +375,7 @@ def _numbers(text: str) -> str:
     if "\n" in text:
         text = BULLET_DASH.sub(r"\1 ", text)
     text = MARKED_NUMBER.sub(_number, LEADING_POINT.sub("0.", text))
-    text = MINUS_SIGN.sub(KEPT_DASH, text)
+    text = MINUS_SIGN.sub(RETAINED_DASH, text)
     return BETWEEN_DIGITS.sub(" ", text)
 
 
@@ -390,12 +392,14 @@ def _number(found: re.Match[str]) -> str:
         return (
             whole
             if len(fraction) < 3 and not fraction.strip("0")
-            else whole + KEPT_POINT + fraction
+            else whole + RETAINED_POINT + fraction
         )
     if fraction or len(marks) > 1:
         parts = [*digits, fraction] if fraction else digits
-        return KEPT_DASH.join(parts)  # a date, a version, a telephone number
-    sign = {"-": KEPT_DASH, "~": KEPT_DASH, "/": KEPT_SLASH, ":": KEPT_COLON}.get(marks, KEPT_MARK)
+        return RETAINED_DASH.join(parts)  # a date, a version, a telephone number
+    sign = {"-": RETAINED_DASH, "~": RETAINED_DASH, "/": RETAINED_SLASH, ":": RETAINED_COLON}.get(
+        marks, RETAINED_MARK
+    )
     return sign.join(digits)
 
 

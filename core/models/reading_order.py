@@ -78,7 +78,7 @@ def format_count(number: int, unit: str) -> str:
 
 
 class Expectation:
-    """Prediction of the best unread texts from the scores of those that were read.
+    """Prediction of the best not_read texts from the scores of those that were read.
 
     It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
     independent normal priors. Their variances relative to one another are the constants above. The
@@ -129,7 +129,7 @@ class Expectation:
     def order(
         self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Order the unread texts by their probability to be among the best.
+        """Order the not_read texts by their probability to be among the best.
 
         Parameters
         ----------
@@ -163,18 +163,20 @@ class Expectation:
         is_sought = np.ones(len(expected), bool) if among is None else among.copy()
         read_scores = np.sort(finite_scores[is_sought[read]])[::-1]
         is_sought[read] = False
-        unread = np.flatnonzero(is_sought)
-        unread = unread[np.argsort(-expected[unread], kind="stable")]
-        if len(read_scores) < best or not len(unread):
-            return unread, float(min(best - len(read_scores), len(unread)) if len(unread) else 0)
-        likeliest = unread[:MAX_LIKELIEST_TEXTS]
+        not_read = np.flatnonzero(is_sought)
+        not_read = not_read[np.argsort(-expected[not_read], kind="stable")]
+        if len(read_scores) < best or not len(not_read):
+            return not_read, float(
+                min(best - len(read_scores), len(not_read)) if len(not_read) else 0
+            )
+        likeliest = not_read[:MAX_LIKELIEST_TEXTS]
         shared = solve_triangular(root, self._likeness(fitted, likeliest), lower=True)
         spread = scale * np.sqrt(
             np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE_VARIANCE
         )
         chances = np.round(_chances(expected[likeliest] - read_scores[best - 1], spread), 9)
         return np.concatenate(
-            [likeliest[np.argsort(-chances, kind="stable")], unread[MAX_LIKELIEST_TEXTS:]]
+            [likeliest[np.argsort(-chances, kind="stable")], not_read[MAX_LIKELIEST_TEXTS:]]
         ), float(chances.sum())
 
     def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -270,7 +272,7 @@ class CandidateScores:
         self.distinct = list(self._places)
         # The number of distinct texts that are read at most.
         self.most = min(task.read or len(self.distinct), len(self.distinct))
-        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
+        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for not_read texts
         self.scored = np.zeros(len(texts), bool)
         self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
         self._advance = ProgressEstimate(

@@ -310,9 +310,9 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
             f"{file}, row 1: no column is called “question”. The first row should be: "
             "question,answers,entities."
         )
-    unread_names = (name for place, name in enumerate(header) if place not in places.values())
+    not_read_names = (name for place, name in enumerate(header) if place not in places.values())
     if not {"answers", "any of"} & places.keys() and (
-        likely_name := likely_answer_name(unread_names)
+        likely_name := likely_answer_name(not_read_names)
     ):
         raise BadInput(
             f"{file}, row 1: the column “{shorten(likely_name, 40)}” seems to hold the answers; call it "

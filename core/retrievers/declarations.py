@@ -35,7 +35,7 @@ RETRIEVER_SOURCES = ("graph", "corpus")
 DEFAULT_TIMEOUT_SECONDS = 30.0
 MAX_TIMEOUT_SECONDS = 600.0
 # Default numbers of paths and of documents, and the largest value allowed for either.
-DEFAULT_KEPT_PATHS, DEFAULT_KEPT_DOCUMENTS, MAX_KEPT_RESULTS = 32, 10, 1000
+DEFAULT_RETAINED_PATHS, DEFAULT_RETAINED_DOCUMENTS, MAX_RETAINED_RESULTS = 32, 10, 1000
 # Headers that the program sets itself, so that a row may not.
 RESERVED_HEADERS = (
     "host",
@@ -72,8 +72,8 @@ class Retriever:
     python: str = ""
     folder: Path = Path()
     timeout: float = DEFAULT_TIMEOUT_SECONDS
-    keep: int = DEFAULT_KEPT_PATHS
-    keep_documents: int = DEFAULT_KEPT_DOCUMENTS
+    keep: int = DEFAULT_RETAINED_PATHS
+    keep_documents: int = DEFAULT_RETAINED_DOCUMENTS
     version: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
@@ -230,9 +230,11 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         timeout=float(
             _number(row, "timeout", DEFAULT_TIMEOUT_SECONDS, 0.1, MAX_TIMEOUT_SECONDS, where)
         ),
-        keep=_number(row, "keep", DEFAULT_KEPT_PATHS, 1, MAX_KEPT_RESULTS, where, whole=True),
+        keep=_number(
+            row, "keep", DEFAULT_RETAINED_PATHS, 1, MAX_RETAINED_RESULTS, where, whole=True
+        ),
         keep_documents=_number(
-            row, "keep", DEFAULT_KEPT_DOCUMENTS, 1, MAX_KEPT_RESULTS, where, whole=True
+            row, "keep", DEFAULT_RETAINED_DOCUMENTS, 1, MAX_RETAINED_RESULTS, where, whole=True
         ),
         version=str(row.get("version", "")),
         headers=_headers(row.get("headers", {}), where),

@@ -34,7 +34,7 @@ EXPECTED_EXTRACTION_TOKENS = 300  # tokens of a reply, as long as no reply is sa
 UNREADABLE_REPLY_NOTE = "a reply could not be read and gave nothing"
 CUT_REPLY_NOTE = "a reply was cut short; what had ended of it is kept"
 UNUSABLE_ITEMS_NOTE = "entities or relations of a reply have no name and were left out"
-UNREAD_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
+NOT_READ_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
 SCHEMA_CHOICES = ("kg", "tkg", "rkg")
 EXAMPLE_PROMPTS = {
     "kg": "triples",
@@ -138,7 +138,7 @@ class LanguageModelExtraction(Extractor):
                     gathered.entities(lists["entities"])
                     gathered.relations(lists["relations"])
         except BadInput:
-            return Facts(unreadable=1, notes=(UNREAD_CHUNK_NOTE,))
+            return Facts(unreadable=1, notes=(NOT_READ_CHUNK_NOTE,))
         return gathered.facts()
 
     def words(self) -> str:

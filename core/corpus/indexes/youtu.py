@@ -181,11 +181,11 @@ def _chunks(file: FileSource, named: set[str], left: Counter[str]) -> list[Index
         raise BadInput(
             f"{file.name} has no line “id: …, Chunk: …”, as Youtu-GraphRAG writes chunks."
         )
-    kept_texts = {chunk_texts[key] for key in named if key in chunk_texts}
+    retained_texts = {chunk_texts[key] for key in named if key in chunk_texts}
     chunks: dict[str, IndexChunk] = {}
     for key, chunk in chunk_texts.items():
-        if key in named or chunk not in kept_texts:
-            kept_texts.add(chunk)
+        if key in named or chunk not in retained_texts:
+            retained_texts.add(chunk)
             chunks[key] = IndexChunk(key, chunk)
     left["Left out, chunks of earlier runs with a text that is there again"] += len(
         chunk_texts

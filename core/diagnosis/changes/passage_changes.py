@@ -19,7 +19,7 @@ from core.operators.nodes.adaptive_reranking import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import parameter_values
 
-MAX_KEPT_HITS = 40  # the most hits of a kind that a change keeps
+MAX_RETAINED_HITS = 40  # the most hits of a kind that a change keeps
 SEARCH_FACTORS = (2, 4)  # factors by which a search is widened
 MAX_PASSAGE_HOPS = 3  # the most hops that a change takes
 HIT_NOUNS = {
@@ -72,7 +72,7 @@ def _larger_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
         ]
         ranks = [loss.place for loss in cut_losses if loss.place]
         for place in sorted({min(ranks), max(ranks)}, reverse=True) if ranks else ():
-            if parameter_values(operator).get("keep", place) < place <= MAX_KEPT_HITS:
+            if parameter_values(operator).get("keep", place) < place <= MAX_RETAINED_HITS:
                 yield from change_values(
                     position, operator, f"Keep {_unit(line, operator, place)}", keep=place
                 )
@@ -117,7 +117,7 @@ def _wider(line: Line) -> Iterator[LineChange]:
     for times in SEARCH_FACTORS:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
             parameters = parameter_values(operator)
-            if (keep := times * parameters.get("keep", 0)) and keep <= MAX_KEPT_HITS:
+            if (keep := times * parameters.get("keep", 0)) and keep <= MAX_RETAINED_HITS:
                 yield from change_values(
                     position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep
                 )

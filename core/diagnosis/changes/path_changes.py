@@ -21,7 +21,7 @@ from core.parameters import parameter_values, parameters
 from core.sources import SourceQuestion
 
 MAX_SEARCH_HOPS = 8  # the most hops that a change searches
-KEPT_PATH_COUNTS = (64, 128, 256, 512)  # numbers of paths that a change keeps
+RETAINED_PATH_COUNTS = (64, 128, 256, 512)  # numbers of paths that a change keeps
 BEAM_FACTORS = (2, 4)  # factors by which a beam is widened
 ProposedValues = tuple[str, dict[str, Any]]  # words, and parameter values of an operator
 
@@ -61,9 +61,9 @@ def _changes_by_cause(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange
 def _keep_paths(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
     if operator.stage == "refine" and "keep" in known:
         last = max(required_figure(loss.place) for loss in alike)
-        for keep in [keep for keep in KEPT_PATH_COUNTS if keep > operator.keep and keep >= last][
-            :1
-        ]:
+        for keep in [
+            keep for keep in RETAINED_PATH_COUNTS if keep > operator.keep and keep >= last
+        ][:1]:
             yield f"Keep {count_noun(keep, 'path')}", {"keep": keep}
 
 

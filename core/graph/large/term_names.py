@@ -75,16 +75,16 @@ def _readable(
         cuts = cuts - cuts[0]
         starts, lengths = np.empty(len(cuts) - 1, np.int64), np.empty(len(cuts) - 1, np.int64)
         find_readable_ends(text, cuts, starts, lengths)
-        unread_terms = np.flatnonzero(lengths < 0)
-        if len(unread_terms):
+        not_read_terms = np.flatnonzero(lengths < 0)
+        if len(not_read_terms):
             end_names = [
                 name_candidates(
                     term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8"))
                 )[0]
-                for term in unread_terms.tolist()
+                for term in not_read_terms.tolist()
             ]
             end_bytes, sizes = encode_parts(end_names)
-            starts[unread_terms], lengths[unread_terms] = (
+            starts[not_read_terms], lengths[not_read_terms] = (
                 len(text) + np.cumsum(sizes) - sizes,
                 sizes,
             )

@@ -78,11 +78,11 @@ def fora(
             _push(pushed, problem, finer, budget // 2)
             nodes, scores, walked = add_walk_ends(pushed, problem, rate)
             edges += walked
-            last_kept = (
+            last_retained = (
                 top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
             )
             total = edges + int(pushed.table.state[EDGES_WALKED])
-            settled = last_kept >= (1.0 + epsilon) * delta or delta <= least
+            settled = last_retained >= (1.0 + epsilon) * delta or delta <= least
             if settled or total * 2 > budget:
                 break
             delta = max(least, delta / FORA_DELTA_DIVISOR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 # Number of line numbers that are kept for each reason.
-MAX_KEPT_LINES = 5
+MAX_RETAINED_LINES = 5
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Tally:
         if self.skips:
             reason_lines = self.bad.setdefault(why, [0, []])
             reason_lines[0] += 1
-            if len(reason_lines[1]) < MAX_KEPT_LINES:
+            if len(reason_lines[1]) < MAX_RETAINED_LINES:
                 reason_lines[1].append(line)
         return self.skips
 

@@ -264,7 +264,7 @@ class _ServerMeasurement:
         max_size = self.most or self._context() or MAX_PROMPT_TOKENS
         deadline = time.monotonic() + self.seconds
         size, read_tokens, last_seconds = MIN_PROMPT_TOKENS, 0, 0.0
-        outcome, unread_size = "", 0
+        outcome, not_read_size = "", 0
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
             self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
             started = time.monotonic()
@@ -276,17 +276,17 @@ class _ServerMeasurement:
                 break  # too slow for longer prompts
             last_seconds = time.monotonic() - started
             if outcome != OUTCOME_READ:
-                unread_size = size
+                not_read_size = size
                 break
             read_tokens, outcome = tokens, ""
             size = min(2 * size, max_size) if size < max_size else max_size + 1
         for _ in range(
             HALVINGS if outcome in (OUTCOME_REFUSED, OUTCOME_CUT) and read_tokens else 0
         ):
-            size = (read_tokens + unread_size) // 2
+            size = (read_tokens + not_read_size) // 2
             new_outcome, tokens = self._became(size)
-            read_tokens, unread_size = (
-                (tokens, unread_size) if new_outcome == OUTCOME_READ else (read_tokens, size)
+            read_tokens, not_read_size = (
+                (tokens, not_read_size) if new_outcome == OUTCOME_READ else (read_tokens, size)
             )
         return read_tokens, outcome
 

@@ -23,7 +23,7 @@ class AdaptiveRerank(Operator):
     """The retrieved nodes and neighbours of good ones, re-ranked until `budget` are read.
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
-    the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
+    the frontier, the not_read neighbours of read nodes. A node of the frontier has the best score of
     the read nodes that it is linked to. A node's neighbours join the frontier if that is smaller
     than the rest of the budget, or if the node's score is at least that of the worst in the
     frontier. Of equal scores those that joined first are read first, neighbours in the order of the
@@ -121,20 +121,20 @@ class AdaptiveRanking:
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
     def order(self, first: Mapping[int, float]) -> Ranking:
-        """Return the nodes by score, then the unread nodes of `first`.
+        """Return the nodes by score, then the not_read nodes of `first`.
 
         Of equal scores those of a later batch come first, as the library sorts them.
         """
         turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
         nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
-        unread = sorted(
+        not_read = sorted(
             (node for node in first if node not in self.scores), key=lambda node: -first[node]
         )
         last = min(self.scores.values(), default=0.0)
         scores = [self.scores[node] for node in nodes] + [
-            last - 1.0 - place for place in range(len(unread))
+            last - 1.0 - place for place in range(len(not_read))
         ]
-        return Ranking("node", (*nodes, *unread), tuple(scores))
+        return Ranking("node", (*nodes, *not_read), tuple(scores))
 
 
 def neighbour_lookup(graph: KnowledgeGraph) -> Callable[[int], list[int]]:

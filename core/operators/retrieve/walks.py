@@ -22,7 +22,7 @@ STRATEGY_HELP = (
 WALKS_HELP = "How many walks a node has; breadth-first, at most so many, 0 for all."
 LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
-WALKS_KEPT_HELP = "How many walks are kept of each node, or of all."
+WALKS_RETAINED_HELP = "How many walks are kept of each node, or of all."
 WALKS_PER_HELP = (
     "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
 )
@@ -64,7 +64,7 @@ class NodesThenWalks(Operator):
     walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
     length: int = param(4, "Length", LENGTH_HELP, low=1, high=8)
     nodes: int = param(3, "Nodes", "How many nodes are taken.", low=1, high=1000)
-    keep: int = param(3, "Keep", WALKS_KEPT_HELP, low=1, high=1000)
+    keep: int = param(3, "Keep", WALKS_RETAINED_HELP, low=1, high=1000)
     per: str = param("node", "Kept of", WALKS_PER_HELP, choices=("node", "all"))
     unique: bool = param(False, "Each walk once", UNIQUE_HELP)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)

@@ -385,13 +385,13 @@ def _collect_rows(name: str, format: str, rows: Iterable[RunRow], said: list[str
     Notes on rows that were left out are added to those in `said`.
     """
     rows_by_question: dict[tuple[str, str], RunRow] = {}
-    nameless = empty = repeated = unread_paths = 0
+    nameless = empty = repeated = not_read_paths = 0
     for row in rows:
         key = (row.id, " ".join(fold(row.question).split()))
         nameless += not any(key)
         empty += any(key) and not row.holds
         repeated += any(key) and key in rows_by_question
-        unread_paths += row.odd
+        not_read_paths += row.odd
         if any(key) and row.holds:
             rows_by_question.setdefault(key, row)
     if not rows_by_question:
@@ -406,8 +406,8 @@ def _collect_rows(name: str, format: str, rows: Iterable[RunRow], said: list[str
         else "",
         f"Left out, as they have no documents, paths or answer: {rows_of(empty)}." if empty else "",
         f"Left out, as an earlier row has their question: {rows_of(repeated)}." if repeated else "",
-        f"Left out of their paths, as they are neither triples nor paths: {unread_paths:,}."
-        if unread_paths
+        f"Left out of their paths, as they are neither triples nor paths: {not_read_paths:,}."
+        if not_read_paths
         else "",
     ]
     return ParsedRun(format, tuple(rows_by_question.values()), tuple(filter(None, (*said, *notes))))

@@ -58,14 +58,14 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     listed_paths = next((some for key in PATH_LIST_KEYS if (some := list_in(row.get(key)))), None)
     entries = listed_paths if listed_paths is not None else list(_shown(row))
     paths_found: dict[TextPath, None] = {}
-    unread_entries = 0
+    not_read_entries = 0
     for entry in entries[:MAX_REPLY_PATHS]:
         paths = list(_paths(entry))
-        unread_entries += not paths
+        not_read_entries += not paths
         paths_found.update(dict.fromkeys(paths))
     return tuple(_chained(list(paths_found)) if "reasoning_chains" in row else paths_found)[
         :MAX_REPLY_PATHS
-    ], unread_entries
+    ], not_read_entries
 
 
 def _shown(row: Mapping[str, Any]) -> Iterator[str]:

@@ -31,7 +31,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-MAX_KEPT_LANES = 12  # finished lanes of a question that are kept for reuse
+MAX_RETAINED_LANES = 12  # finished lanes of a question that are kept for reuse
 QUICK_RUN_SECONDS = 0.35  # seconds to wait for a run before the line is drawn
 
 
@@ -78,7 +78,7 @@ class Trials:
             lanes.pop(repr(lane.instance.line), None)
             lanes[repr(lane.instance.line)] = lane
         self.done[comparison.ask.model] = MethodComparison(
-            comparison.ask, list(lanes.values())[-MAX_KEPT_LANES:], comparison.mends
+            comparison.ask, list(lanes.values())[-MAX_RETAINED_LANES:], comparison.mends
         )
 
 

@@ -238,8 +238,8 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""
-    n_kept_now = sum(row.place <= keep for row in gold)
-    n_kept_before = sum(row.was is not None and row.was <= keep for row in gold)
+    n_retained_now = sum(row.place <= keep for row in gold)
+    n_retained_before = sum(row.was is not None and row.was <= keep for row in gold)
     moved = [
         f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
         for row in gold
@@ -259,9 +259,9 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
         )
     return tr(
         "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
-        documents=many(n_kept_now, "gold document"),
+        documents=many(n_retained_now, "gold document"),
         keep=keep,
-        before=n_kept_before,
+        before=n_retained_before,
         more=moves_text,
     )
 

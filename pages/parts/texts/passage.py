@@ -63,11 +63,11 @@ def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
     Earlier spans win; of those with the same start, the longest one.
     """
-    kept_spans: list[tuple[int, int]] = []
+    retained_spans: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not kept_spans or start >= kept_spans[-1][1]:
-            kept_spans.append((start, end))
-    return kept_spans
+        if not retained_spans or start >= retained_spans[-1][1]:
+            retained_spans.append((start, end))
+    return retained_spans
 
 
 def pattern(name: str) -> re.Pattern[str]:
