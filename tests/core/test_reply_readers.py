@@ -282,7 +282,7 @@ READERS = {
         line(f"{FROM_A} >> Answer(prompt='triples')"),
     ],
     "operators.rewrite": [line(f"{FROM_A} >> RewritePaths()")],
-    "operators.decoded": [line(f"{FROM_A} >> DecodedPaths(keep=1)")],
+    "operators.constrained_paths": [line(f"{FROM_A} >> DecodedPaths(keep=1)")],
     "operators.retrieve.plans": [line("EgoNetwork() >> RelationPlans()")],
     "models.rating": [line("ThinkOnGraph(depth=2, exhausted='facts', direction='out')")],
     "models.llm_chooser": [line(f"{FROM_A} >> Rank(model='choose', keep=1)")],
@@ -290,7 +290,7 @@ READERS = {
         lambda one: are_paths_sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]
     ],
     "operators.texts.answer.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
-    "operators.texts.answer.own": [own_prompt],
+    "operators.texts.answer.own_answer": [own_prompt],
     "operators.texts.answer.passages": [
         line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)
     ],
@@ -304,27 +304,27 @@ READERS = {
     "operators.texts.answer.points": [
         line("SparseChunks(keep=2) >> Points() >> AnswerFromPoints()", story)
     ],
-    "operators.texts.thought": [line("SparseChunks(keep=1) >> NextThought()", story)],
-    "operators.texts.missing": [
+    "operators.texts.next_thought": [line("SparseChunks(keep=1) >> NextThought()", story)],
+    "operators.texts.missing_evidence": [
         line("SparseChunks(keep=1) >> MissingEvidence()", passages, "Scrooge")
     ],
     "operators.texts.question": [
         line(f"{name}(by='choose')", story) for name in ("NamesInQuestion", "ExtractKeywords")
     ],
     "operators.nodes.hypothesise": [line("Hypothesise()", story)],
-    "operators.nodes.reason": [line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)],
+    "operators.nodes.reason_and_retrieve": [line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)],
     "evaluation.metrics.judge": [
         lambda one: judge_answer(one.chat, "Who?", ["Ann"], "It was Ann.").right
     ],
-    "evaluation.metrics.supported": [support],
+    "evaluation.metrics.answer_support": [support],
     "evaluation.pairwise.verdicts": [
         lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")
     ],
-    "evaluation.questions.writing": [questions],
-    "evaluation.questions.from_model": [gold_questions],
-    "evaluation.questions.linked": [linked_questions],
+    "evaluation.questions.abstract_questions": [questions],
+    "evaluation.questions.model_questions": [gold_questions],
+    "evaluation.questions.linked_questions": [linked_questions],
     "builds.merge.corpus_graphs": [citations],
-    "indexes.verbalised_walks": [walks],
+    "indexes.walk_sentences": [walks],
     "indexes.reports": [communities],
     "builds.extract.language_model": [
         extracted(LanguageModelExtraction(schema=schema, gleaning=0))
@@ -344,7 +344,7 @@ EACH = [
     for name, runs in READERS.items()
     for number, run in enumerate(runs)
 ]
-HANDS_ON = {"models.chat.saved_replies", "operators.asking", "builds.asking"}  # the reply as it is
+HANDS_ON = {"models.chat.saved_replies", "operators.model_replies", "builds.model_requests"}  # the reply as it is
 OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers that are measured
     "finetune.llm",
     "models.chat.profile",
@@ -375,6 +375,6 @@ def test_every_reader_is_here():
             and node.module in ("core.builds.model_requests", "core.operators.model_replies")
             for name in node.names
         }
-        if "reply" in calls or imported & {"asked", "reply_to"}:
+        if "reply" in calls or imported & {"request_reply", "reply_to"}:
             found.add(".".join(file.relative_to(ROOT / "core").with_suffix("").parts))
     assert found == set(READERS) | HANDS_ON | OF_ITS_OWN
