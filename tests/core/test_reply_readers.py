@@ -312,7 +312,9 @@ READERS = {
         line(f"{name}(by='choose')", story) for name in ("NamesInQuestion", "ExtractKeywords")
     ],
     "operators.nodes.hypothesise": [line("Hypothesise()", story)],
-    "operators.nodes.reason_and_retrieve": [line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)],
+    "operators.nodes.reason_and_retrieve": [
+        line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)
+    ],
     "evaluation.metrics.judge": [
         lambda one: judge_answer(one.chat, "Who?", ["Ann"], "It was Ann.").right
     ],
@@ -344,7 +346,11 @@ EACH = [
     for name, runs in READERS.items()
     for number, run in enumerate(runs)
 ]
-HANDS_ON = {"models.chat.saved_replies", "operators.model_replies", "builds.model_requests"}  # the reply as it is
+HANDS_ON = {
+    "models.chat.saved_replies",
+    "operators.model_replies",
+    "builds.model_requests",
+}  # the reply as it is
 OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers that are measured
     "finetune.llm",
     "models.chat.profile",
