@@ -50,7 +50,7 @@ def read_beir(
     """Read the documents and question sets of a folder in BEIR's form.
 
     The form is that of Thakur et al., NeurIPS 2021 (github.com/beir-cellar/beir,
-    `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed.
+    “GenericDataLoader”): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed.
     Parquet is read too, as sets on HuggingFace have it (`corpus/*.parquet`, `queries/*.parquet`),
     and so are judgements as rows (MTEB) or in TREC's four columns.
 

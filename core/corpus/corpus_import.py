@@ -80,7 +80,7 @@ def import_documents(
     files : files, folders or zips.
     columns : the columns of tables; None guesses them.
     format : `files`, as `read_files` reads them, or one of `core.corpus.published_corpora.FORM_READERS` for one
-        published file or folder. With `files`, published forms that `form_of` recognises are read
+        published file or folder. With `files`, published forms that `form_of_rows` recognises are read
         in their form.
         The questions of a published set become sets of the corpus. A BEIR folder, or a zip of one,
         also brings the links in its `links.tsv`.

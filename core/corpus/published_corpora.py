@@ -131,7 +131,7 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledD
     them.
 
     These are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
-    them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and QuALITY (`article`,
+    them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and QuALITY (“article”,
     for several `questions`).
 
     A passage becomes a document with its title as id, else its own id. Different texts of one title

@@ -178,7 +178,7 @@ def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WA
 def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Download the file from the model hub into a partial file, resuming an earlier one.
 
-    Raises ModelUnavailable if the hub cannot be reached. `hf_hub_download` is not used: it removes
+    Raises ModelUnavailable if the hub cannot be reached. “hf_hub_download” is not used: it removes
     the partial file when it is stopped, so that a cancelled download would start again from the
     beginning.
     """

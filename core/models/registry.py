@@ -212,7 +212,7 @@ class Registry:
         """Return the chooser of an expression such as "encoder" or "prefilter(encoder, choose,
         32)".
 
-        A language model picks from a numbered list, or by the prompt named with `prompted`. Raises
+        A language model picks from a numbered list, or by the prompt named with `with_prompt`. Raises
         BadParameter, ModelUnavailable.
         """
         return combine.build_chooser(expression, self._chooser, self.scorer)

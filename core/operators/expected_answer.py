@@ -308,7 +308,7 @@ class AnswerFit:
 
 @lru_cache(maxsize=4096)
 def leads_to_person(relation: str) -> bool:
-    """Return whether a relation leads to persons: `directed_by`, `starred_actors`, `spouse`."""
+    """Return whether a relation leads to persons: “directed_by”, “starred_actors”, `spouse`."""
     phrase = relation_phrase(relation)
     tie_words = phrase.tie.split()
     is_done_by = (

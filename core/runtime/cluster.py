@@ -46,7 +46,7 @@ class Workers:
     Parameters
     ----------
     count : number of workers; 0 for as many as there are cores.
-    address : address of a Ray cluster (`ray://HOST:10001`, `HOST:6379`, or `auto`). Its machines
+    address : address of a Ray cluster (`ray://HOST:10001`, `HOST:6379`, or “auto”). Its machines
         see the same checkout and the same Hopscope folder. Without an address, Ray is started on
         this computer for this process alone, and ends with the work.
     """

@@ -332,7 +332,7 @@ def allowed_seconds(wanted: float) -> float:
 
 
 def _limit_given(name: str) -> float:
-    """Return the inherited hard limit of this process, as `ulimit` sets it; infinite if none."""
+    """Return the inherited hard limit of this process, as “ulimit” sets it; infinite if none."""
     if sys.platform != "linux":
         return math.inf
     _, hard_limit = resource.getrlimit(getattr(resource, name))

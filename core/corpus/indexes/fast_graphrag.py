@@ -167,7 +167,7 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
 
 
 def _encoded(name: Any, type: Any, description: Any) -> str:
-    """Return the text that fast-graphrag's encoder reads for an entity, its `to_str`."""
+    """Return the text that fast-graphrag's encoder reads for an entity, its “to_str”."""
     more = text_value(description)
     return f"[{text_value(type)}] {text_value(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
 

@@ -62,7 +62,7 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     their descriptions as reports. Each chunk is a document, as the index does not name the
     documents of chunks. A relation belongs to the first chunk that both its entities name. Keywords
     are counted but not taken. Chunks of earlier runs remain in the file; they are left out if their
-    text occurs again. Source: `format_output` and `save_chunks_to_file` of the project's kt_gen.py.
+    text occurs again. Source: “format_output” and “save_chunks_to_file” of the project's kt_gen.py.
 
     Raises BadInput for a damaged file, or several sets.
     """

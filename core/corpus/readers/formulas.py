@@ -67,7 +67,7 @@ def write_mathml(name: str, parts: Sequence[str]) -> str:
 
 
 def write_office_formula(element: Any, depth: int = 0) -> str:
-    """Write an Office formula, an element `oMath` or one within it.
+    """Write an Office formula, an element “oMath” or one within it.
 
     Parameters
     ----------

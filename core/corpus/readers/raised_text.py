@@ -64,7 +64,7 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
 
 
 def write_lowered(before: str, text: str) -> str:
-    """Write a lowered text after the text before it: `1010_2`, but `H2O`."""
+    """Write a lowered text after the text before it: `1010_2`, but “H2O”."""
     mark = text.strip()
     return f"_{mark}" if before[-1:].isdigit() and mark[:1].isdigit() else text
 

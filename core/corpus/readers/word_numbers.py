@@ -212,7 +212,7 @@ def _levels(held: Any) -> Iterator[tuple[int, ListLevel]]:
 
 
 def _letters(number: int) -> str:
-    """Return `a` to `z`, then `aa` to `zz`, as Word does."""
+    """Return `a` to `z`, then “aa” to “zz”, as Word does."""
     times, letter = divmod(number - 1, 26)
     return chr(ord("a") + letter) * (times + 1)
 

@@ -326,7 +326,7 @@ def judge_accepts(outcome: Outcome, _: int | None = None) -> float | None:
 def total_cost(
     *fields: str, stages: tuple[str, ...] = ()
 ) -> Callable[[Outcome, int | None], float | None]:
-    """Return a formula that sums fields of `Cost` over a method's operators.
+    """Return a formula that sums fields of `OperatorCost` over a method's operators.
 
     With `stages`, only operators of these stages count. The formula returns None if the method has
     none of the stages. It also returns None for results that were looked up in a file, because

@@ -16,7 +16,7 @@ LABEL_ROWS = ("top", "bottom", "middle")
 def label_positions(
     points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None = None
 ) -> dict[str, str]:
-    """Return plotly's `textposition` of each point's label.
+    """Return plotly's “textposition” of each point's label.
 
     It is above the point on the side with more room. If a placed label is near, it is below the
     point or at its side, then on the other side, then right above or below. With `ratios`, x is

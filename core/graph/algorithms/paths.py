@@ -28,7 +28,7 @@ def shortest_paths(
     """Return the shortest paths from `source` to the other nodes of the subgraph.
 
     By default each target has one sequence of nodes, through the predecessor found first, as in
-    igraph's `get_shortest_paths` (LEGO-GraphRAG SBR-SPR). A `source` outside has no paths.
+    igraph's “get_shortest_paths” (LEGO-GraphRAG SBR-SPR). A `source` outside has no paths.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ NOUN_TEMPLATES = ("{}", "a {} with these")
 
 
 def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
-    """Return a noun for the heads of each relation, or `thing` if none fits.
+    """Return a noun for the heads of each relation, or “thing” if none fits.
 
     If the relation's name contains the type, it is used. Else the heads are described by their
     relations: `things with genre, release year, ...`. The everyday noun in `head_types.txt` with

@@ -5,7 +5,7 @@ is the sum of the scores of its words. A rare word counts fully; a word that is 
 or that names a relation or a type, counts little. A typing error lowers the score, less so if the
 mistyped word is unknown to the graph. A name in its own capital letters scores higher. Of names
 with equal text (a person and a keyword, say), the one with a relation that the question mentions is
-preferred: “directed” supports a node with the relation `directed_by`.
+preferred: “directed” supports a node with the relation “directed_by”.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ class Vocabulary:
 def name_likeness(wanted: str, name: str) -> float:
     """Return the similarity of a folded name to a folded text, 0 to 100.
 
-    The rules are those of `Names.search`.
+    The rules are those of `NameLookup.search`.
 
     >>> from core.graph.names.mentions import name_likeness
     >>> name_likeness("film", "film noir") > name_likeness("film", "a film") > name_likeness("film", "microfilm")

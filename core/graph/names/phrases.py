@@ -43,8 +43,8 @@ class Phrase:
 def relation_phrase(relation: str) -> Phrase:
     """Return the phrase of a relation name.
 
-    Names may look like `directed_by`, `has_genre`, `in_language`, `bornIn` or
-    `film.film.release_date`. A dotted name with a domain and a type, as in Freebase, contains the
+    Names may look like “directed_by”, “has_genre”, `in_language`, “bornIn” or
+    “film.film.release_date”. A dotted name with a domain and a type, as in Freebase, contains the
     type of the heads.
 
     >>> from core.graph.names.phrases import relation_phrase
@@ -105,7 +105,7 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
     """Return a chain in words: `the genre of the films directed by X`.
 
     The steps are named from the last to the first. `phrases[r]` is the phrase of relation `r`, and
-    `head_types[r]` the type of its heads (`film`). If the first step goes from head to tail, the
+    `head_types[r]` the type of its heads (“film”). If the first step goes from head to tail, the
     type is added: `the director of the film X`.
 
     >>> from core.graph.names.phrases import chain_text, relation_phrase

@@ -13,7 +13,7 @@ MAX_ROLE_DEGREE = 20_000
 
 
 def node_roles(graph: KnowledgeGraph, node: int) -> str:
-    """Return the roles of a node, the commonest first: `director, writer`, `tag`.
+    """Return the roles of a node, the commonest first: `director, writer`, “tag”.
 
     They are the relations of which it is the tail. A node that is only a head is described by its
     type, if the relation names contain it, else by its relations: `has director, genre`. The result

@@ -58,7 +58,7 @@ def pagerank_exact(
     p = damping x P^T p + (1 - damping) x s, where s is the distribution of the seeds. Repeated
     seeds count several times. Mass that reaches a node without steps returns to s. In `both`, a
     self-loop counts twice, as in igraph. `damping` is the probability of following an edge
-    (LEGO-GraphRAG's `restart_prob`). `tolerance` bounds the error summed over all nodes. `weights`
+    (LEGO-GraphRAG's “restart_prob”). `tolerance` bounds the error summed over all nodes. `weights`
     has one number above zero per triple, by which steps are taken.
 
     Raises

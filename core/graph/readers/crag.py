@@ -1,4 +1,4 @@
-"""Reader of CRAG's mock knowledge graphs (folder `cragkg`), with the triples of Walk&Retrieve.
+"""Reader of CRAG's mock knowledge graphs (folder “cragkg”), with the triples of Walk&Retrieve.
 
 The triples are those of Walk&Retrieve's published code: facts of films, people and years, of
 football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
@@ -112,7 +112,7 @@ COMPANY_RELATIONS = {
 
 
 def is_crag(folder: Path) -> bool:
-    """Return whether a folder is CRAG's `cragkg` or a part of it."""
+    """Return whether a folder is CRAG's “cragkg” or a part of it."""
     return folder.is_dir() and any((folder / file).is_file() for file in CRAG_READERS)
 
 

@@ -54,7 +54,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     - one object with nodes and links, or nodes and relationships in rows, as APOC exports them.
 
     The relation of a link is its relation, label, predicate, interaction, type, keywords or name,
-    else `connected_to`. The tally is told which keys were used. Raises BadInput for other forms.
+    else “connected_to”. The tally is told which keys were used. Raises BadInput for other forms.
     """
     nodes_and_links = _read_links_file(source)
     if nodes_and_links is not None:
@@ -353,7 +353,7 @@ def link_triples(
 
     A node is named by its label, name or title, else by its id. Nodes with the same name are
     distinguished by their ids. The relation of a link is the first existing key of `EDGE_LABELS`,
-    else `connected_to`. The tally is told which keys were used.
+    else “connected_to”. The tally is told which keys were used.
     """
     namer, names = Namer(), dict[str, str]()
     for position, node in enumerate(nodes):

@@ -34,7 +34,7 @@ class TripleFile:
     Parameters
     ----------
     path : the file, which may be packed (`.gz`, `.zst`).
-    format : a name in `FORMATS`; `auto` decides by the suffix, else by the first lines.
+    format : a name in `FORMATS`; “auto” decides by the suffix, else by the first lines.
     columns : columns of head, relation and tail in delimited text, from 1, if lines hold more or in
         another order.
     most : largest number of bytes of text, after unpacking.

@@ -231,7 +231,7 @@ def openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
     It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].
-    `openvino.convert_model` gives the same vectors at the same speed, but loads weights through
+    “openvino.convert_model” gives the same vectors at the same speed, but loads weights through
     torch: 8 s at the first question instead of 0.3 s.
     """
     import openvino

@@ -64,7 +64,7 @@ class ShortestPaths(Operator):
 
     A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3). With `parallel`, each
     relation that joins two of its entities therefore makes its own path. The papers' code keeps
-    one, whichever igraph's `get_eid` gives. Paths are ordered by (length, seed, nodes, edges) and
+    one, whichever igraph's “get_eid” gives. Paths are ordered by (length, seed, nodes, edges) and
     not ranked. The path of length zero to the seed itself, which the papers' code also prints, is
     left out.
 

@@ -39,7 +39,7 @@ class BoardClicks:
     repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
         such button.
     lane : a button of a lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
-        "influence" | "influence-stop"}``. The payload must be ``editable``, or its lanes must have
+        "influence" | "influence-stop"}``. The payload must be “editable”, or its lanes must have
         a ``measure``.
     thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
     """

@@ -24,7 +24,7 @@ _LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
-    """The code of the server's language, such as `de` or `pt_BR`; empty for English."""
+    """The code of the server's language, such as “de” or “pt_BR”; empty for English."""
     return os.environ.get("HOPSCOPE_LANGUAGE", "").strip()
 
 
