@@ -39,7 +39,7 @@ LADYBUG_STORE = "cypher"
 LADYBUG_PACKAGE = "ladybug==0.22.0"
 # Made from other arrays; older stores lack it.
 DEGREES_FILE = "degree_bytes.npy"
-# Size in bytes from which on the system is told not to read an array ahead.
+# Arrays of more bytes than this are opened without read-ahead.
 RANDOM_ACCESS_BYTES = 1 << 28
 PAGE_BYTES = 4096  # bytes
 # Number of names above which they are searched on disk, by compiled code.

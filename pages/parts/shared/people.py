@@ -31,7 +31,7 @@ from pages.parts.shared.wording import tr
 
 
 def visitor() -> Person:
-    """Return the person who looks at the page.
+    """Return the visitor of the page.
 
     It is the email address of the sign-in, unless the provider says that it was never verified;
     else this visit alone. Outside the run of a page it is nobody.

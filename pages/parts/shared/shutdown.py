@@ -20,7 +20,7 @@ _engines: list[Engine] = []  # the engine of this server, once a page was opened
 
 
 def register_shutdown(engine: Engine) -> None:
-    """Cancel running work when this process is told to end.
+    """Cancel running work when the process is asked to stop.
 
     It exits within `STOP_SECONDS` seconds. Ctrl-C and SIGTERM tell it to end. Python waits for
     every thread of a pool before it runs other exit code, and a model in the middle of a reply may
