@@ -58,11 +58,6 @@ def _where(lane: MethodLane) -> str:
         return "before its language model had answered"
     if any(isinstance(step, Branch) for step in steps):
         return f"after {done:,} step{'s' * (done != 1)}"
-    if not done and steps:
-        return (
-            f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, "
-            f"{steps[0].title}"
-        )
     if done < len(steps):
         return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
     return "at its last step"

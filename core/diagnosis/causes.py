@@ -53,8 +53,8 @@ CAUSE_LABELS = {
     Cause.ONE_WAY: "against the arrows",
     Cause.TIE: "behind a path as short",
     Cause.ONLY_LONGER: "only in longer paths",
-    Cause.OTHER_RELATIONS: "led along other relations",
-    Cause.BEAM: "left by the beam",
+    Cause.OTHER_RELATIONS: "followed other relations",
+    Cause.BEAM: "dropped by the beam",
     Cause.NOT_TRIED: "not tried by the beam",
     Cause.BATCH: "in no batch that was read",
     Cause.NOT_READ: "not read by the ranking",
@@ -63,11 +63,11 @@ CAUSE_LABELS = {
     Cause.NOT_DRAWN: "not drawn",
     Cause.NOT_HANDED_ON: "not handed on",
     Cause.NOT_REACHED: "never reached",
-    Cause.NO_ROOM: "found too late",
-    Cause.NOT_FOLLOWED: "misled by another relation",
+    Cause.NO_ROOM: "ranked too low for the prompt",
+    Cause.NOT_FOLLOWED: "took the wrong relation",
     Cause.NOT_NAMED: "not named",
-    Cause.ON_THE_WAY: "passed by",
-    Cause.NOT_SAID: "not said by the model",
+    Cause.ON_THE_WAY: "seen but not named",
+    Cause.NOT_SAID: "not named by the model",
 }
 """Short labels of the causes, for counts of questions by cause."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
@@ -199,8 +199,8 @@ CAUSE_WORDINGS = {
     ),
     Cause.NOT_TRIED: CauseWording(
         "Not tried at hop {hop}",
-        "does not try the step at hop {hop}",
-        "do not try the step at hop {hop}",
+        "does not try the right edge at hop {hop}",
+        "do not try the right edge at hop {hop}",
     ),
     Cause.OTHER_RELATIONS: CauseWording(
         "Followed other relations", "follows other relations", "follow other relations"
@@ -216,16 +216,24 @@ CAUSE_WORDINGS = {
     Cause.NOT_DRAWN: CauseWording("Lost by lot", "does not draw {what}", "do not draw {what}"),
     Cause.NOT_CHOSEN: CauseWording("Not chosen", "does not choose {what}", "do not choose {what}"),
     Cause.NOT_HANDED_ON: CauseWording("Not handed on", "hands nothing on", "hand nothing on"),
-    Cause.NO_ROOM: CauseWording("Found too late", "finds {what} too late", "find {what} too late"),
-    Cause.NOT_FOLLOWED: CauseWording(
-        "Read another relation", "reads another relation", "read another relation"
+    Cause.NO_ROOM: CauseWording(
+        "Too low for the prompt",
+        "ranks {what} too low for the prompt",
+        "rank {what} too low for the prompt",
     ),
-    Cause.ON_THE_WAY: CauseWording("Passed by", "passes by {what}", "pass by {what}"),
+    Cause.NOT_FOLLOWED: CauseWording(
+        "Took another relation", "takes another relation", "take another relation"
+    ),
+    Cause.ON_THE_WAY: CauseWording(
+        "Seen but not named",
+        "has {what} on a path but not at its end",
+        "have {what} on a path but not at its end",
+    ),
     Cause.NOT_NAMED: CauseWording("Not named", "does not name {what}", "do not name {what}"),
     Cause.NOT_SAID: CauseWording(
         "Lost in the answer",
-        "has {what} in the prompt, but the model does not say so",
-        "have {what} in the prompt, but the model does not say so",
+        "has {what} in the prompt, but not in the model's answer",
+        "have {what} in the prompt, but not in the model's answer",
     ),
     Cause.NOT_REACHED: CauseWording(
         "Never reached", "does not reach {what}", "do not reach {what}"
@@ -239,7 +247,7 @@ def rank_words(loss: Loss) -> str:
     >>> from core.diagnosis.causes import Cause, Loss, rank_words
     >>> (rank_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),
     ...  rank_words(Loss("Don Cheadle", "paths", Cause.NO_WAY)))
-    ('place 41 of 1,317', 'no way there')
+    ('rank 41 of 1,317', 'no way there')
     """
     if loss.place is not None:
         if loss.of is not None:
@@ -248,6 +256,6 @@ def rank_words(loss: Loss) -> str:
             behind = f", {loss.retained:,} kept"
         else:
             behind = ""
-        return f"place {loss.place:,}{behind}"
+        return f"rank {loss.place:,}{behind}"
     head = CAUSE_WORDINGS[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

@@ -68,12 +68,12 @@ def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | 
     read_lanes = [name for name, one in named_lanes if one.same and one.read]
     not_read_lanes = [name for name, one in named_lanes if one.same and not one.read]
     removed = all(edit.removes for edit in comparison.ask.source.edits)
-    changed_words, same_words = ("stood on it", explainer_of(comparison.ask.source).other_way)
+    changed_words, same_words = ("depended on it", explainer_of(comparison.ask.source).other_way)
     if not removed:
-        changed_words, same_words = ("gave another answer", "said the same")
-    parts = [f"{join_words(changed)} {changed_words}" if changed else f"No lane {changed_words}"]
+        changed_words, same_words = ("gave another answer", "gave the same answer")
+    parts = [f"{join_words(changed)} {changed_words}" if changed else f"No method {changed_words}"]
     parts += [f"{join_words(read_lanes)} {same_words}"] if read_lanes else []
-    parts += [f"{join_words(not_read_lanes)} had not read it"] if not_read_lanes else []
+    parts += [f"{join_words(not_read_lanes)} had not used it"] if not_read_lanes else []
     return capitalised("; ".join(parts) + ".")
 
 
@@ -186,7 +186,7 @@ def _text(
     if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
         return "Same answer."
     if not lost and not new:
-        return f"Same answer{_other_way(now, lane) if read else ', which did not rest on it'}."
+        return f"Same answer{_other_way(now, lane) if read else ', which did not depend on it'}."
     parts = [f"no longer says {_names(lost)}"] if lost else []
     parts += [f"now says {_names(new)}"] if new else []
     text = ", ".join(parts)
@@ -196,7 +196,7 @@ def _text(
 def _other_way(now: MethodComparison, lane: MethodLane) -> str:
     """Describe how the answer is reached now: by the first path that leads to it, if any."""
     paths = _answer_paths(lane, lane_counts_by_model(now, lane))
-    return f" by another way: {lane.graph.text(paths[0])}" if paths else ", though it had read it"
+    return f" by another path: {lane.graph.text(paths[0])}" if paths else ", though it had used it"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -267,36 +267,36 @@ def influence_text(one: Influence) -> str:
 def _rests_on(one: Influence) -> str:
     count, size, noun = len(one.weights), len(one.smallest), _noun(one)
     change = (
-        f"no longer says “{shorten(one.lost, MAX_LOST_NAME_CHARACTERS)}”"
+        f"the answer no longer says “{shorten(one.lost, MAX_LOST_NAME_CHARACTERS)}”"
         if one.lost
-        else "says something else"
+        else "the answer says something else"
     )
     changing_alone = sum(weight.changes for weight in one.weights)
     if not size and one.others:
         return (
-            f"Says the same without the first {count:,} of {_counted_noun(count + one.others, noun)}: it "
-            "does not rest on these."
+            f"Same answer without the first {count:,} of "
+            f"{_counted_noun(count + one.others, noun)}: it does not depend on these."
         )
     if not size:
         return (
-            "Says the same without "
-            f"{f'any of {_counted_noun(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on "
-            "none."
+            "Same answer without "
+            f"{f'any of {_counted_noun(count, noun)}' if count > 1 else f'its one {noun}'}: "
+            "it depends on none."
         )
     if changing_alone > 1:
         return (
-            f"Rests on each of {_counted_noun(changing_alone, noun)} of {count:,}: without any one of them it "
-            f"{change}."
+            f"Depends on each of {_counted_noun(changing_alone, noun)} of {count:,}: without any "
+            f"one of them {change}."
         )
     if size == 1:
-        return f"Rests on one {noun} of {count:,}: without it, it {change}."
+        return f"Depends on one {noun} of {count:,}: without it {change}."
     if one.exact:
         return (
-            f"Rests on {_counted_noun(size, noun)} of {count:,} together: without these, and no fewer, it "
-            f"{change}."
+            f"Depends on {_counted_noun(size, noun)} of {count:,} together: without these, and no "
+            f"fewer, {change}."
         )
     return (
-        f"Without {size:,} of {_counted_noun(count, noun)} together it {change}; fewer may do, as not "
+        f"Without {size:,} of {_counted_noun(count, noun)} together {change}; fewer may do, as not "
         "every set was tried."
     )
 

@@ -62,15 +62,18 @@ def loss_reason(lost: Loss) -> str:
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
-        place = f" at place {lost.place:,}" if lost.place else ""
+        place = f" at rank {lost.place:,}" if lost.place else ""
         if retained is not None and lost.place is not None and lost.place > retained:
-            return f"it was found{place}, and the first {retained:,} are handed on"
+            are = is_or_are(retained)
+            return f"it was found{place}, and only the first {retained:,} {are} handed on"
         return f"it was found{place}, and the prompt had no room for it"
     if lost.place is None:
-        return "no step of this line came upon it"
+        return "no step found it"
     if lost.cause is Cause.BATCH:
-        return f"the first search had it at place {lost.place:,}, and no batch came upon it"
+        return f"the first search had it at rank {lost.place:,}, and no batch reached it"
     if retained is not None:
-        return f"only {retained:,} {is_or_are(retained)} kept, it was place {lost.place:,}"
+        return (
+            f"it had rank {lost.place:,}, and only the top {retained:,} {is_or_are(retained)} kept"
+        )
     by = step_title(lost.step) if lost.step is not None else "the ranking"
-    return f"it was place {lost.place:,} of {lost.of:,} and cut by {by}"
+    return f"it had rank {lost.place:,} of {lost.of:,} and was cut by {by}"

@@ -41,7 +41,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
         place = _place(order, rows)
         if place is not None:
             cause = Cause.FOUND
-            text = f"place {place:,}"
+            text = f"rank {place:,}"
             step = None
             retained = None
             of = len(order)
@@ -54,7 +54,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
                 cause, retained, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
                 text = too_late_text(place, retained)
             elif rows.isdisjoint(shown_chunks(graph, last) or rows):
-                cause, text = Cause.NO_ROOM, f"place {place:,}, no room in the prompt"
+                cause, text = Cause.NO_ROOM, f"rank {place:,}, no room in the prompt"
             return Fate(
                 cause, text, place, of, retained, step=step, chunk=chunk_name(order[place - 1])
             )
@@ -65,7 +65,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
         if place is not None:
             retained = retained_by(step)
             if in_loop:
-                text = f"never reached: place {place:,} of the first search"
+                text = f"never reached: rank {place:,} of the first search"
             else:
                 text = too_late_text(place, retained)
             cause = Cause.BATCH if in_loop else Cause.OUTRANKED
@@ -86,11 +86,10 @@ def too_late_text(place: int, retained: int | None) -> str:
 
     >>> from core.diagnosis.passages import too_late_text
     >>> too_late_text(12, 1), too_late_text(1200, None)
-    ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
+    ('rank 12; only the top 1 is kept', 'rank 1,200: too low')
     """
-    return f"found too late: place {place:,}" + (
-        f", {retained:,} {is_or_are(retained)} kept" if retained else ""
-    )
+    kept = f"; only the top {retained:,} {is_or_are(retained)} kept" if retained else ": too low"
+    return f"rank {place:,}{kept}"
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:

@@ -34,9 +34,9 @@ def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True)
     if paths is not None and position is not None:
         place, of = position + 1, len(paths)
         if by_model and shown is not None and shown <= position:
-            reads = f"found too late: place {place:,}, the model reads {shown:,}"
+            reads = f"rank {place:,}; the model reads only the top {shown:,}"
             return Fate(Cause.NO_ROOM, reads, place, of, shown, step=states[-1].trace[-1])
-        return Fate(Cause.FOUND, f"place {place:,}", place, of)
+        return Fate(Cause.FOUND, f"rank {place:,}", place, of)
     return _dropped(states, path) or _never(graph, states, path)
 
 
@@ -50,7 +50,7 @@ def path_fate_in(graph, states: Sequence[State], path: Path, known, by_model: bo
     same = path if graph is known else translate_path(known, path, graph)
     if same is not None:
         return path_fate(graph, states, same, by_model)
-    return Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
+    return Fate(Cause.NOT_IN_GRAPH, "never reached: not in this method's graph")
 
 
 def translate_path(graph, path: Path, other) -> Path | None:
@@ -113,10 +113,7 @@ def _cut_at(step: Step, place: int, retained: int) -> Fate:
     if retained == 0:
         text = f"found, but {step_title(step)} handed nothing on"
         return Fate(Cause.NOT_HANDED_ON, text, place + 1, of, 0, step=step)
-    late = (
-        f"found too late: place {place + 1:,} of {of:,}, {retained:,} "
-        f"{'is' if retained == 1 else 'are'} kept"
-    )
+    late = f"rank {place + 1:,} of {of:,}; only the top {retained:,} {_are(retained)} kept"
     return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
 
 
@@ -171,7 +168,7 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
             if node not in state.subgraph:
                 name = graph.node_name(node)
                 place = rank_beyond_cut(graph, state, (node,))
-                at = f": place {place:,}, {size:,} {_are(size)} kept" if place else ""
+                at = f": rank {place:,}, top {size:,} kept" if place else ""
                 text = f"never reached: “{name}” was left out by {step_title(step)}{at}"
                 return Fate(Cause.LEFT_OUT, text, place, retained=size, what=name, step=step)
         for edge in path.edges:
@@ -201,21 +198,21 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
             place = _position(frame.before_cut, beginning)
-            text = f"never reached: left at hop {hop}"
-            cause = (
-                Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
-            )
-            rank = ""
+            kept = len(frame.ranking)
+            cause = Cause.BEAM
+            text = f"dropped at hop {hop}"
+            at: int | None = None
             if place is not None:
-                rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept"
-            at = None if place is None else place + 1
-            return Fate(
-                cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step
-            )
+                at = place + 1
+                text += f": rank {at:,} of {frame.considered:,}, top {kept:,} kept"
+            elif frame.before_cut is not None:
+                cause = Cause.NOT_TRIED
+                text = f"never reached: not tried at hop {hop}"
+            return Fate(cause, text, at, frame.considered, kept, hop, step=step)
     if len(path) <= len(frames):
         return Fate(
             Cause.ONLY_LONGER,
-            "never handed on by itself: only paths that begin with it were",
+            "never reached by itself: only longer paths that begin with it were kept",
             step=step,
         )
     retained = len(frames)

@@ -48,8 +48,8 @@ class GraphQuality:
     5 entities with 4 relations; 1 of them (20 %) without any.
     2 components; the largest has 80 % of the entities.
     1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
-    1 of 2 known answers (50 %) are in no entity's name.
-    Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
+    1 of 2 correct answers (50 %) are in no entity's name.
+    Of 2 evidence passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
     """
 
     entities: int
@@ -88,7 +88,7 @@ class GraphQuality:
             lines.append(f"{bare} have no entity: no search over the graph comes to them.")
         if self.answers:
             unnamed = (
-                f"{self.unnamed:,} of {self.answers:,} known answers "
+                f"{self.unnamed:,} of {self.answers:,} correct answers "
                 f"({_share(self.unnamed, self.answers)})"
             )
             lines.append(f"{unnamed} are in no entity's name.")
@@ -98,8 +98,8 @@ class GraphQuality:
                 for count in (self.lost, self.unmentioned)
             )
             lines.append(
-                f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} "
-                "have no entity."
+                f"Of {self.golds:,} evidence passages {lost} are not in the graph, and "
+                f"{unmentioned} have no entity."
             )
         return lines
 

@@ -126,7 +126,7 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
         code == EXIT_OK
         and lane["read"]
         and "Christopher Nolan" in lane["lost"]
-        and "stood on it" in result["without"]["text"]
+        and "depended on it" in result["without"]["text"]
     )
     assert "Christopher Nolan" not in result["lanes"][0]["reader_answers"]
     code, out, _ = told(capsys, *asked)
@@ -156,7 +156,7 @@ def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
         and all("Christopher Nolan" in name for name in needed)
     )
     code, out, _ = told(capsys, *asked)
-    assert code == EXIT_OK and "  reader: rests on " in out and "“Christopher Nolan”." in out
+    assert code == EXIT_OK and "  reader: depends on " in out and "“Christopher Nolan”." in out
 
 
 def test_entities_can_be_named(movies, capsys):

@@ -76,7 +76,7 @@ def _try_every_step(
     operator: Any, known: set[str], alike: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
     if "fanout" in known and operator.fanout:
-        yield "Try every step", {"fanout": 0}
+        yield "Try every hop", {"fanout": 0}
 
 
 def _search_further(

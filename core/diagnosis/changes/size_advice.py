@@ -139,16 +139,16 @@ def _steps(question: Question) -> tuple[int, str]:
     if question.hops:
         return (
             question.hops,
-            f"The set says that the question needs {_count(question.hops, 'step')}.",
+            f"The question set says that it needs {_count(question.hops, 'hop')}.",
         )
     words = len(question_form(question).split())
     if words >= THREE_STEP_WORDS:
         return (
             3,
             f"The question has {words} words, a name counted as one: such long ones mostly need "
-            "three steps.",
+            "three hops.",
         )
-    return 2, f"The question has {words} words, a name counted as one: two steps are allowed for."
+    return 2, f"The question has {words} words, a name counted as one: two hops are allowed for."
 
 
 def question_form(question: Question) -> str:
@@ -170,9 +170,9 @@ def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tu
     how_dense = {1: "dense", -1: "sparse", 0: "as elsewhere in the graph"}[density]
     about = f"{spread:,.0f}" if spread >= 10 else f"{spread:.1f}"
     return density, (
-        f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'step')} "
+        f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'hop')} "
         f"spreads over about {about} nodes, "
-        f"{growth:.1f} times as many each step: {how_dense} (mean degree {mean:.1f})."
+        f"{growth:.1f} times as many each hop: {how_dense} (mean degree {mean:.1f})."
     )
 
 
@@ -183,11 +183,11 @@ def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> 
     if entities > 1:
         aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, f"it names {entities} entities"]
     if steps >= 3:
-        aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, "it needs several steps"]
+        aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, "it needs several hops"]
     if len(NESTING_WORD.findall(question_form(question).partition(" ")[2])) > 1:
         aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, "it is nested"]
     if steps <= 1 and not reasons:
-        aim, reasons = aim - ANSWER_SHARE_STEP, [*reasons, "it is a simple one"]
+        aim, reasons = aim - ANSWER_SHARE_STEP, [*reasons, "it is simple"]
     if density:
         aim, reasons = (
             aim - density * ANSWER_SHARE_STEP,
@@ -221,13 +221,13 @@ def adjust_by_feedback(
         weight = len(good) / (len(good) + 2)
         return (
             estimate ** (1 - weight) * best**weight,
-            f"Of alike questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a "
+            f"Of similar questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a "
             "thumb up.",
         )
     if any(size >= 0.8 * estimate for size in bad):
         return (
             1.5 * estimate,
-            f"Alike questions had a thumb down at {max(bad):,} nodes, so half as many again.",
+            f"Similar questions had a thumb down at {max(bad):,} nodes, so half as many again.",
         )
     return estimate, ""
 

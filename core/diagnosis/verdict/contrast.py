@@ -23,7 +23,7 @@ from core.diagnosis.wording import (
 from core.languages.spelling import normalize
 
 FIRST_CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # first words of a clause, no names
-ADD_ANSWER_HINT = "Add the right answer to see where it is lost."
+ADD_ANSWER_HINT = "Enter the correct answer to see where it is lost."
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def _unknown(lanes: Sequence[LaneSummary]) -> str:
         verb = ("says", "say")[len(group) > 1]
         answers = list_names(group[0].says) if group[0].says else "nothing"
         clauses.append(f"{join_words([lane.name for lane in group])} {verb} {answers}")
-    return f"They differ: {'; '.join(clauses)}. {ADD_ANSWER_HINT}"
+    return f"They disagree: {'; '.join(clauses)}. {ADD_ANSWER_HINT}"
 
 
 def _it(names: Sequence[str]) -> str:

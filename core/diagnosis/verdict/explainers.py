@@ -96,7 +96,7 @@ class Explainer(ABC):
 class TripleExplainer(Explainer):
     """Explanations of lanes on triples, whose targets are known answers on paths."""
 
-    other_way = "found another way"
+    other_way = "reached the same answer by another path"
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return answers_of(question)
@@ -163,7 +163,7 @@ class DocumentExplainer(Explainer):
     Where no gold passage is known, the targets are the words of known answers.
     """
 
-    other_way = "said the same, having read it"  # texts have no paths
+    other_way = "used it and gave the same answer"  # texts have no paths
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
@@ -194,7 +194,7 @@ class DocumentExplainer(Explainer):
         funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, saved=saved)
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
-        what = "gold passage" if ask.question.gold else "known answer"
+        what = "evidence passage" if ask.question.gold else "correct answer"
         if last is None:
             return None
         return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])

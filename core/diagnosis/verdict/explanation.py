@@ -151,7 +151,7 @@ def _best(run: LaneStages) -> str:
         return "No path was found."
     words, of = _words(run, run.chain(run.chosen)), _chains(run)
     if of:
-        return f"“{words}” was the best of {of:,} chains."
+        return f"“{words}” ranked first of {of:,} relation sequences."
     return f"Its answer is at the end of “{words}”."
 
 
@@ -167,9 +167,8 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     )
     of = _chains(run)
     if of and run.chosen is not None:
-        return (
-            f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{extra_sentence}"
-        )
+        words = _words(run, run.chain(run.chosen))
+        return f"“{words}” ranked first of {of:,} relation sequences.{extra_sentence}"
     items = run.state.paths.items
     ends = [run.nodes(answer) for answer in answers]
     places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
@@ -181,7 +180,7 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         if total == 1:
             rank_clause = "is at the end of the only path"
         else:
-            rank_clause = f"came {ordinal(last)} of {total:,} paths"
+            rank_clause = f"ranked {ordinal(last)} of {total:,} paths"
         return f"{answers[0]} {rank_clause}.{extra_sentence}"
     return (
         f"The first {last:,} of {count_noun(total, 'path')} lead to {all_words(len(answers))}."
@@ -264,7 +263,7 @@ def _outside(group: _LossGroup) -> tuple[Cause, str]:
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
-    at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
+    at = f": {it} ranked {ordinal(loss.place)}" if loss.place else ""
     return (
         phrase,
         f"{what} {is_} not among the {count_noun(retained, 'node')} that {group.by} keeps{at}.",
@@ -307,36 +306,32 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
             Cause.BEAM,
             f"the model did not choose {way} among {count_noun(required_figure(loss.of), 'path')}.",
         )
-    wide = group.parameter("width") if group.parameter("prune") == "top" else None
     retained = required_figure(loss.retained)
-    if wide == retained:
-        limit = f"the beam is {wide} wide"
-    else:
-        limit = f"only {retained:,} {is_or_are(retained)} kept"
-    return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
+    limit = f"only {retained:,} {is_or_are(retained)} kept"
+    return Cause.BEAM, f"{way} ranked {ordinal(loss.place)} of {loss.of:,}; {limit}."
 
 
 def _untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
-    step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
+    hop = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     read, recall = group.parameter("read"), group.parameter("recall")
     if read or (recall or 1) < 1:
         first = ""
         if fanout:
-            first = f"from {loss.start} the first {count_noun(fanout, 'step')} {is_or_are(fanout)} tried, and "
-        some = f"{read:,} at most" if read else "those alone that promised most"
+            first = f"from {loss.start} only the first {count_noun(fanout, 'hop')} {is_or_are(fanout)} tried, and "
+        some = f"at most {read:,}" if read else "only the most promising"
         return (
             Cause.NOT_TRIED,
-            f"{first}of {count_noun(required_figure(loss.of), 'candidate')} the model read {some}, without "
-            f"{step}.",
+            f"{first}the model read {some} of {count_noun(required_figure(loss.of), 'candidate')}, not "
+            f"{hop}.",
         )
     if fanout:
         return (
             Cause.NOT_TRIED,
-            f"from {loss.start} the first {count_noun(fanout, 'step')} {is_or_are(fanout)} tried, without "
-            f"{step}.",
+            f"from {loss.start} only the first {count_noun(fanout, 'hop')} {is_or_are(fanout)} tried, not "
+            f"{hop}.",
         )
-    return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
+    return Cause.NOT_TRIED, f"{hop} is not among the hops from {loss.start} that were tried."
 
 
 def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
@@ -366,7 +361,7 @@ def _outranked(group: _LossGroup) -> tuple[Cause, str]:
         return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
         Cause.OUTRANKED,
-        f"{loss.name} came {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}, only "
+        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}; only "
         f"{retained:,} {is_or_are(retained)} kept.",
     )
 
@@ -395,17 +390,14 @@ def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     return (
         Cause.NO_ROOM,
-        f"{loss.name} came {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}, the model "
-        f"reads {loss.retained:,}.",
+        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}; the model "
+        f"reads only the top {loss.retained:,}.",
     )
 
 
 def _passed(group: _LossGroup) -> tuple[Cause, str]:
-    return (
-        Cause.ON_THE_WAY,
-        f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only "
-        "the ends of paths.",
-    )
+    where = "on paths but not at their ends" if group.more else "on a path but not at its end"
+    return Cause.ON_THE_WAY, f"{group.names} {group.is_} {where}."
 
 
 def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
@@ -421,23 +413,20 @@ def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
 
 def _beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    leads = (
-        f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
-    )
+    leads = f"{group.chain(loss.chain)}, rank {loss.place:,} of {loss.of:,}, leads to {group.names}"
     return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
 
 
 def _unsaid(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    where = f" (path {loss.place:,} of {loss.of:,})" if not group.more else ""
-    return (
-        Cause.NOT_SAID,
-        f"the prompt held {group.names}{where}, the model did not say {group.it}.",
-    )
+    was = "were in the prompt"
+    if not group.more:
+        was = f"was in the prompt (path {loss.place:,} of {loss.of:,})"
+    return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it}."
 
 
 def _unreached(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.NOT_REACHED, f"{group.by} did not come to {group.names}."
+    return Cause.NOT_REACHED, f"{group.by} did not reach {group.names}."
 
 
 # Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.

@@ -17,7 +17,8 @@ def lane_names(comparison: MethodComparison) -> list[str]:
         own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))
     ]
     return [
-        f"{name} (lane {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)
+        f"{name} (method {i + 1})" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
     ]
 
 

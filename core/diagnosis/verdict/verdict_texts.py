@@ -21,7 +21,6 @@ from core.diagnosis.wording import (
     all_words,
     capitalised,
     count_noun,
-    is_or_are,
     join_words,
     list_names,
     number_words,
@@ -29,7 +28,7 @@ from core.diagnosis.wording import (
 from core.types import Repair
 
 ADD_GOLD_HINT = (
-    "Add the right answer, or the documents that it rests on, to see where they are lost."
+    "Enter the correct answer, or the documents with its evidence, to see where they are lost."
 )
 
 
@@ -61,7 +60,8 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     if not stages:
         return LaneExplanation(None, "", _best(lane), right, of)
     if is_unanswered(lane):
-        known_clause = f", with {_head(answers).rstrip(':')}" if answers else ""
+        head = _head(answers).rstrip(":") if answers else ""
+        known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
         return LaneExplanation(
             "answer", "Not answered:", f"it was cancelled{known_clause}.", None, of
         )
@@ -79,14 +79,14 @@ def _brought(
     """Explain a lane that kept all gold passages; its answer may still be wrong."""
     last = stages[-1]
     subject = (
-        "The gold passage is"
+        "The passage with the evidence is"
         if last.of == 1
-        else f"{capitalised(all_words(last.of))} gold passages are"
+        else f"{capitalised(all_words(last.of))} passages with the evidence are"
     )
     yet = ""
     if right == 0:
         who = "the answer" if lane.state.answer is not None else "the nearest sentence"
-        yet = f"Yet {who} does not hold {'the known answer' if of == 1 else 'a known answer'}."
+        yet = f"Yet {who} does not contain {'the' if of == 1 else 'a'} correct answer."
     return LaneExplanation(
         "answer" if yet else None,
         f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
@@ -106,9 +106,10 @@ def _lost(
     """Explain how the first passage was lost, how many more were, and what brings it back."""
     first, further = lost[0], len(lost) - 1
     repair_clause = f"; {_brings(repair, further == 0)}" if repair is not None else ""
-    others_sentence = (
-        f" {capitalised(number_words(further))} more did not come through." if further else ""
-    )
+    others_sentence = ""
+    if further:
+        passages = "passage was" if further == 1 else "passages were"
+        others_sentence = f" {capitalised(number_words(further))} more {passages} missed."
     never = "Never found" if stages[-1].name == "retrieved" else "Never read"
     return LaneExplanation(
         first.stage,
@@ -121,28 +122,26 @@ def _lost(
 
 
 def _brings(repair: Repair, alone: bool) -> str:
-    """Return the effect of a change, as in: to keep 6 passages brings it in."""
+    """Return the effect of a change, as in: keep 6 passages to bring it in."""
     change = repair.label.partition(" → ")[0]
-    what = "it in" if alone and repair.right == repair.of else f"{repair.right:,} of {repair.of:,}"
-    return f"to {change[:1].lower()}{change[1:]} brings {what}"
+    whole = alone and repair.right == repair.of
+    what = "it in" if whole else f"in {repair.right:,} of {repair.of:,}"
+    return f"{change[:1].lower()}{change[1:]} to bring {what}"
 
 
 def _words(stages: Sequence[FunnelStage], right: int | None, of: int) -> LaneExplanation:
-    """Explain where the words of a known answer were lost, or that none were."""
+    """Explain where the words of a correct answer were lost, or that none were."""
     lost = next((stage for stage in stages if stage.lost), None)
     if lost is None:
-        alive_sentence = (
-            f"{capitalised(list_names([f'“{name}”' for name in stages[-1].alive]))} "
-            f"{is_or_are(len(stages[-1].alive))} there."
-        )
-        return LaneExplanation(None, _head(stages), alive_sentence, right, of)
+        names = list_names([f"“{name}”" for name in stages[-1].alive])
+        return LaneExplanation(None, _head(stages), f"{names}.", right, of)
     name = lost.lost[0]
     where = {
         "corpus": "is in no document of the corpus",
         "graph": "is in no text of the graph",
         "retrieved": "is in nothing that was found",
         "prompt": "was found and had no room in the prompt",
-        "answer": "is in the prompt, but not in the answer"
+        "answer": "was in the prompt, but the model did not name it"
         if len(stages) > 1
         else "is not in the answer",
     }
@@ -168,19 +167,18 @@ def _best(lane: MethodLane) -> str:
 
 
 def _head(stages: Sequence[FunnelStage]) -> str:
-    """Return the beginning of a sentence, as in: 1 of 2 known answers in the prompt."""
+    """Return the beginning of a sentence, as in: 1 of 2 correct answers in the prompt."""
     last = stages[-1]
     what = {
         "corpus": "in the corpus",
         "graph": "in the graph",
-        "retrieved": "retrieved",
+        "retrieved": "found",
         "prompt": "in the prompt",
         "answer": "in the answer",
-    }
-    return (
-        f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} "
-        f"{what[last.name]}:"
-    )
+    }[last.name]
+    if last.of == 1:
+        return f"Correct answer {'' if last.alive else 'not '}{what}:"
+    return f"{len(last.alive)} of {last.of} correct answers {what}:"
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
@@ -191,7 +189,7 @@ def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
 
 
 def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | None]) -> str:
-    """Return how many lanes give the known answer, and how many gold passages the prompts show.
+    """Return how many lanes give the correct answer, and how many gold passages prompts show.
 
     The text is empty where no lane has retrieved.
     """
@@ -215,28 +213,23 @@ def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | Non
 
 
 def _right_lanes(right: Sequence[str], of: int, silent: bool) -> str:
-    """Return which of the lanes that answered give the known answer.
+    """Return which of the lanes that answered give the correct answer.
 
     `of` is the number of lanes that answered. `silent` is true where other lanes did not answer.
     """
     if silent and of == 1:
-        answered = "The one lane that answered"
-        return f"{answered} {'comes' if right else 'does not come'} to the known answer."
+        answered = "The one method that answered"
+        return f"{answered} {'found' if right else 'did not find'} the correct answer."
     if silent and len(right) in (0, of):
-        all_of = (
-            f"{capitalised(all_words(of))} lanes"
-            if right
-            else f"None of the {number_words(of)} lanes"
-        )
-        return f"{all_of} that answered {'come' if right else 'comes'} to the known answer."
+        all_of = capitalised(all_words(of)) if right else f"None of the {number_words(of)}"
+        return f"{all_of} methods that answered found the correct answer."
     if of == 1:
-        return "The known answer was found." if right else "The known answer was not found."
+        return f"The correct answer was {'' if right else 'not '}found."
     if len(right) in (0, of):
-        return (
-            f"{f'{capitalised(all_words(of))} lanes come' if right else 'No lane comes'} to the known "
-            "answer."
-        )
-    return f"Only {join_words(right)} {'comes' if len(right) == 1 else 'come'} to the known answer."
+        who = f"{capitalised(all_words(of))} methods" if right else "No method"
+    else:
+        who = f"Only {join_words(right)}"
+    return f"{who} found the correct answer."
 
 
 def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]:
@@ -257,13 +250,13 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
         _, shown, of = shown_by[0]
         part = all_words(of) if shown == of > 1 else f"{shown} of {of}"
         return [
-            f"Every prompt shows {part} gold passages."
+            f"Every prompt shows {part} passages with the evidence."
             if of > 1
-            else f"{'Every' if shown else 'No'} prompt shows the gold passage."
+            else f"{'Every' if shown else 'No'} prompt shows the passage with the evidence."
         ]
     if shown_by:
         return [
-            "Gold passages in the prompt: "
+            "Passages with the evidence in the prompt: "
             f"{'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
         ]
     return []

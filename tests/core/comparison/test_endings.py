@@ -41,7 +41,7 @@ def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
 @pytest.mark.parametrize(
     "after, words",
     [
-        (0, "Cancelled before the first of 3 steps was done, neighbourhood"),
+        (0, "Cancelled at step 1 of 3, neighbourhood"),
         (1, "Cancelled at step 2 of 3, shortest paths"),
         (2, "Cancelled at step 3 of 3, rank"),
         (3, "Cancelled at its last step"),

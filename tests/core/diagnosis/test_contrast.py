@@ -35,7 +35,7 @@ def says(name, *names):
 TWELVE_ANSWERS = tuple(f"a{i}" for i in range(12))
 LATE, ABSENT = {"cause": Cause.NO_ROOM}, {"cause": Cause.NOT_IN_GRAPH, "of": 1}
 FOUND = lane("A", of=1)
-AND_SO = "Add the right answer to see where it is lost."
+AND_SO = "Enter the correct answer to see where it is lost."
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ AND_SO = "Add the right answer to see where it is lost."
         (
             [lane("A", "Bob", **LATE), lane("B", "Bob", **LATE), lane("C")],
             ABC,
-            "Only C finds all three. A and B find Bob too late.",
+            "Only C finds all three. A and B rank Bob too low for the prompt.",
         ),
         (
             [lane("A", *ABC, cause=Cause.TOO_FAR), lane("B"), lane("C")],
@@ -77,7 +77,7 @@ AND_SO = "Add the right answer to see where it is lost."
             [lane("A", "Ann", of=1), lane("B", "Ann", of=1)]
             + [lane("C", "Ann", of=1, cause=Cause.NOT_FOLLOWED)],
             ("Ann",),
-            "None of the three finds Ann. A and B rank it too low; C reads another relation.",
+            "None of the three finds Ann. A and B rank it too low; C takes another relation.",
         ),
         (
             [lane(name, *ABC, cause=Cause.LEFT_OUT) for name in "AB"],
@@ -98,12 +98,12 @@ AND_SO = "Add the right answer to see where it is lost."
         (
             [lane("A", "Bob"), lane("B", "Bob", "Cy", cause=Cause.NOT_FOLLOWED)],
             ABC,
-            "A finds most, 2 of 3. B reads another relation.",
+            "A finds most, 2 of 3. B takes another relation.",
         ),
         (
             [lane("A", "Bob"), lane("B", "Cy", **LATE)],
             ABC,
-            "Both find 2 of 3. A ranks Bob too low; B finds Cy too late.",
+            "Both find 2 of 3. A ranks Bob too low; B ranks Cy too low for the prompt.",
         ),
         ([lane("own line", "Bob")], ABC, "Own line finds 2 of 3. It ranks Bob too low."),
         (
@@ -125,9 +125,9 @@ AND_SO = "Add the right answer to see where it is lost."
         (
             [says("A", "Ann"), says("B", "ann"), says("C", "Bob", "Cy", "Di", "Ed")],
             (),
-            f"They differ: A and B say Ann; C says Bob, Cy and 2 more. {AND_SO}",
+            f"They disagree: A and B say Ann; C says Bob, Cy and 2 more. {AND_SO}",
         ),
-        ([says("A", "Ann"), says("B")], (), f"They differ: A says Ann; B says nothing. {AND_SO}"),
+        ([says("A", "Ann"), says("B")], (), f"They disagree: A says Ann; B says nothing. {AND_SO}"),
         ([says("A"), says("B")], (), "Both give no answer."),
         ([says("A", "Ann")], (), f"A says Ann. {AND_SO}"),
     ],

@@ -81,30 +81,30 @@ def test_what_the_graph_has_not_changes_nothing(asked):
 @pytest.mark.parametrize(
     "edit, how, text, for_all",
     [
-        (node("Ann"), {}, "No longer says Ann, now says Drama.", "No. 1 stood on it."),
+        (node("Ann"), {}, "No longer says Ann, now says Drama.", "No. 1 depended on it."),
         (
             node("1999"),
             {},
-            "Same answer, which did not rest on it.",
-            "No lane stood on it; No. 1 had not read it.",
+            "Same answer, which did not depend on it.",
+            "No method depended on it; No. 1 had not used it.",
         ),
         (
             Edit("edge", ("Two", "directed_by", "Ann")),
             {"entity": "Two"},
-            "Same answer by another way: Two -> written_by -> Ann.",
-            "No lane stood on it; No. 1 found another way.",
+            "Same answer by another path: Two -> written_by -> Ann.",
+            "No method depended on it; No. 1 reached the same answer by another path.",
         ),
         (
             node("Nobody"),
             {},
             "Its graph has no “Nobody”, so nothing changed.",
-            "No lane stood on it; No. 1 had not read it.",
+            "No method depended on it; No. 1 had not used it.",
         ),
         (
             Edit("rename", ("Ann", "Anne")),
             {},
             "Same answer.",
-            "No lane gave another answer; No. 1 said the same.",
+            "No method gave another answer; No. 1 gave the same answer.",
         ),
         (node("Ann"), {"lines": ("EgoNetwork(hops=2)",)}, "No answer, before and now.", ""),
     ],

@@ -285,16 +285,16 @@ def test_what_was_found_is_told_by_what_led_to_it(kit):
     for states, answers, extra, text in (
         (unshown, ["Ann"], 0, "The model named it without any facts."),
         (ranked(kit, 1), ["Ann"], 0, "Ann is at the end of the only path."),
-        (ranked(kit, 3), ["Ann"], 0, "Ann came 1st of 3 paths."),
+        (ranked(kit, 3), ["Ann"], 0, "Ann ranked 1st of 3 paths."),
         (fans, ["One", "Two"], 0, "The first 2 of 4 paths lead to both."),
-        (fans, ["One"], 1, "One came 1st of 4 paths. Beside it, 1 other name is given."),
+        (fans, ["One"], 1, "One ranked 1st of 4 paths. Beside it, 1 other name is given."),
         (
             named,
             ["Ann", "Drama"],
             0,
             "The model named them, though not every path to them was kept.",
         ),
-        (chains, ["Drama"], 0, f"“has genre” was the best of {of} chains."),
+        (chains, ["Drama"], 0, f"“has genre” ranked first of {of} relation sequences."),
     ):
         by_model = states[-1].answer is not None
         one = explain_lanes(kit.graph, [states], answers, [by_model])[0]
@@ -359,7 +359,7 @@ SAID_LOSSES = [
         what="A",
         retained=3,
         place=4,
-        text="A is not among the 3 nodes that PageRank keeps: it came 4th.",
+        text="A is not among the 3 nodes that PageRank keeps: it ranked 4th.",
     ),
     lost(
         Cause.LEFT_OUT,
@@ -368,7 +368,7 @@ SAID_LOSSES = [
         what="A",
         retained=3,
         place=4,
-        text="A and B are not among the 3 nodes that PageRank keeps: A came 4th.",
+        text="A and B are not among the 3 nodes that PageRank keeps: A ranked 4th.",
     ),
     lost(
         Cause.LEFT_OUT,
@@ -419,7 +419,7 @@ SAID_LOSSES = [
         parameters={"width": 1, "prune": "top"},
         **OF,
         **DECIDING_STEP,
-        text="“directed by” to Ann came 2nd of 3, the beam is 1 wide.",
+        text="“directed by” to Ann ranked 2nd of 3; only 1 is kept.",
     ),
     lost(
         Cause.BEAM,
@@ -428,7 +428,7 @@ SAID_LOSSES = [
         parameters={"width": 1, "prune": "mean"},
         **OF,
         **DECIDING_STEP,
-        text="“directed by” to Ann came 2nd of 3, only 1 is kept.",
+        text="“directed by” to Ann ranked 2nd of 3; only 1 is kept.",
     ),
     lost(
         Cause.BEAM,
@@ -443,7 +443,7 @@ SAID_LOSSES = [
         by="BeamSearch",
         parameters={"fanout": 1},
         **DECIDING_STEP,
-        text="from One the first 1 step is tried, without “directed by” to Ann.",
+        text="from One only the first 1 hop is tried, not “directed by” to Ann.",
     ),
     lost(
         Cause.NOT_TRIED,
@@ -452,7 +452,7 @@ SAID_LOSSES = [
         parameters={"read": 1},
         of=2,
         **DECIDING_STEP,
-        text="of 2 candidates the model read 1 at most, without “directed by” to Ann.",
+        text="the model read at most 1 of 2 candidates, not “directed by” to Ann.",
     ),
     lost(
         Cause.OTHER_RELATIONS,
@@ -474,13 +474,13 @@ SAID_LOSSES = [
         retained=1,
         text="of 3 paths 1 was read, and it does not lead to A.",
     ),
-    lost(Cause.OUTRANKED, "A", by="Rank", **OF, text="A came 2nd of 3, only 1 is kept."),
+    lost(Cause.OUTRANKED, "A", by="Rank", **OF, text="A ranked 2nd of 3; only 1 is kept."),
     lost(
         Cause.OUTRANKED,
         *"AB",
         by="Rank",
         **OF,
-        text="A came 2nd of 3, one more after it, only 1 is kept.",
+        text="A ranked 2nd of 3, one more after it; only 1 is kept.",
     ),
     lost(
         Cause.OUTRANKED,
@@ -503,14 +503,14 @@ SAID_LOSSES = [
         by="ThinkOnGraph",
         text="a path to A was seen, but think on graph handed nothing on.",
     ),
-    lost(Cause.NO_ROOM, "A", **OF, text="A came 2nd of 3, the model reads 1."),
+    lost(Cause.NO_ROOM, "A", **OF, text="A ranked 2nd of 3; the model reads only the top 1."),
     lost(
         Cause.NOT_FOLLOWED,
         "A",
         **OF,
         chain=GENRE,
         instead=DIRECTED,
-        text="its answer follows “directed by”; “has genre”, place 2 of 3, leads to A.",
+        text="its answer follows “directed by”; “has genre”, rank 2 of 3, leads to A.",
     ),
     lost(
         Cause.NOT_NAMED,
@@ -522,23 +522,23 @@ SAID_LOSSES = [
     lost(
         Cause.ON_THE_WAY,
         "A",
-        text="A lies on the way, and the reader names only the ends of paths.",
+        text="A is on a path but not at its end.",
     ),
     lost(
         Cause.NOT_SAID,
         "A",
         place=2,
         of=3,
-        text="the prompt held A (path 2 of 3), the model did not say it.",
+        text="A was in the prompt (path 2 of 3), but the model did not name it.",
     ),
     lost(
         Cause.NOT_SAID,
         *"AB",
         place=2,
         of=3,
-        text="the prompt held A and B, the model did not say them.",
+        text="A and B were in the prompt, but the model did not name them.",
     ),
-    lost(Cause.NOT_REACHED, "A", text="the search did not come to A."),
+    lost(Cause.NOT_REACHED, "A", text="the search did not reach A."),
 ]
 
 

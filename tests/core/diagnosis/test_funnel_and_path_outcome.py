@@ -95,14 +95,14 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
 @pytest.mark.parametrize(
     "operators, text, cause, kind, figures, said",
     [
-        ((), ANN, Cause.FOUND, "found", {"place": 1, "of": 2}, "place 1"),
+        ((), ANN, Cause.FOUND, "found", {"place": 1, "of": 2}, "rank 1"),
         (
             (),
             DRAMA,
             Cause.NO_ROOM,
             "dropped",
             {"place": 2, "of": 2, "retained": 1},
-            "found too late: place 2, the model reads 1",
+            "rank 2; the model reads only the top 1",
         ),
         (
             (),
@@ -110,7 +110,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             Cause.OUTRANKED,
             "dropped",
             {"place": 3, "of": 3, "retained": 2},
-            "found too late: place 3 of 3, 2 are kept",
+            "rank 3 of 3; only the top 2 are kept",
         ),
         (
             (*AROUND, Rank(model="choose")),
@@ -126,7 +126,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             Cause.LEFT_OUT,
             "never",
             {"place": 4, "retained": 3, "what": "Two"},
-            "never reached: “Two” was left out by PageRank: place 4, 3 are kept",
+            "never reached: “Two” was left out by PageRank: rank 4, top 3 kept",
         ),
         (
             (EgoNetwork(hops=2), BeamSearch(width=1, hops=2)),
@@ -134,7 +134,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             Cause.BEAM,
             "never",
             {"place": 2, "of": 2, "retained": 1, "hop": 1},
-            "never reached: left at hop 1, place 2 of 2, 1 kept",
+            "dropped at hop 1: rank 2 of 2, top 1 kept",
         ),
         (
             (EgoNetwork(hops=2), ShortestPaths(hops=1, parallel=False)),

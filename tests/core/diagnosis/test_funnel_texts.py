@@ -106,8 +106,8 @@ def test_fates():
         Question("q"), chunks=chunks(0, 1), prompt=Prompt((), 0, hits={"chunk": 2}), trace=(step,)
     )
     assert fates(plain(), [state], ("turkey", "carol", "gone")) == (
-        Fate(Cause.OUTRANKED, "found too late: place 3", 3, 4, document="turkey", chunk="turkey"),
-        Fate(Cause.FOUND, "place 1", 1, 2, document="carol", chunk="carol#0"),
+        Fate(Cause.OUTRANKED, "rank 3: too low", 3, 4, document="turkey", chunk="turkey"),
+        Fate(Cause.FOUND, "rank 1", 1, 2, document="carol", chunk="carol#0"),
         Fate(Cause.NOT_IN_GRAPH, "not in the graph", document="gone"),
     )
     assert fates(plain(), [state], ("turkey",))[0].step == step

@@ -226,19 +226,21 @@ PATH, PATH_CHANGES = ItemInfluence("path", 0, 0.0), ItemInfluence("path", 0, 1.0
     [
         (
             Influence(False, (PATH_CHANGES, PATH), (0,), lost="Ann"),
-            "Rests on one path of 2: without it, it no longer says “Ann”.",
+            "Depends on one path of 2: without it the answer no longer says “Ann”.",
         ),
         (
             Influence(False, (PATH, PATH, PATH), (0, 1), lost="Ann"),
-            "Rests on 2 paths of 3 together: without these, and no fewer, it no longer says “Ann”.",
+            "Depends on 2 paths of 3 together: without these, and no fewer, "
+            "the answer no longer says “Ann”.",
         ),
         (
             Influence(True, (PATH, PATH), (0, 1)),
-            "Rests on 2 paths of 2 together: without these, and no fewer, it says something else.",
+            "Depends on 2 paths of 2 together: without these, and no fewer, "
+            "the answer says something else.",
         ),
         (
             Influence(True, (PATH, PATH), ()),
-            "Says the same without any of 2 paths: it rests on none.",
+            "Same answer without any of 2 paths: it depends on none.",
         ),
         (
             Influence(
@@ -247,19 +249,19 @@ PATH, PATH_CHANGES = ItemInfluence("path", 0, 0.0), ItemInfluence("path", 0, 1.0
                 (0,),
                 lost="Ann",
             ),
-            "Rests on each of 2 paths of 2",
+            "Depends on each of 2 paths of 2",
         ),
         (
             Influence(True, (ItemInfluence("chunk", 0, 0.0),), ()),
-            "Says the same without its one passage: it rests on none.",
+            "Same answer without its one passage: it depends on none.",
         ),
         (
             Influence(False, (ItemInfluence("path", 0, 0.0),), (), others=7),
-            "Says the same without the first 1 of 8 paths: it does not rest on these",
+            "Same answer without the first 1 of 8 paths: it does not depend on these",
         ),
         (
             Influence(True, (ItemInfluence("node", 0, 0.0),) * 9, (0, 3, 5), False),
-            "Without 3 of 9 entities together it says something else; fewer",
+            "Without 3 of 9 entities together the answer says something else; fewer",
         ),
         (
             Influence(

@@ -72,7 +72,7 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
     found = tried(ask, ran, seconds=60)
     assert (found.label, found.right, found.of) == (
-        "Keep 3 passages → 2 of 2 gold passages in the prompt",
+        "Keep 3 passages → 2 of 2 evidence passages in the prompt",
         2,
         2,
     )
@@ -80,10 +80,10 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ran = replace(ran, repair=found)
     (one,) = explain_comparison(MethodComparison(ask, [ran])).lanes
     (lost,) = one.losses
-    assert (lost.name, lost.place) == ("One", 3) and "; to keep 3 passages " in one.text
+    assert (lost.name, lost.place) == ("One", 3) and "; keep 3 passages " in one.text
     assert best_repair(MethodComparison(ask, [ran])) == (
         0,
-        "Repair “A”: keep 3 passages → 2 of 2 gold passages in the prompt",
+        "Repair “A”: keep 3 passages → 2 of 2 evidence passages in the prompt",
     )
 
 
@@ -101,7 +101,7 @@ def test_without_known_passages_the_words_of_the_answer_count(lane):
     ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
     # twice as many is not enough
     assert (
-        tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"
+        tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 correct answer in the prompt"
     )
 
 
@@ -130,7 +130,7 @@ def test_a_cancelled_job_ends_the_trying(lane):
 @pytest.mark.parametrize(
     "kept, labels",
     [
-        ((1,), ["Keep 2 passages → 2 of 2 gold passages in the prompt"]),
+        ((1,), ["Keep 2 passages → 2 of 2 evidence passages in the prompt"]),
         ((1, 2), [None, None]),  # the repair of the first is the second
     ],
 )
@@ -186,6 +186,7 @@ def test_as_many_documents_are_handed_on_as_the_place_of_the_lost_one_asks_for(l
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep={}) >> DocumentsOfNodes() >> AnswerFromTables()"
     ask, ran = lane(line.format(1), asked("three", "one"))
     found = tried(ask, ran, seconds=60)
-    assert found.label == "Keep 3 documents → 2 of 2 gold passages in the prompt" and parse_line(
-        found.spec
-    ) == parse_line(line.format(3))
+    assert (
+        found.label == "Keep 3 documents → 2 of 2 evidence passages in the prompt"
+        and parse_line(found.spec) == parse_line(line.format(3))
+    )

@@ -102,7 +102,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert (
         printed.startswith("kg-noun-phrases:")
-        and "1 of 1 known answers (100 %) are in no entity's name" in printed
+        and "1 of 1 correct answers (100 %) are in no entity's name" in printed
     )
     assert main(["corpus", "quality", "mine", "--json"]) == EXIT_OK
     (counts,) = json.loads(capsys.readouterr().out).values()

@@ -44,13 +44,13 @@ def test_each_step_says_what_it_left_and_which_answers_are_alive(kit):
         ("Ann",),
         ("Ann",),
     ]
-    assert (rank.lost, rank.where) == (("Drama",), "Drama: place 2 of 3")
+    assert (rank.lost, rank.where) == (("Drama",), "Drama: rank 2 of 3")
     assert (reader.lost, reader.where) == ((), "")
 
 
 def test_the_nearest_of_several_lost_ones_is_said(kit):
     rank = outcomes(kit, "Two", "Drama", "Ann")[2]
-    assert (rank.lost, rank.where) == (("Two", "Drama"), "Drama: place 2 of 3")
+    assert (rank.lost, rank.where) == (("Two", "Drama"), "Drama: rank 2 of 3")
 
 
 def test_what_a_subgraph_leaves_out_is_lost_there(kit):

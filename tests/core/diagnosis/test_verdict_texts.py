@@ -53,32 +53,32 @@ NEVER = "Never read “The turkey”:"
 @pytest.mark.parametrize(
     "state, stage, head, text",
     [
-        (found(3, 0, shown=2), None, "Both gold passages are in the prompt.", ""),
-        (found(3, 0), None, "Both gold passages are found.", ""),
+        (found(3, 0, shown=2), None, "Both passages with the evidence are in the prompt.", ""),
+        (found(3, 0), None, "Both passages with the evidence are found.", ""),
         (
             found(0, before=(0, 1, 3), shown=1),
             "retrieved",
             NEVER,
-            "it was place 3 of 3 and cut by chunks by words.",
+            "it had rank 3 of 3 and was cut by chunks by words.",
         ),
         (
             found(0, before=(0, 1, 3), shown=1, keep=2),
             "retrieved",
             NEVER,
-            "only 2 are kept, it was place 3.",
+            "it had rank 3, and only the top 2 are kept.",
         ),
-        (found(0, shown=1), "retrieved", NEVER, "no step of this line came upon it."),
+        (found(0, shown=1), "retrieved", NEVER, "no step found it."),
         (
             found(0, 3, shown=1),
             "prompt",
             NEVER,
-            "it was found at place 2, and the prompt had no room for it.",
+            "it was found at rank 2, and the prompt had no room for it.",
         ),
         (
             found(1, 2, before=(1, 2, 3)),
             "retrieved",
             "Never found “The turkey”:",
-            "it was place 3 of 3 and cut by chunks by words.",
+            "it had rank 3 of 3 and was cut by chunks by words.",
         ),
     ],
 )
@@ -89,18 +89,21 @@ def test_where_a_passage_was_lost(corpus, state, stage, head, text):
 
 def test_the_change_that_brings_it_in_is_part_of_the_sentence(corpus):
     brings = Repair(
-        "SparseChunks(keep=3) >> AnswerFromTables()", "Keep 3 passages → 2 of 2 gold passages", 2, 2
+        "SparseChunks(keep=3) >> AnswerFromTables()",
+        "Keep 3 passages → 2 of 2 evidence passages",
+        2,
+        2,
     )
     cut = found(0, before=(0, 1, 3), shown=1, keep=2)
     (one,) = compared(corpus, BOTH, cut, repair=brings).lanes
     (plain,) = compared(corpus, BOTH, cut).lanes
-    assert one.text == f"{plain.text[:-1]}; to keep 3 passages brings it in."
+    assert one.text == f"{plain.text[:-1]}; keep 3 passages to bring it in."
     assert [(loss.name, loss.place) for loss in one.losses] == [("The turkey", 3)]
 
 
 def test_more_than_one_lost_are_counted(corpus):
     (one,) = compared(corpus, BOTH, found(1, shown=0)).lanes
-    assert len(one.losses) == 2 and " One more " in one.text
+    assert len(one.losses) == 2 and one.text.endswith(" One more passage was missed.")
 
 
 MARLEY = Question("q", answers=("Marley",))
@@ -114,8 +117,8 @@ MARLEY = Question("q", answers=("Marley",))
             found(0, shown=1, answer="Fred"),
             None,
             "answer",
-            "The gold passage is in the prompt.",
-            "Yet the answer does not hold the known answer.",
+            "The passage with the evidence is in the prompt.",
+            "Yet the answer does not contain the correct answer.",
         ),
         (
             Question("q", gold=("gone",)),
@@ -138,7 +141,7 @@ MARLEY = Question("q", answers=("Marley",))
             found(3, shown=1, answer="Fred"),
             None,
             "retrieved",
-            "0 of 1 known answer in the answer:",
+            "Correct answer not in the answer:",
             "“Marley” is in nothing that was found.",
         ),
         (
@@ -146,8 +149,8 @@ MARLEY = Question("q", answers=("Marley",))
             found(0, answer="It was Marley."),
             None,
             None,
-            "1 of 1 known answer in the answer:",
-            "“Marley” is there.",
+            "Correct answer in the answer:",
+            "“Marley”.",
         ),
         (Question("q"), found(1, 3), None, None, "", "First of 2 passages: “carol #1”."),
         (Question("q"), found(3), None, None, "", "First of 1 passage: “The turkey”."),
@@ -166,12 +169,12 @@ BEST, WORSE = found(0, 3, shown=2), found(0, shown=1)
 @pytest.mark.parametrize(
     "question, states, text",
     [
-        (BOTH, (BEST, WORSE), "Gold passages in the prompt: “A” 2 of 2; “B” 1 of 2."),
-        (BOTH, (BEST, BEST), "Every prompt shows both gold passages."),
+        (BOTH, (BEST, WORSE), "Passages with the evidence in the prompt: “A” 2 of 2; “B” 1 of 2."),
+        (BOTH, (BEST, BEST), "Every prompt shows both passages with the evidence."),
         (
             MARLEY,
             (found(0, answer="Marley"), found(0, answer="Fred")),
-            "Only “A” comes to the known answer.",
+            "Only “A” found the correct answer.",
         ),
     ],
 )
@@ -222,17 +225,17 @@ SILENT = found(3)
     [
         (
             (found(3, answer="no"), found(3, answer="none"), SILENT, SILENT),
-            "None of the two lanes that answered comes to the known answer."
+            "None of the two methods that answered found the correct answer."
             " “C” and “D” were cancelled before answering.",
         ),
         (
             (found(3, answer="no"), SILENT),
-            "The one lane that answered does not come to the known answer."
+            "The one method that answered did not find the correct answer."
             " “B” was cancelled before answering.",
         ),
         (
             (found(3, answer="a turkey"), found(3, answer="no"), SILENT),
-            "Only “A” comes to the known answer. “C” was cancelled before answering.",
+            "Only “A” found the correct answer. “C” was cancelled before answering.",
         ),
     ],
 )

@@ -97,7 +97,7 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
 
 
 def test_without_known_answers_the_lanes_are_held_against_each_other(asked):
-    text = "They differ: No. 1 says Drama; No. 2 says Ann. "
+    text = "They disagree: No. 1 says Drama; No. 2 says Ann. "
     assert explain_comparison(asked(LINES, answers=())).text.startswith(text)
 
 
@@ -108,7 +108,7 @@ def test_lanes_are_told_apart_by_name(asked):
     alike = asked(LINES[:1] * 2, methods=("Beam search", "Beam search"))
     for lane in alike.lanes:
         object.__setattr__(lane.instance, "short", "No. 14")
-    assert lane_names(alike) == ["No. 14 (lane 1)", "No. 14 (lane 2)"]
+    assert lane_names(alike) == ["No. 14 (method 1)", "No. 14 (method 2)"]
 
 
 ANSWERING = tuple(f"{line} >> Answer()" for line in LINES)

@@ -201,7 +201,7 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
         }
     )
     agreed["fates"] = {
-        key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")}
+        key: {lane: {"fate": "found", "text": "rank 1"} for lane in ("lane-0", "lane-1")}
         for key in agreed["fates"]
     }
     page = report(agreed)

@@ -70,9 +70,9 @@ def test_a_path_is_one_row_that_leads_along_entities(drawn):
 def test_a_path_has_a_fate_in_every_lane_by_the_names_on_it(drawn):
     (row,) = drawn["lanes"][0]["paths"]
     assert [drawn["fates"][row["key"]][f"lane-{i}"]["text"] for i in range(4)] == [
-        "place 1",
+        "rank 1",
         "never reached: 2 hops away, 1 is searched",
-        "place 1",
+        "rank 1",
         "this method finds no paths",
     ]
     assert [entry["key"] for entry in drawn["lanes"][2]["paths"]] == [row["key"]]

@@ -47,9 +47,9 @@ def test_a_gold_passage_that_was_ranked_too_late_is_a_row_of_its_own(drawn):
     (table,) = drawn["lanes"][0]["hits"]
     assert [row["id"] for row in table["rows"]] == ["arthur"]
     (lost,) = table["lost"]
-    assert lost["id"] == "women" and lost["fate"] == "found too late: place 2, 1 is kept"
+    assert lost["id"] == "women" and lost["fate"] == "rank 2; only the top 1 is kept"
     said = drawn["lanes"][0]["verdict_text"]
-    assert said["text"] == NoteWith(1, "place 2")
+    assert said["text"] == NoteWith(1, "rank 2")
     assert (said["head"], said["tone"]) == ("Never read “First for Women”:", "warn")
 
 
@@ -58,7 +58,7 @@ def test_a_passage_has_a_fate_in_every_lane(drawn):
         lane: (told["fate"], told["text"]) for lane, told in drawn["fates"]["chunk women"].items()
     }
     assert fates == {
-        "lane-0": ("dropped", "found too late: place 2, 1 is kept"),
+        "lane-0": ("dropped", "rank 2; only the top 1 is kept"),
         "lane-1": ("found", "found: place 2"),
         "lane-2": ("never", "reads no documents"),
     }
@@ -100,7 +100,7 @@ def test_one_passage_is_one_node_for_all_lanes(drawn):
         ["chunk arthur", "chunk women", "chunk radio"],
         [],
     ]
-    lanes = ("Own line (lane 1) 1 of 2", "Own line (lane 2) 2 of 2")
+    lanes = ("Own line (method 1) 1 of 2", "Own line (method 2) 2 of 2")
     assert all(lane in drawn["verdict"]["text"] for lane in lanes)
 
 

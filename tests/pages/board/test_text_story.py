@@ -80,7 +80,7 @@ def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
     assert [(row["id"], row["gold"]) for row in table["rows"]] == [("e", False), ("d", False)]
     told = {key: fate["lane-0"]["text"] for key, fate in hit_fates([one], ["b", "a"]).items()}
     assert told == {
-        "chunk b": "found too late: place 3, 2 are kept",
+        "chunk b": "rank 3; only the top 2 are kept",
         "chunk a": "never reached",
         "chunk e": "found: place 1",
         "chunk d": "found: place 2",
@@ -107,14 +107,14 @@ def test_a_document_that_no_batch_came_upon_is_told_so():
     one.states = (one.state,)
     (lost,) = lost_passages(one, (FunnelStage("retrieved", (), ("g",), 1),))
     # behind a, b, c and f, which are as far
-    assert loss_reason(lost) == "the first search had it at place 7, and no batch came upon it"
+    assert loss_reason(lost) == "the first search had it at rank 7, and no batch reached it"
 
 
 def test_a_document_behind_those_that_are_handed_on_is_told_so():
     one = lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")
     one.states = (one.state,)
     (lost,) = lost_passages(one, (FunnelStage("prompt", (), ("b",), 1),))
-    assert loss_reason(lost) == "it was found at place 3, and the first 2 are handed on"
+    assert loss_reason(lost) == "it was found at rank 3, and only the first 2 are handed on"
 
 
 def test_a_gold_document_is_one_thing_where_the_corpus_cuts_it_and_the_lane_has_it_whole():

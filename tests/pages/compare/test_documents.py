@@ -182,7 +182,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
         shown = saved.session_state["finished"][1].payload()
         (lost,) = shown["lanes"][0]["hits"][0]["lost"]
         assert (
-            lost["fate"] == "found too late: place 2, 1 is kept"
+            lost["fate"] == "rank 2; only the top 1 is kept"
             and len(shown["lanes"][1]["hits"][0]["rows"]) == 3
         )
         assert shown["lanes"][0]["funnel"][0] == {
@@ -202,9 +202,7 @@ def test_the_report_is_one_page_that_carries_the_hits_as_text():
     comparison = job(at).comparison
     page = report(comparison, Board(comparison))
     assert (
-        "Three documents" not in page
-        and NAME in page
-        and "found too late: place 2, 1 is kept" in page
+        "Three documents" not in page and NAME in page and "rank 2; only the top 1 is kept" in page
     )
     assert "<script>document.title" not in page and "\\u003cscript\\u003edocument.title" in page
 

@@ -35,9 +35,9 @@ def test_a_question_to_three_documents(page):
     expect(women.locator("mark", has_text="started")).to_have_count(1)
     expect(lanes.nth(1).locator("mark.known").first).to_have_text("Arthur's Magazine")
     assert page.title() != "gone"
-    expect(lanes.nth(0).locator(".lost-hits")).to_contain_text("found too late: place 2, 1 is kept")
+    expect(lanes.nth(0).locator(".lost-hits")).to_contain_text("rank 2; only the top 1 is kept")
     women.get_by_role("button", name=LATE).click()
-    expect(lanes.nth(0).locator(".fate")).to_have_text("found too late: place 2, 1 is kept")
+    expect(lanes.nth(0).locator(".fate")).to_have_text("dropped: rank 2; only the top 1 is kept")
     expect(lanes.nth(1).locator(".fate")).to_have_text("found: place 2")
     expect(page).to_have_url(re.compile(f"q=Which.*corpus={NAME}|corpus={NAME}.*q=Which"))
 
@@ -62,5 +62,5 @@ def test_what_was_retrieved_is_presented_on_one_screen(page, app, width, height)
             expect(part).to_be_in_viewport(ratio=1.0)
     assert lanes.first.locator(".graph").is_visible() == (height > 880)
     expect(lanes.nth(0).locator(".said")).to_contain_text(
-        "Never read “First for Women”: only 1 is kept, it was place 2."
+        "Never read “First for Women”: it had rank 2, and only the top 1 is kept."
     )

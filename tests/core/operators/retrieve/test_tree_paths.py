@@ -191,9 +191,9 @@ def test_the_fate_of_a_beginning_is_told(kit, whole):
     beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
     assert (
         path_fate(kit.graph, [whole, after], beginning).text
-        == "never handed on by itself: only paths that begin with it were"
+        == "never reached by itself: only longer paths that begin with it were kept"
     )
     assert (
         path_fate(kit.graph, [whole, after], dropped).text
-        == "never reached: left at hop 2, place 2 of 2, 1 kept"
+        == "dropped at hop 2: rank 2 of 2, top 1 kept"
     )
