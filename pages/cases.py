@@ -57,9 +57,9 @@ def draw_case(case: Case) -> None:
     badges(case)
     question_facts = []
     if case.entities:
-        question_facts.append(tr("Starts from {entities}", entities=", ".join(case.entities)))
+        question_facts.append(tr("Starts at {entities}", entities=", ".join(case.entities)))
     if case.answers:
-        question_facts.append(tr("known answers: {answers}", answers=", ".join(case.answers)))
+        question_facts.append(tr("correct answers: {answers}", answers=", ".join(case.answers)))
     if question_facts:
         st.caption(plain(" · ".join(question_facts)))
     opened = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))

@@ -193,16 +193,16 @@ def draw_case_note(case: Case) -> None:
 
     A button begins a new question.
     """
-    case_text = tr("An example that was answered before.") if case.example else tr("A saved case.")
+    case_text = tr("Saved example.") if case.example else tr("Saved case.")
     link = case_link(case)
     missing_text = tr(
-        "It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.",
+        "It was asked of “{name}”, which is not here. Ask uses the source chosen on the left.",
         name=link.source.name,
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
         st.caption(
             plain(
-                f"{case_text} {tr('Ask runs it here and now.') if link.source.here else missing_text}"
+                f"{case_text} {tr('Press Ask to run it live.') if link.source.here else missing_text}"
             ),
             width="content",
         )
@@ -213,7 +213,7 @@ def draw_earlier_note(comparison: MethodComparison) -> None:
     """Draw a note if the screen answers an earlier question."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
-        caption("Below is still what was asked before: {question}", question=question)
+        caption("Shown below is the question asked before: {question}", question=question)
 
 
 def draw_language_notes(comparison: MethodComparison) -> None:
@@ -271,7 +271,7 @@ def draw_options() -> None:
         st.toggle(
             tr("Answer without a language model"),
             key=Session.reader.name,
-            help=tr("Name the entities at the ends of the best paths (the graph reader)."),
+            help=tr("The answer is read from the graph, at the ends of the best paths (no AI)."),
             persist_state="session",
         )
         if page_source().is_corpus:
@@ -460,8 +460,8 @@ def welcome() -> None:
     example_questions = page_source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
-        "Ask a question of {noun}. Every lane answers it by another method, and shows where the "
-        "right answer was lost.",
+        "Ask a question of {noun}. Several methods answer it side by side, and each shows where "
+        "it lost the correct answer.",
         noun=page_source().noun,
     )
     draw_shipped_comparisons()

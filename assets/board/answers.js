@@ -9,7 +9,7 @@ import { tr } from "../wording.js";
 function verdictTag(verdict, soFar) {
   const { right, of } = verdict;
   const tag = el("span", `tag tag-${soFar ? "so-far" : toneOf(verdict)}`, verdictWords(verdict));
-  tag.title = tr("{right} of {of} known answers are in it", { right, of });
+  tag.title = tr("{right} of {of} correct answers are in it", { right, of });
   return tag;
 }
 

@@ -38,7 +38,7 @@ function wordOf(item) {
   const word = el("span", "word", item.text);
   word.tabIndex = 0;
   word.setAttribute("role", "button");
-  word.setAttribute("aria-label", tr("{text}: show what it rests on", { text: item.text }));
+  word.setAttribute("aria-label", tr("{text}: show its evidence", { text: item.text }));
   word.evidence = item;
   return word;
 }

@@ -73,7 +73,7 @@ function disclosure(title) {
 }
 
 function operatorTable(operators) {
-  const head = el("tr", "", ...[tr("Operator"), "s", tr("calls"), tr("tokens")].map((name) => el("th", "", name)));
+  const head = el("tr", "", ...[tr("Step"), "s", tr("calls"), tr("tokens")].map((name) => el("th", "", name)));
   head.children[1].title = tr("seconds");
   head.children[2].title = tr("model calls");
   head.children[3].title = tr("tokens in + out");
@@ -122,7 +122,7 @@ function promptView(messages, beside) {
   box.tabIndex = 0;
   box.setAttribute("role", "region");
   box.setAttribute("aria-label", tr("Prompt messages"));
-  const compare = beside ? button("copy", tr("Beside another"), tr("This prompt beside that of another lane"), beside) : null;
+  const compare = beside ? button("copy", tr("Beside another"), tr("This prompt beside that of another method"), beside) : null;
   return el("div", "prompt", el("div", "prompt-tools", compare, copy), box);
 }
 

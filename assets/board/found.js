@@ -18,7 +18,7 @@ export class Found {
     this.tabs.setAttribute("role", "tablist");
     this.best = rowList("ol", 5, nouns("path"), (path) => board.options.onGo?.({ path, to: "without" }));
     this.note = el("p", "quiet");
-    this.lostTitle = el("h4", "", tr("Known answers lost here"));
+    this.lostTitle = el("h4", "", tr("Correct answers lost here"));
     this.lost = rowList("ul", 3, nouns("lost answer"));
     this.paths = el("section", "paths", this.best.element, this.note, this.lostTitle, this.lost.element);
     this.paths.setAttribute("aria-label", tr("Paths"));
@@ -39,7 +39,7 @@ export class Found {
     this.data = data;
     this.points.update(data.points);
     setHidden(this.element, failed && !data.points);
-    const nothing = this.lane.graphless ? tr("No hits: this lane reads no documents.") : tr("It found nothing.");
+    const nothing = this.lane.graphless ? tr("No hits: this method reads no documents.") : tr("It found nothing.");
     const empty = failed || this.lane.retrieved ? nothing : this.lane.notYet("hits");
     this.hits.update(data.hits, empty, data.influence?.items);
     this.updatePaths();
@@ -87,7 +87,7 @@ export class Found {
     setText(this.note, this.pathsNote());
     const lostRows = list(lost).map((entry) => {
       const one = row(entry.key);
-      return { ...one, lead: "", name: entry.answer, fate: one.fate ?? { fate: "never", text: tr("not in this lane's paths") } };
+      return { ...one, lead: "", name: entry.answer, fate: one.fate ?? { fate: "never", text: tr("not in this method's paths") } };
     });
     this.lost.show(lostRows);
     setHidden(this.lostTitle, !lostRows.length);
@@ -95,6 +95,6 @@ export class Found {
 
   pathsNote() {
     if (!this.lane.retrieved) return this.lane.notYet("paths");
-    return this.lane.graphless ? tr("No paths: this lane reads no graph.") : tr("No path was found.");
+    return this.lane.graphless ? tr("No paths: this method reads no graph.") : tr("No path was found.");
   }
 }

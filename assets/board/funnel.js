@@ -21,7 +21,7 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
   const bar = el("span", `bar bar-${tone}`, fill, lost.length ? el("span", "lost-mark", `−${lost.length}`) : null);
   const node = el("div", aside ? "stage aside" : "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", tr(stage)), held ? heldSign(held) : null);
   const gone = lost.length ? tr(". Lost here: {lost}", { lost: lost.join(", ") }) : "";
-  const also = held ? tr(". The answer's words: {alive} of {of}", held) : "";
+  const also = held ? tr(". Answer text present: {alive} of {of}", held) : "";
   const off = aside ? tr(". The graph reader reads all paths, and not the prompt") : "";
   const words = known ? tr("{stage}: {alive} of {of}{soFar}{off}{gone}{also}", { stage: tr(stage), alive, of, soFar: soFar ? tr(" so far") : "", off, gone, also }) : tr("{stage}: not known yet", { stage: tr(stage) });
   node.setAttribute("role", "img");
@@ -33,5 +33,5 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
 
 function heldSign({ alive, of }) {
   const whole = alive >= of;
-  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? tr("words {alive}/{of}", { alive, of }) : whole ? tr("words ✓") : tr("words –"));
+  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? tr("answers {alive}/{of}", { alive, of }) : whole ? tr("answer ✓") : tr("answer ✗"));
 }

@@ -36,9 +36,9 @@ export class Graph {
     this.screen = new FullScreen(this);
     this.more = button("tool", "", "", () => board.showMore());
     this.tools = el("span", "tools",
-      button("tool zoom", "−", tr("Zoom out in every lane (Ctrl + wheel)"), () => board.zoom(1 / 1.4)),
-      button("tool zoom", "+", tr("Zoom in in every lane (Ctrl + wheel)"), () => board.zoom(1.4)),
-      button("tool zoom fit", tr("Fit"), tr("Show the whole graph in every lane"), () => board.setView({ k: 1, fit: true })));
+      button("tool zoom", "−", tr("Zoom out in every graph (Ctrl + wheel)"), () => board.zoom(1 / 1.4)),
+      button("tool zoom", "+", tr("Zoom in in every graph (Ctrl + wheel)"), () => board.zoom(1.4)),
+      button("tool zoom fit", tr("Fit"), tr("Show the whole graph of every method"), () => board.setView({ k: 1, fit: true })));
     this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.screen.button));
     this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
     this.element.setAttribute("aria-label", tr("Graph"));
@@ -94,7 +94,7 @@ export class Graph {
     if (has && nodes.length) return "";
     const what = this.board.payload.documents ? "hits" : "paths";
     if (!lane.retrieved) return lane.data.status === "running" ? (what === "hits" ? tr("Drawn once the hits are found") : tr("Drawn once the paths are found")) : lane.notYet("graph");
-    if (what === "hits") return lane.data.hit_count ? tr("Nothing that it found is drawn.") : lane.graphless ? tr("Nothing found: this lane reads no documents.") : tr("It found nothing.");
+    if (what === "hits") return lane.data.hit_count ? tr("Nothing that it found is drawn.") : lane.graphless ? tr("Nothing found: this method reads no documents.") : tr("It found nothing.");
     return lane.graphless ? tr("No graph: the language model answers alone.") : tr("The subgraph is empty.");
   }
 
@@ -105,8 +105,8 @@ export class Graph {
     setText(this.drawn, stands !== undefined ? stands : drawn && !empty ? (shown < drawn.of ? tr("{shown} of {nodes} shown", { shown: count(shown), nodes: plural(drawn.of, "node") }) : plural(drawn.of, "node")) : "");
     const all = list(this.board.payload.layout?.nodes).length;
     setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at) || (this.board.few && all === nodes.length));
-    setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : tr("Fewer nodes"));
-    this.more.title = this.board.few ? tr("Show {nodes} in every lane", { nodes: plural(all - nodes.length, "more node") }) : tr("Show only the nodes that tell the story");
+    setText(this.more, this.board.few ? tr("Show {more} more", { more: count(all - nodes.length) }) : tr("Fewer nodes"));
+    this.more.title = this.board.few ? tr("Show {nodes} for every method", { nodes: plural(all - nodes.length, "more node") }) : tr("Show only the nodes that tell the story");
     this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
       ? this.message.textContent

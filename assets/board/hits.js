@@ -22,7 +22,7 @@ export class Hits {
       this.fold();
     });
     this.lost = el("ul", "hit-rows lost-hits");
-    this.lost.setAttribute("aria-label", tr("Gold passages that were not found"));
+    this.lost.setAttribute("aria-label", tr("Passages with the evidence that were missed"));
     this.moreLost = button("more", "", "", () => {
       this.allLost = !this.allLost;
       this.fold();
@@ -85,7 +85,7 @@ export class Hits {
   fold() {
     const size = this.rows.children.length;
     fold(this.rows, this.more, this.all, FEW, (number) => tr("Show all {hits}", { hits: plural(number, "hit") }));
-    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => tr("Show all {passages} that did not come through", { passages: plural(number, "gold passage") }));
+    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => tr("Show all {passages} that were missed", { passages: plural(number, "evidence passage") }));
     if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", tr("None was found.")));
   }
 
@@ -135,8 +135,8 @@ export class Hits {
   }
 }
 
-function gold(text = tr("★ gold")) {
+function gold(text = tr("★ evidence")) {
   const star = el("span", "gold", text);
-  star.title = tr("A passage that the answer rests on");
+  star.title = tr("A passage with the evidence for the answer");
   return star;
 }

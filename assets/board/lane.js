@@ -34,7 +34,7 @@ export class Lane {
     this.buildHead();
     this.buildAnswer();
     this.funnel = el("section", "funnel");
-    this.funnel.setAttribute("aria-label", tr("Known answers that survive each stage"));
+    this.funnel.setAttribute("aria-label", tr("Correct answers that survive each stage"));
     this.found = new Found(board, this);
     this.foot = new Foot((id) => board.prompts.open(id));
     this.error = el("p", "error");
@@ -62,7 +62,7 @@ export class Lane {
     this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
     const rest = el("p", "rest-note");
     rest.setAttribute("role", "status");
-    rest.title = tr("By how alike the sentences are, which is no proof that the model used it");
+    rest.title = tr("By the similarity of sentences: no proof that the model used it");
     this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer, this.thumbs.element);
     this.resting = new Resting(this.answer, rest, (one) => this.found.hits.point(one));
     this.answer.setAttribute("aria-label", tr("Answers"));
@@ -111,7 +111,7 @@ export class Lane {
 
   // Why the lane failed; empty where it did not.
   get failure() {
-    return this.data.status === "failed" ? this.data.error || tr("This lane failed.") : "";
+    return this.data.status === "failed" ? this.data.error || tr("This method failed.") : "";
   }
 
   // Whether what it shows may change yet, as not all that it found is ranked.
@@ -134,7 +134,7 @@ export class Lane {
     const { status, status_text: text } = this.data;
     if (status === "cancelled") return ["paths", "hits"].includes(part) ? tr("{text}: no {what}.", { text: text || tr("Cancelled"), what }) : tr("Cancelled: no {what}.", { what });
     if (status === "waiting") return tr("Not begun: no {what} yet.", { what });
-    return status === "running" ? tr("No {what} yet: this lane is at work.", { what }) : tr("No {what} yet", { what });
+    return status === "running" ? tr("No {what} yet: this method is running.", { what }) : tr("No {what} yet", { what });
   }
 
   // Whether its method retrieves nothing, as a language model that answers alone.
@@ -147,7 +147,7 @@ export class Lane {
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
-    this.reader.show(names, { name: readerName || tr("Graph reader"), words: names ? reader.join(", ") || tr("no answer") : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
+    this.reader.show(names, { name: readerName || tr("Answer read from the graph (no AI)"), words: names ? reader.join(", ") || tr("no answer") : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
     this.model.show(spoken || status === "answering", { name: model || tr("Language model"), words: answer || (fault ? tr("no answer") : ""), verdict, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
     const trouble = this.failure || fault;
@@ -167,7 +167,7 @@ export class Lane {
     const known = this.board.knowsAnswers;
     const { stages } = this.board.agreed;
     if (!changed(this.memo, "funnel", [funnel, known, this.pending, this.soFar, [...stages]])) return;
-    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages, this.soFar) : [el("p", "quiet", tr("Known answers not given"))]));
+    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages, this.soFar) : [el("p", "quiet", tr("No correct answer entered"))]));
   }
 
   // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.

@@ -7,7 +7,7 @@ export function laneTools(act) {
   const memo = {};
   const other = button("lane-tool wide", tr("Change"), tr("Choose another method"), () => act("change"));
   const step = button("lane-tool wide", tr("One step"), tr("Change one step of this method"), () => act("step"));
-  const remove = button("lane-tool", "×", tr("Remove this lane"), () => act("remove"));
+  const remove = button("lane-tool", "×", tr("Remove this method"), () => act("remove"));
   const element = el("div", "lane-tools", other, step, remove);
   const show = (editable, title, lanes) => {
     if (!changed(memo, "shown", [editable, title, lanes])) return;
@@ -21,5 +21,5 @@ export function laneTools(act) {
 }
 
 export function addLane(act) {
-  return button("add-lane", tr("+ Add lane"), tr("Add a lane with another method"), act);
+  return button("add-lane", tr("+ Add method"), tr("Add another method"), act);
 }

@@ -5,10 +5,10 @@ import { NodeEdit } from "./nodeedit.js";
 import { count, list, plural } from "./words.js";
 import { tr } from "../wording.js";
 
-const WAYS = [["walk", tr("Walk its neighbourhood")], ["start", tr("Start from here")], ["without", tr("Ask without this")]];
+const WAYS = [["walk", tr("Walk its neighbourhood")], ["start", tr("Start from here")], ["without", tr("Remove this and ask again")]];
 const FIXED = ["gold", "passage", "community"]; // roles of nodes that have no name of their own to change
 const ROLES = {
-  question: tr("named in the question"), answer: tr("known answer"), gold: tr("a passage that the answer rests on"), passage: tr("a passage"), entity: tr("an entity"), community: tr("a community or summary"),
+  question: tr("named in the question"), answer: tr("correct answer"), gold: tr("a passage with the evidence"), passage: tr("a passage"), entity: tr("an entity"), community: tr("a community or summary"),
 };
 
 export class Panel {
@@ -73,7 +73,7 @@ export class Panel {
     const parts = [el("div", "panel-head", el("div", "", el("h4", "", node.name), ROLES[node.role] ? el("p", "quiet", ROLES[node.role]) : null), close)];
     if (about?.type) parts.push(el("p", "quiet panel-type", about.type));
     if (about?.text) parts.push(el("p", "panel-text", about.text));
-    if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", tr("In the lanes")), this.laneList(about));
+    if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", tr("In each method")), this.laneList(about));
     const { ways: given, onGo } = this.board.options;
     const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));
     const edits = onGo && !FIXED.includes(node.role) ? this.edit.buttons(node, list(given)) : [];

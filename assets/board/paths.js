@@ -67,7 +67,7 @@ export function rowList(tag, few, noun, onWithout = null) {
   };
   const make = () => {
     const item = makeRow();
-    if (onWithout) item.append(button("way row-without", tr("Ask without this path"), "", () => onWithout(item.firstChild.dataset.path)));
+    if (onWithout) item.append(button("way row-without", tr("Remove this path and ask again"), "", () => onWithout(item.firstChild.dataset.path)));
     return item;
   };
   const element = el("div", "row-list", rows, more);

@@ -135,10 +135,10 @@ export class Pointer {
 
   nodeNote(node) {
     const mark = this.graph.marks?.nodes.get(node.id) ?? "";
-    if (mark.includes("lost")) return tr("known answer, lost in this lane");
-    if (node.role === "answer") return tr("known answer");
+    if (mark.includes("lost")) return tr("correct answer, lost by this method");
+    if (node.role === "answer") return tr("correct answer");
     if (node.role === "question") return tr("named in the question");
-    return mark.includes("ghost") ? tr("not in this lane") : "";
+    return mark.includes("ghost") ? tr("not found by this method") : "";
   }
 
   showTip(event, [main, note]) {

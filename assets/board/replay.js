@@ -25,7 +25,7 @@ export class Replay {
     this.title = el("h4");
     this.rows = el("ol", "rows");
     this.note = el("p", "quiet");
-    this.off = button("more", tr("Back to the paths that were kept"), "", () => board.pointing.clear());
+    this.off = button("more", tr("Show the kept paths"), "", () => board.pointing.clear());
     this.list = el("div", "frame-list", this.title, this.rows, this.note, this.off);
     this.choice.addEventListener("change", () => this.start(0));
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
@@ -92,7 +92,7 @@ export class Replay {
     reconcile(this.rows, known.map(row), (entry) => entry.key, makeRow, patchRow);
     const missing = keys.length - known.length;
     setText(this.note, missing ? tr("{missing} not drawn", { missing: plural(missing, missed) }) : known.length ? frame.note ?? "" : documents ? tr("No document was read in this frame.") : tr("No path was kept in this frame."));
-    setText(this.off, documents ? tr("Back to the documents that were found") : tr("Back to the paths that were kept"));
+    setText(this.off, documents ? tr("Show the documents found") : tr("Show the kept paths"));
     setHidden(this.note, !this.note.textContent);
   }
 
@@ -115,7 +115,7 @@ export class Replay {
     reconcile(this.rows, list(frame.best), (entry, index) => `mass ${index}`, massRow, (row, entry) => patchMass(row, entry, most));
     setText(this.note, "");
     setHidden(this.note, true);
-    setText(this.off, tr("Back to the paths that were kept"));
+    setText(this.off, tr("Show the kept paths"));
   }
 
   start(index) {

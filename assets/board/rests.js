@@ -22,7 +22,7 @@ function sentence(text, rest) {
   node.tabIndex = 0;
   node.setAttribute("role", "button");
   node.setAttribute("aria-pressed", "false");
-  node.title = tr("What does it rest on?");
+  node.title = tr("Show the passage that it most likely comes from");
   node.dataset.sure = rest.sure;
   node.rest = rest;
   return node;

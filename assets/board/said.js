@@ -15,7 +15,8 @@ export class Band {
 
   update() {
     const { verdict, edits, without } = this.board.payload;
-    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", tr("Asked {edits}{without}", { edits: list(edits).join(", "), without: without ? ":" : "." })), " ", without ?? "")] : [];
+    const changes = list(edits).join(", ");
+    const taken = changes ? [el("p", "band-text taken", el("b", "", `${changes[0].toUpperCase()}${changes.slice(1)}${without ? ":" : "."}`), " ", without ?? "")] : [];
     setHidden(this.element, !verdict?.text && !taken.length);
     if (this.element.hidden || !changed(this.memo, "verdict", [verdict, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");
@@ -57,8 +58,8 @@ export class Said {
     const tone = said?.tone ?? "good";
     if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said }) : "", beside.count ? tr(" Known answers {count}.", { count: beside.count }) : "")] : [];
+    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said }) : "", beside.count ? tr(" Correct answers {count}.", { count: beside.count }) : "")] : [];
     const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
-    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in this lane")), ...influenceParts(influence, measure, act));
+    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in its place")), ...influenceParts(influence, measure, act));
   }
 }

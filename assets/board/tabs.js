@@ -12,7 +12,7 @@ export class Tabs {
     this.box = box;
     this.chosen = null;
     this.element = el("nav", "tabs");
-    this.element.setAttribute("aria-label", tr("Lanes"));
+    this.element.setAttribute("aria-label", tr("Methods"));
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(box);
     box.addEventListener("scroll", () => this.mark(), { passive: true });

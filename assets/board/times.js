@@ -5,7 +5,7 @@ import { list, span, wholeSpan } from "./words.js";
 import { tr } from "../wording.js";
 
 const KINDS = {
-  preparation: tr("preparation"), waiting: tr("waiting"), retrieval: tr("retrieval"), ranking: tr("ranking"), model: tr("model"), cache: tr("from cache"),
+  preparation: tr("preparation"), waiting: tr("waiting"), retrieval: tr("retrieval"), ranking: tr("ranking"), model: tr("model"), cache: tr("reused"),
 };
 
 export class Times {

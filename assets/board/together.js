@@ -16,16 +16,16 @@ export class Together {
     this.play = button("tool play-all", "", "", () => (this.timer ? this.pause() : this.begin()));
     this.slider = el("input", "slider");
     Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
-    this.slider.setAttribute("aria-label", tr("Step of all lanes"));
+    this.slider.setAttribute("aria-label", tr("Step of all searches"));
     this.slider.addEventListener("input", () => {
       const at = Number(this.slider.value);
       this.pause();
       this.show(at);
     });
     this.words = el("span", "together-words");
-    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("End"), tr("Back to what was kept"), () => board.pointing.clear()));
+    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("Show result"), "", () => board.pointing.clear()));
     this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", tr("All lanes in step"));
+    this.element.setAttribute("aria-label", tr("All searches together"));
   }
 
   get replays() {
@@ -59,7 +59,7 @@ export class Together {
     const end = String(frames);
     if (this.slider.max !== end) this.slider.max = end;
     this.slider.value = String(this.at ?? frames);
-    setText(this.play, this.timer ? tr("❚❚ Pause") : tr("▶ Play the searches in step"));
+    setText(this.play, this.timer ? tr("❚❚ Pause") : tr("▶ Play the searches together"));
     setHidden(this.off, !this.replays.some((replay) => replay.playing));
     setText(this.words, this.at === null ? plural(frames, "step") : tr("step {number} of {frames}", { number: this.at + 1, frames }));
   }

@@ -1,4 +1,4 @@
-// Where a question starts from, and its right answers: names that can be removed, and inputs that complete while one types.
+// Where a question starts from, and its correct answers: names that can be removed, and inputs that complete while one types.
 //
 // Data: {entities: [{name, note}], answers: [{name, note}], hops, meant: [{name, note, text, others: [{name, note}]}],
 //        asked: {list, text, options: [{name, note}]} | null, done}
@@ -10,10 +10,10 @@ import { Edits } from "../board/edits.js";
 import { chip, Field } from "./field.js";
 import { tr } from "../wording.js";
 
-const SHOWN = 8; // right answers before the rest is folded away
+const SHOWN = 8; // correct answers before the rest is folded away
 const LISTS = {
-  entities: { label: tr("Starts from"), mark: "◆", entry: tr("Starts from: add an entity"), empty: tr("+ found in the question"), more: tr("+ add") },
-  answers: { label: tr("Right answers"), mark: "★", entry: tr("Add a right answer"), empty: tr("+ Add the right answer to see where it is lost"), more: tr("+ add") },
+  entities: { label: tr("Starts at"), mark: "◆", entry: tr("Starts at: add an entity"), empty: tr("filled in from the question"), more: tr("+ add") },
+  answers: { label: tr("Correct answers"), mark: "★", entry: tr("Add a correct answer"), empty: tr("+ Add the correct answer to see where it is lost"), more: tr("+ add") },
 };
 const shown = new WeakMap();
 
@@ -139,7 +139,7 @@ class Line {
   }
 
   meantLine(one) {
-    const line = el("p", "meant", one.text ? tr("Read “{text}” as ", { text: one.text }) : tr("Started from "), el("b", "", one.name), one.note ? ` (${one.note})` : "");
+    const line = el("p", "meant", one.text ? tr("Read “{text}” as ", { text: one.text }) : tr("Started at "), el("b", "", one.name), one.note ? ` (${one.note})` : "");
     for (const [place, other] of one.others.entries()) {
       line.append(place ? tr(" or ") : tr(" · did you mean "));
       line.append(button("swap", other.name, "", () => this.edit({ list: "entities", op: "swap", name: other.name, instead: one.name })));

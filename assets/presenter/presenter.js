@@ -1,4 +1,4 @@
-// The head of the presented screen: the question, where it starts, how many right answers are known, and the keys that go through the cases.
+// The head of the presented screen: the question, where it starts, how many correct answers are known, and the keys that go through the cases.
 //
 // data: { question, entities: [name], answers: [name], number, of, who, done }. Trigger: pressed = { who, edits: [{ n, by: -1 | 1 } or
 // { n, leave: true }] }. Names are set as text.
@@ -34,14 +34,14 @@ class Presenter {
     const facts = el("div", "facts");
     facts.append(...(data.entities ?? []).map((name) => el("span", "chip seed", `◆ ${name}`)));
     if (data.answers?.length) {
-      const right = el("span", "chip right", `★ ${data.answers.length} ${nounOf(data.answers.length, "right answer")}`);
+      const right = el("span", "chip right", `★ ${data.answers.length} ${nounOf(data.answers.length, "correct answer")}`);
       right.title = data.answers.join(", ");
       facts.append(right);
     }
     const ways = el("nav", "ways");
     ways.setAttribute("aria-label", tr("Cases"));
     if (data.of > 1) {
-      ways.append(key("←", tr("Case before"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), key("→", tr("Next case"), () => this.go(1)));
+      ways.append(key("←", tr("Previous case"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), key("→", tr("Next case"), () => this.go(1)));
     }
     ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);

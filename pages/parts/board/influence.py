@@ -52,7 +52,11 @@ def influence_data(
 
 
 def _reader(lane: MethodLane) -> str:
-    return tr("Graph reader") if lane.state.excerpt is None else tr("Nearest sentence")
+    return (
+        tr("Answer read from the graph (no AI)")
+        if lane.state.excerpt is None
+        else tr("Nearest sentence")
+    )
 
 
 def _text(comparison: MethodComparison, lane: MethodLane, one: Influence) -> str:

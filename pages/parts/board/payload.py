@@ -246,7 +246,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
 def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType({})) -> str:
     """Return the cost of a run in a few words.
 
-    An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 612 + 14 tokens`.
+    An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 6 tokens in, 14 out`.
 
     Parameters
     ----------
@@ -258,7 +258,9 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
     tokens_in = sum(s.usage.tokens_in for s in trace)
     tokens_out = sum(s.usage.tokens_out for s in trace)
     parts += [tr("{texts} scored", texts=many(texts, "text"))] if texts else []
-    parts += [f"{tokens_in:,} + {many(tokens_out, 'token')}"] if tokens_in + tokens_out else []
+    if tokens_in + tokens_out:
+        tokens = many(tokens_in, "token")
+        parts.append(tr("{tokens} in, {tokens_out:,} out", tokens=tokens, tokens_out=tokens_out))
     return " · ".join(parts)
 
 

@@ -71,8 +71,8 @@ def report(comparison: MethodComparison, drawing: Board) -> str:
         drawing.view.source_word: shown_ask.source.graph.name,
         tr("seed"): shown_ask.seed,
         tr("date"): date.today().isoformat(),
-        tr("starts from"): ", ".join(shown_ask.question.entities),
-        tr("known answers"): ", ".join(shown_ask.question.answers),
+        tr("starts at"): ", ".join(shown_ask.question.entities),
+        tr("correct answers"): ", ".join(shown_ask.question.answers),
     }
     exact = drawing
     if any(lane.preview for lane in comparison.lanes):

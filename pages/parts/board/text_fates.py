@@ -95,12 +95,12 @@ def _found_fate(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | Non
         return _fate(
             "dropped",
             tr(
-                "found too late: place {place:,}, the prompt has room for {kind:,}",
+                "dropped: rank {place:,}; the prompt has room for only {kind:,}",
                 place=hit.place,
                 kind=shown[kind],
             ),
         )
-    return _fate("found", tr("found: place {place:,}", place=hit.place))
+    return _fate("found", tr("found: rank {place:,}", place=hit.place))
 
 
 def _missing_fate(key: Key, kinds: set[str], lane: MethodLane, documents: bool) -> Data:
@@ -160,7 +160,7 @@ def reads_in_batches(lane: MethodLane) -> bool:
 
 
 def _beyond_batches_text(place: int) -> Data:
-    return _fate("never", tr("never reached: place {place:,} of the first search", place=place))
+    return _fate("never", tr("never reached: rank {place:,} of the first search", place=place))
 
 
 def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:

@@ -101,7 +101,7 @@ def _note(lane: MethodLane, state: State, shown: int | None) -> str:
         else:
             sentences.append(tr("The answer was made from none of them."))
     if lane.status == JOB_FAILED and shown is None:
-        sentences.append(tr("Then the lane failed: no answer was made from them."))
+        sentences.append(tr("Then the method failed: no answer was made from them."))
     return " ".join(sentences)
 
 

@@ -23,7 +23,7 @@ Data = dict[str, Any]
 ArrivedNode = tuple[int, int | None, float | None]
 RERANKER_SCORES_NOTE = tr("Scores of the re-ranker.")
 SELECTION_SCORES_NOTE = tr(
-    "Scores that they were chosen by: likeness to the question and place in the graph."
+    "Scores that chose them: similarity to the question and position in the graph."
 )
 # End of the title of a batch that was taken from the neighbours of nodes read before.
 NEIGHBOURS_TITLE = "neighbours"
@@ -68,7 +68,7 @@ def story(
             paths[key] = {**path, "steps": [f"{star}{names[node]}"]}
             beside = tr("found by the first search")
             if by is not None:
-                beside = tr("beside “{by}”", by=names[by])
+                beside = tr("next to “{by}”", by=names[by])
             fates[key] = {lane_id: {"fate": "found", "text": beside, "plain": True}}
         frames.append(
             {

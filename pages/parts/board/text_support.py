@@ -36,17 +36,15 @@ def support_data(lane: MethodLane) -> list[Data] | None:
 def _support_row(lane: MethodLane, answer: str, rest: SupportingSentence) -> Data:
     sure, row = support_level(rest), rows_of(lane.graph).get(rest.chunk)
     if row is None:
-        return _sentence_data(
-            answer, rest.start, rest.end, "none", tr("What it rests on is not known.")
-        )
+        return _sentence_data(answer, rest.start, rest.end, "none", tr("Its source is not known."))
     title = _title(lane, row)
-    alike = tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score))
+    alike = tr("{percent:.0f} % similar", percent=100 * max(0.0, rest.score))
     text = {
-        "words": tr("Its words stand in {title}.", title=title),
-        "alike": tr("Most likely rests on {title}: {alike}.", title=title, alike=alike),
-        "maybe": tr("Perhaps rests on {title}: only {alike}.", title=title, alike=alike),
+        "words": tr("Its words are in {title}.", title=title),
+        "alike": tr("Most likely from {title}: {alike}.", title=title, alike=alike),
+        "maybe": tr("Perhaps from {title}: only {alike}.", title=title, alike=alike),
         "none": tr(
-            "Rests on no passage that was read: the nearest, {title}, is {alike}.",
+            "From no passage that was read: the nearest, {title}, is {alike}.",
             title=title,
             alike=alike,
         ),
@@ -70,7 +68,7 @@ def _excerpt_support(lane: MethodLane) -> list[Data] | None:
         0,
         len(excerpt.text),
         "words",
-        tr("Stands word for word in {title}.", title=_title(lane, excerpt.chunk)),
+        tr("Found word for word in {title}.", title=_title(lane, excerpt.chunk)),
     )
     return [data | _passage_data(lane, excerpt.chunk, *sentence_span)]
 

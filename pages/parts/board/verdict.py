@@ -24,7 +24,7 @@ def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, 
         "label": lane.repair.label,
         "there": None
         if twin_index is None
-        else tr("Lane {place} does this already.", place=twin_index + 1),
+        else tr("Method {place} does this already.", place=twin_index + 1),
     }
 
 
@@ -83,5 +83,5 @@ def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
     """
     if right is None:
         return None
-    words = (tr("right"), tr("wrong")) if said else (tr("answer in it"), tr("not in it"))
+    words = (tr("correct"), tr("wrong")) if said else (tr("correct"), tr("not found"))
     return {"right": right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})

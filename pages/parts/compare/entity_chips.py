@@ -57,7 +57,7 @@ def _data(graph: Any) -> dict[str, Any]:
     sender, n_done = session.chips_done
     return {
         **{into: _listed_names(graph, key.value) for into, key in NAME_LISTS.items()},
-        "hops": tr("{hops} away", hops=many(session.hops, "hop")) if session.hops else "",
+        "hops": tr("{hops} from the start", hops=many(session.hops, "hop")) if session.hops else "",
         "meant": _uncertain_links(graph),
         "asked": _suggestions(graph, *session.chips_query) if session.chips_query else None,
         "who": sender,

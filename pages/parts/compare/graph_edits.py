@@ -54,9 +54,7 @@ def ask_with_edit(
         st.toast(plain(str(error)))
         return
     except (BadInput, KeyError):
-        st.toast(
-            tr("This cannot be changed: it has no name of its own. Take a node or a passage of it.")
-        )
+        st.toast(tr("This cannot be changed: it has no name. Choose a node or a passage of it."))
         return
     session.edits = list(dict.fromkeys([*session.edits, *new_edits]))
     session.submit()

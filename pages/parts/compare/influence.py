@@ -22,8 +22,8 @@ from pages.parts.shared.wording import tr
 
 MEASURE_ACTION, STOP_ACTION = "influence", "influence-stop"  # actions of a lane's buttons
 MEASURE_LABELS = {
-    True: tr("Measure what the model's answer rests on"),
-    False: tr("Measure what its answer rests on"),
+    True: tr("Find what the model's answer depends on"),
+    False: tr("Find what its answer depends on"),
 }
 
 

@@ -96,7 +96,9 @@ def dialog(known: Mapping[str, Instance], comparison: MethodComparison | None = 
         return
     lane, do = session.choosing
     title = (
-        tr("Add a lane") if lane >= len(session.lanes) else tr("Change lane {lane}", lane=lane + 1)
+        tr("Add a method")
+        if lane >= len(session.lanes)
+        else tr("Change method {lane}", lane=lane + 1)
     )
     st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, do, known, comparison)
 
@@ -220,7 +222,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if button(tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full):
+            if button(tr("Add this method"), key="lane-add", type="primary", disabled=idle or full):
                 _use_line(lane - 1, repr(line), beside=True)
             return
         if button(
@@ -230,7 +232,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
             disabled=idle or full,
         ):
             _use_line(lane, repr(line), beside=True)
-        if button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
+        if button(tr("Change this method"), key=f"apply-{lane}", disabled=idle):
             _use_line(lane, repr(line))
     if full:
         caption(
@@ -266,7 +268,7 @@ def insert(lane: int, spec: str) -> None:
     """
     lanes, there = session.lanes, lane_of_line(spec)
     if there is not None:
-        st.toast(plain(tr("Lane {there} does this already.", there=there + 1)), duration="long")
+        st.toast(plain(tr("Method {there} does this already.", there=there + 1)), duration="long")
     elif len(lanes) >= MAX_COMPARE_LANES:
         st.toast(
             plain(

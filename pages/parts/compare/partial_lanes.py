@@ -62,14 +62,11 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
             )
         if any(not job.ended for job in jobs.values()):
             caption(
-                "Once all are encoded the question is asked again by itself; until then “Search "
-                "again” searches what has come since."
+                "Once all are encoded, the question is asked again. “Search again” searches "
+                "those that are encoded by now."
             )
         else:
-            caption(
-                "Nothing is being encoded now: asking again searches all that is there, and "
-                "encodes what is missing."
-            )
+            caption("Encoding has stopped. Ask again to search what is there and encode the rest.")
 
 
 def _jobs(digest: str) -> list[Job]:
@@ -116,7 +113,7 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
     builds_lacked = _missing_builds(on_screen.comparison, corpus)
     if builds_lacked:
         caption(
-            "What failed lanes stand on is not built yet. Once it is, the question is asked again."
+            "Failed methods need a graph that is not built yet. Once it is, they are asked again."
         )
     building = [card(corpus, one) for one in builds_lacked]
     key, lacked = session.lacked

@@ -171,16 +171,14 @@ def _sliders(
     number = 0
     if len(lanes) > 1:
         number = st.selectbox(
-            tr("Lane"),
+            tr("Method"),
             range(len(lanes)),
             format_func=lambda i: lanes[i][0].instance.line.words(),
             key="rerank-lane",
         )
     lane, lane_settings = lanes[number]
     slider_key = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
-    about = tr(
-        "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
-    )
+    about = tr("Share of a document's score that comes from its neighbours; 0 is none.")
     alpha = st.slider(
         tr("Smoothing (alpha)"),
         0.0,
@@ -191,8 +189,7 @@ def _sliders(
         help=about,
     )
     about = tr(
-        "How much the position of a neighbour in the graph counts; its likeness to the question "
-        "counts once."
+        "Weight of a neighbour's position in the graph; similarity to the question has weight 1."
     )
     beta = st.slider(
         tr("Structure (beta)"),
@@ -211,9 +208,7 @@ def _sliders(
         if text:
             st.caption(text)
     same = (alpha, beta) == (lane_settings.rerank.alpha, lane_settings.expand.beta)
-    if button(
-        tr("In a lane of its own"), key=f"rerank-{slider_key}", type="primary", disabled=same
-    ):
+    if button(tr("Add as a new method"), key=f"rerank-{slider_key}", type="primary", disabled=same):
         insert_changed_line(
             lane.instance.id, repr(line_with_settings(lane.instance.line, alpha, beta))
         )
@@ -270,8 +265,7 @@ def _beyond_budget_text(count: int) -> str:
     verb = noun(count, "was", "were")
     if count:
         return tr(
-            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its "
-            "own reads what it needs.",
+            "{neighbours} {was} skipped: the re-ranker has not read them. A new method reads them.",
             neighbours=many(count, "neighbour"),
             was=verb,
         )

@@ -285,7 +285,7 @@ def draw_shipped_comparisons() -> None:
     shipped_cases = demo(page_source()) if page_source().is_corpus else ()
     if not shipped_cases:
         return
-    write("Answered before, to open at once:")
+    write("Saved examples, which open at once:")
     for case in shipped_cases:
         title = case.notes.partition(".")[0]
         button(

@@ -31,7 +31,7 @@ def share(on_screen: ScreenComparison, drawing: Board) -> None:
         if case is not None:
             caption("This address opens this case:")
         else:
-            caption("This address restores the question and the lanes:")
+            caption("This address restores the question and the methods:")
         link = case_link(case) if case is not None else address()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)

@@ -46,12 +46,12 @@ def prepared_corpus(name: str) -> Corpus:
     key = f"chunks-{name}-{corpus.digest}"
 
     def cut(job: Job) -> Any:
-        job.report(tr("Looking for the chunks"))  # Otherwise “Waiting for its turn” would stay.
+        job.report(tr("Looking for the passages"))  # Otherwise “Waiting for its turn” would stay.
         return engine().environment.built(corpus, watch=job, make=True)
 
     job = engine().jobs.run(key, cut)
     if not job.wait(0.2):
-        show_job(job, tr("Cutting the documents into chunks"))
+        show_job(job, tr("Splitting the documents into passages"))
     return corpus
 
 
@@ -69,15 +69,15 @@ def facts() -> None:
     ]
     parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
     parts += (
-        [many(len(set_question.gold), "gold passage")]
+        [many(len(set_question.gold), "evidence passage")]
         if set_question is not None and set_question.gold
         else []
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
-        with st.popover(tr("Known answers"), type="tertiary"):
+        with st.popover(tr("Correct answers"), type="tertiary"):
             st.text_area(
-                tr("One a line"),
+                tr("One per line"),
                 "\n".join(session.answers),
                 key=_box().name,
                 on_change=_answers_changed,

@@ -204,7 +204,7 @@ def test_a_new_payload_changes_the_board_in_place(report):
     page = report(data)
     page.locator("summary", has_text="Steps").first.click()
     page.get_by_label("Frame of Beam search", exact=True).fill("2")
-    page.get_by_label("Zoom in in every lane").first.click()
+    page.get_by_label("Zoom in in every graph").first.click()
     page.locator("[data-path='cheadle']").first.click()
     page.evaluate("window.kept = [...document.querySelectorAll('.lane, details, canvas, .row')]")
     later = copy.deepcopy(data)
@@ -281,11 +281,11 @@ def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
         l => JSON.stringify([l.graph.cy.getElementById('n3').renderedPosition(), l.graph.cy.pan()]))"""
     before = page.evaluate(script)
     assert len(set(before)) == 1
-    page.get_by_label("Zoom in in every lane").last.click()
+    page.get_by_label("Zoom in in every graph").last.click()
     still(page)
     after = page.evaluate(script)
     assert len(set(after)) == 1 and after != before
-    page.get_by_label("Show the whole graph in every lane").first.click()
+    page.get_by_label("Show the whole graph of every method").first.click()
     still(page)
     assert page.evaluate(script) == before
 
@@ -324,7 +324,7 @@ def test_lanes_without_paths_answers_or_graph_say_so(report):
     for node in data["layout"]["nodes"]:
         node["role"] = "plain"
     page = report(data)
-    assert texts(page, ".funnel") == ["Known answers not given"] * 4
+    assert texts(page, ".funnel") == ["No correct answer entered"] * 4
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4])
@@ -410,9 +410,9 @@ def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
     )
     assert all(text in lanes[0] for text in said)
     assert "Not begun: no paths" in lanes[1] and "Not begun: no answer" in lanes[1]
-    assert "at work" in lanes[2]
+    assert "this method is running" in lanes[2]
     assert not [
-        text for text in lanes if "reads no graph" in text or "Known answers lost here" in text
+        text for text in lanes if "reads no graph" in text or "Correct answers lost here" in text
     ]
 
 
@@ -432,7 +432,7 @@ def test_a_repair_that_a_lane_makes_already_is_said_and_no_button(report):
     data = board_payload.finished(2)
     data["lanes"][0]["repair"] = {
         "label": "Keep 75 paths → 3 of 3",
-        "there": "Lane 2 does this already.",
+        "there": "Method 2 does this already.",
     }
     page = report(data)
     page.evaluate("payload => hopscopeReport(payload)", data)
@@ -441,7 +441,7 @@ def test_a_repair_that_a_lane_makes_already_is_said_and_no_button(report):
         "payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })",
         data,
     )
-    assert texts(page, ".repaired") == ["Keep 75 paths → 3 of 3. Lane 2 does this already."]
+    assert texts(page, ".repaired") == ["Keep 75 paths → 3 of 3. Method 2 does this already."]
     assert page.locator(".lane button.repair").count() == 0
 
 
@@ -451,6 +451,6 @@ def test_where_there_is_no_room_a_repair_says_that_it_takes_the_place_of_its_lan
     update = "payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })"
     page.evaluate(update, data)
     assert texts(page, ".main-repair")[0].endswith(", in its place")
-    assert texts(page, ".lane button.repair") == ["Keep 75 paths → 3 of 3, in this lane"]
+    assert texts(page, ".lane button.repair") == ["Keep 75 paths → 3 of 3, in its place"]
     page.evaluate(update, {**data, "most_lanes": 4})
     assert texts(page, ".lane button.repair") == ["Keep 75 paths → 3 of 3"]

@@ -132,7 +132,7 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
     )
     assert cut == 0 and page.locator(".row:visible, .foot:visible").count() == 0
     assert [lane["nodes"] for lane in page.evaluate(BOXES)] == [9] * 3
-    page.get_by_label("Show 5 more nodes in every lane").first.click()
+    page.get_by_label("Show 5 more nodes for every method").first.click()
     assert [lane["nodes"] for lane in page.evaluate(BOXES)] == [14] * 3
     page.get_by_label("Frame of Beam search").press("Home")
     page.get_by_label("Frame of Beam search").press("ArrowRight")

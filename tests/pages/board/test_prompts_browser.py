@@ -28,7 +28,7 @@ def page(report):  # noqa: F811
     page = report(data)
     lane = page.locator(".lane").first
     lane.locator("summary", has_text="Prompt").click()
-    lane.get_by_role("button", name="This prompt beside that of another lane").click()
+    lane.get_by_role("button", name="This prompt beside that of another method").click()
     return page
 
 

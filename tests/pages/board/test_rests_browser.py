@@ -36,8 +36,8 @@ def saved(movies):
 def test_what_each_sentence_rests_on_is_told(saved):
     wide, narrow = (lane["rests"] for lane in Board(saved).payload()["lanes"])
     assert [rest["key"] for rest in wide] == ["chunk radio", "chunk arthur", None]
-    assert wide[1]["text"] == "Its words stand in “Arthur's Magazine”."
-    assert wide[2]["text"].startswith("Rests on no passage that was read: the nearest, “")
+    assert wide[1]["text"] == "Its words are in “Arthur's Magazine”."
+    assert wide[2]["text"].startswith("From no passage that was read: the nearest, “")
     # the wave counts as two letters
     assert ANSWER[: wide[2]["start"]].endswith("1844. ") and wide[2]["end"] == len(ANSWER) + 1
     assert [rest["key"] for rest in narrow][0] is None  # that lane did not read of the station
@@ -53,7 +53,7 @@ def test_a_sentence_shows_its_passage(saved, browser, tmp_path):
     said = lane.locator(".sentence")
     expect(said).to_have_count(3)
     said.nth(0).click()
-    expect(lane.locator(".rest-note")).to_contain_text("rests on “Radio City”: ")
+    expect(lane.locator(".rest-note")).to_contain_text("from “Radio City”: ")
     expect(lane.locator("mark.rest")).to_contain_text("plays songs by night")
     expect(lane.locator("mark.rest")).to_be_in_viewport()
     said.nth(1).focus()
@@ -66,7 +66,7 @@ def test_a_sentence_shows_its_passage(saved, browser, tmp_path):
     said.nth(2).focus()
     page.keyboard.press(" ")
     expect(lane.locator("mark.rest")).to_have_count(0)
-    expect(lane.locator(".rest-note")).to_contain_text("Rests on no passage that was read")
+    expect(lane.locator(".rest-note")).to_contain_text("From no passage that was read")
     page.keyboard.press("Escape")
     expect(lane.locator(".rest-note")).to_be_hidden()
     page.close()

@@ -141,7 +141,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     relation = tables["relation"][0]
     assert set(told["paths"][relation["key"]]["nodes"]) <= set(told["lanes"][0]["nodes"])
     assert told["paths"][relation["key"]]["edges"][0] in told["lanes"][0]["edges"]
-    assert told["fates"][entity["key"]]["lane-0"]["text"] == "found: place 1"
+    assert told["fates"][entity["key"]]["lane-0"]["text"] == "found: rank 1"
     assert told["fates"][entity["key"]]["lane-1"]["text"] == "seeks no entities"
     assert "hits" not in told["lanes"][1] and not any(
         "more" in table for table in told["lanes"][0]["hits"]

@@ -59,7 +59,7 @@ def test_a_passage_has_a_fate_in_every_lane(drawn):
     }
     assert fates == {
         "lane-0": ("dropped", "rank 2; only the top 1 is kept"),
-        "lane-1": ("found", "found: place 2"),
+        "lane-1": ("found", "found: rank 2"),
         "lane-2": ("never", "reads no documents"),
     }
 

@@ -41,8 +41,8 @@ def test_each_round_tells_beside_which_document_its_own_lies():
     ]
     assert [fates[f"lane-0 reads chunk {one}"]["lane-0"]["text"] for one in "edb"] == [
         "found by the first search",
-        "beside “e”",
-        "beside “d”",
+        "next to “e”",
+        "next to “d”",
     ]
     assert (paths["lane-0 reads chunk d"]["nodes"], paths["lane-0 reads chunk d"]["edges"]) == (
         ["chunk e", "chunk d"],
@@ -64,7 +64,7 @@ def test_batches_come_in_turn_from_the_first_search_and_from_neighbours():
     )
     assert [fates[key]["lane-1"]["text"] for key in (first, second, third)] == [
         "found by the first search",
-        "beside “a”",
+        "next to “a”",
         "found by the first search",
     ]
     assert [frame["scores"] for frame in told["frames"]] == [[1.0], [0.0], [0.5]]
@@ -82,8 +82,8 @@ def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
     assert told == {
         "chunk b": "rank 3; only the top 2 are kept",
         "chunk a": "never reached",
-        "chunk e": "found: place 1",
-        "chunk d": "found: place 2",
+        "chunk e": "found: rank 1",
+        "chunk d": "found: rank 2",
     }
 
 

@@ -60,7 +60,7 @@ def massive(page, lane: int) -> dict[str, float]:
 
 def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data):  # noqa: F811
     page = report(data)
-    bar = page.get_by_role("group", name="All lanes in step")
+    bar = page.get_by_role("group", name="All searches together")
     slider = bar.get_by_role("slider")
     slider.fill("1")  # PageRank's part comes first, two moments long
     assert texts(page, ".replay .frame-words")[:2] == ["after 1 step", ""]
@@ -86,21 +86,21 @@ def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data
     assert texts(page, ".replay .frame-words")[:2] == ["at the start", ""] and massive(page, 0) == {
         "n1": 1.0
     }
-    bar.get_by_role("button", name="Back to what was kept").click()
+    bar.get_by_role("button", name="Show result").click()
     assert massive(page, 0) == {} and page.locator(".replay.playing").count() == 0
 
 
 def test_they_play_by_themselves_and_end_on_what_was_kept(report, data):  # noqa: F811
     page = report(data)
     kept = lit(page)
-    bar = page.get_by_role("group", name="All lanes in step")
-    bar.get_by_role("button", name="Play the searches in step").click()
+    bar = page.get_by_role("group", name="All searches together")
+    bar.get_by_role("button", name="Play the searches together").click()
     assert bar.get_by_role("button", name="Pause").is_visible() and playing(page) > 0
-    bar.get_by_role("button", name="Play the searches in step").wait_for(timeout=20_000)
+    bar.get_by_role("button", name="Play the searches together").wait_for(timeout=20_000)
     assert playing(page) == 0 and lit(page) == kept
     assert "5 steps" in bar.inner_text() and at_the_end(bar.get_by_role("slider"))
     bar.get_by_role("slider").fill("4")
-    bar.get_by_role("button", name="Play the searches in step").click()  # on from the last step
+    bar.get_by_role("button", name="Play the searches together").click()  # on from the last step
     assert playing(page) == 0 and at_the_end(bar.get_by_role("slider"))
 
 
@@ -117,7 +117,7 @@ def test_every_slider_stands_where_the_picture_is(report, data):  # noqa: F811
 
 def test_a_lane_that_comes_in_ends_what_was_played_in_step(report, data):  # noqa: F811
     page = report(data)
-    bar = page.get_by_role("group", name="All lanes in step")
+    bar = page.get_by_role("group", name="All searches together")
     bar.get_by_role("slider").fill("3")
     assert playing(page) == 1 and "step 4 of 5" in bar.inner_text()
     new = {**data["lanes"][2], "id": "lane-3", "title": "Beam, changed"}
@@ -151,4 +151,4 @@ def lit(page) -> list:
 
 def test_one_search_alone_has_no_bar(report, data):  # noqa: F811
     data["lanes"][1]["stories"] = []
-    assert report(data).get_by_role("group", name="All lanes in step").count() == 0
+    assert report(data).get_by_role("group", name="All searches together").count() == 0

@@ -52,5 +52,5 @@ def test_edges_and_nodes_are_dropped_looked_at_built_asked_and_taken_out(address
         question = page.get_by_placeholder("Ask a question")
         question.first.fill("Where was The Gull built in?", timeout=60_000)
         question.first.press("Enter")
-        page.get_by_text("Graph reader").first.wait_for(timeout=120_000)
+        page.get_by_text("Answer read from the graph (no AI)").first.wait_for(timeout=120_000)
         page.locator(".answer, .lane").get_by_text("Turku").first.wait_for(timeout=120_000)

@@ -69,7 +69,7 @@ def test_an_address_with_a_case_opens_it_with_its_question_and_lanes():
     assert at.text_input(key="question").value == case.question and len(
         at.session_state["lanes"]
     ) == len(case.instances)
-    assert "answered before" in said(at)
+    assert "Saved example" in said(at)
 
 
 def test_an_empty_case_is_the_first_page():
@@ -121,7 +121,7 @@ def test_asking_replaces_the_case_by_the_question():
 def test_one_s_own_case_opens_by_its_address_and_tells_where_its_graph_is_gone():
     key = duplicate(demo()[0].id).id
     at = opened(case=key)
-    assert not at.exception and on_screen(at) == key and "A saved case" in said(at)
+    assert not at.exception and on_screen(at) == key and "Saved case" in said(at)
     gone = save(comparison_of_case(key), {"q": "who", "graph": "elsewhere"})
     at = opened(case=gone.id)
     assert (

@@ -24,7 +24,7 @@ def bar(page):
 def on_first_page(page) -> None:
     """The first page of the corpus, where nothing was asked."""
     page.get_by_role("heading", name=WELCOME).wait_for(timeout=60_000)
-    page.get_by_text("Answered before, to open at once").wait_for()
+    page.get_by_text("Saved examples, which open at once").wait_for()
     expect(bar(page)).to_have_value("")
 
 
@@ -32,7 +32,7 @@ def showing(page, case) -> None:
     page.locator(".lane[data-status=done]").nth(len(case.instances) - 1).wait_for(timeout=60_000)
     expect(bar(page)).to_have_value(case.question, timeout=30_000)
     expect(page).to_have_url(re.compile(f"[?]case={case.id}$"))
-    page.get_by_text("An example that was answered before").wait_for()
+    page.get_by_text("Saved example.").wait_for()
 
 
 def press(page, case) -> None:
@@ -133,7 +133,7 @@ def test_back_from_an_empty_question_shows_the_example_of_the_first_page_again(a
         page.get_by_role("heading", name=WELCOME).wait_for(timeout=60_000)
         page.go_back()
         expect(bar(page)).to_have_value(example, timeout=60_000)
-        page.get_by_text("An example that was answered before").wait_for()
+        page.get_by_text("Saved example.").wait_for()
 
 
 @pytest.mark.parametrize("case", [demo()[0], CASES[0]], ids=["triples", "documents"])

@@ -73,10 +73,10 @@ def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
 def test_a_lane_that_is_changed_before_the_first_question_asks_nothing(movies):
     at = opened(llm="0", lane=[FAST, "lego-1"])
     steps_of(at, 0)
-    assert button(at, "Change this lane").disabled
+    assert button(at, "Change this method").disabled
     hear(at, {"do": "set", "key": 1, "name": "hops", "value": 2})
     assert any("hops 1 → 2" in one.value for one in at.caption)
-    button(at, "Change this lane").click().run()
+    button(at, "Change this method").click().run()
     assert (
         not at.exception
         and not at.error
@@ -89,7 +89,7 @@ def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_no
     steps_of(at, 0)
     hear(at, {"do": "remove", "key": 1})
     assert (
-        button(at, "Change this lane").disabled and button(at, "Try it in a lane beside").disabled
+        button(at, "Change this method").disabled and button(at, "Try it in a lane beside").disabled
     )
     hear(
         at,
@@ -105,19 +105,19 @@ def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_no
         "lego-1",
     ]
     steps_of(at, 0)  # the lane's own line again
-    assert button(at, "Change this lane").disabled
+    assert button(at, "Change this method").disabled
 
 
 def test_a_lane_is_added_that_is_put_together_from_nothing(movies):
     at = opened(llm="0", lane=["lego-1"])
     steps_of(at, 1)
-    assert button(at, "Add this lane").disabled
+    assert button(at, "Add this method").disabled
     hear(
         at,
         {"do": "insert", "slot": "0", "name": "EgoNetwork"},
         {"do": "insert", "slot": "1", "name": "SimplePaths"},
     )
-    button(at, "Add this lane").click().run()
+    button(at, "Add this method").click().run()
     assert not at.exception and at.session_state["lanes"] == [
         "lego-1",
         "EgoNetwork() >> SimplePaths()",
@@ -146,7 +146,7 @@ def test_a_dialog_left_open_is_closed_by_an_address(movies):
     at = opened(llm="0", q=QUESTION, lane=[FAST, "lego-1"])
     at.session_state["choosing"] = (1, "step")
     at.run()
-    dialog = lambda: [one for one in at.button if one.label == "Change this lane"]
+    dialog = lambda: [one for one in at.button if one.label == "Change this method"]
     assert dialog()
     at.session_state["wanted"] = case_link(demo()[0])
     at.run()
@@ -203,7 +203,7 @@ def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
     assert "too long" in at.error[0].value and not at.exception
     # the example that stays
     assert any(
-        "Below is still what was asked before: when did the movies" in one.value
+        "Shown below is the question asked before: when did the movies" in one.value
         for one in at.caption
     )
 

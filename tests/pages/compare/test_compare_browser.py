@@ -50,7 +50,7 @@ def test_three_lanes_end_with_answers_and_funnels(asked):
         "No. 12",
         "Chain ranking",
     ]
-    assert asked.get_by_text("Graph reader", exact=True).count() >= 3
+    assert asked.get_by_text("Answer read from the graph (no AI)", exact=True).count() >= 3
     alive = asked.locator(".lane").nth(2).get_by_text("3/3")
     alive.nth(1).wait_for(timeout=20_000)  # all answers in the graph and in the subgraph
     assert not asked.problems
@@ -168,4 +168,4 @@ def test_the_language_model_answers_after_the_reader(app):
     ) as page:
         done(page, 1, "which person directed the movie Inception")
         said = page.locator(".lane .answer").first.inner_text()
-        assert "Graph reader" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said
+        assert "Answer read from the graph (no AI)" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said

@@ -39,7 +39,7 @@ def test_paths_come_first_and_tell_their_fate_in_every_lane(address, width):
         row = chain.locator(".paths .row")
         expect(row.locator("b")).to_have_text(["Fred", "Scrooge", "Marley"])
         row.click()
-        expect(chain.locator(".fate")).to_have_text("found: place 1")
+        expect(chain.locator(".fate")).to_have_text("found: rank 1")
         expect(lanes.nth(2).locator(".fate")).to_have_text(
             "never reached: this method finds no paths"
         )
@@ -57,7 +57,7 @@ def test_the_hops_of_a_beam_are_replayed(address):
         expect(beam.locator(".frame-list h4")).to_contain_text("hop 1")
         expect(beam.locator(".frame-list .row")).not_to_have_count(0)
         expect(beam.locator(".hit-tabs")).to_be_hidden()
-        beam.get_by_role("button", name="Back to the paths that were kept").click()
+        beam.get_by_role("button", name="Show the kept paths").click()
         expect(beam.locator(".paths .row").first).to_be_visible()
 
 

@@ -43,7 +43,7 @@ def test_a_link_asks_the_documents_and_brings_answers_and_gold_passages():
     assert comparison.ask.question.answers == ("Arthur's Magazine",)
     assert [lane.status for lane in comparison.lanes] == ["done", "done"]
     assert NAME in at.query_params["corpus"] and "graph" not in at.query_params
-    assert any("2 gold passages" in caption.value for caption in at.caption)
+    assert any("2 evidence passages" in caption.value for caption in at.caption)
 
 
 def test_without_lanes_the_methods_are_those_on_documents():

@@ -31,14 +31,14 @@ def test_a_question_to_three_documents(page):
     expect(lanes.nth(1).get_by_role("tab")).to_have_text("passages 3")
     women = lanes.nth(1).locator(".hit", has_text=LATE)
     expect(women).to_contain_text("<script>document.title = 'gone'</script> with {braces} and {0}.")
-    expect(women.locator(".gold")).to_have_text("★ gold")
+    expect(women.locator(".gold")).to_have_text("★ evidence")
     expect(women.locator("mark", has_text="started")).to_have_count(1)
     expect(lanes.nth(1).locator("mark.known").first).to_have_text("Arthur's Magazine")
     assert page.title() != "gone"
     expect(lanes.nth(0).locator(".lost-hits")).to_contain_text("rank 2; only the top 1 is kept")
     women.get_by_role("button", name=LATE).click()
-    expect(lanes.nth(0).locator(".fate")).to_have_text("dropped: rank 2; only the top 1 is kept")
-    expect(lanes.nth(1).locator(".fate")).to_have_text("found: place 2")
+    expect(lanes.nth(0).locator(".fate")).to_have_text("rank 2; only the top 1 is kept")
+    expect(lanes.nth(1).locator(".fate")).to_have_text("found: rank 2")
     expect(page).to_have_url(re.compile(f"q=Which.*corpus={NAME}|corpus={NAME}.*q=Which"))
 
 

@@ -1,4 +1,4 @@
-"""“Starts from” and the right answers in a real Chromium: completing, removing, swapping, and names that look like code."""
+"""“Starts at” and the correct answers in a real Chromium: completing, removing, swapping, and names that look like code."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def page(address):
 
 
 def entities(page):
-    return page.get_by_role("combobox", name="Starts from: add an entity")
+    return page.get_by_role("combobox", name="Starts at: add an entity")
 
 
 def answers(page):
-    return page.get_by_role("combobox", name="Add a right answer")
+    return page.get_by_role("combobox", name="Add a correct answer")
 
 
 def chips(page, group: str):
@@ -111,7 +111,7 @@ def test_what_was_read_is_told_and_swapped_by_a_click(page):
     ask(page, "which films did quentin tarantino direct")
     expect(chips(page, "entities")).to_have_text(["Quentin Tarantino"])
     meant = page.locator(".he .meant")
-    expect(meant).to_contain_text("Started from Quentin Tarantino (writer, director")
+    expect(meant).to_contain_text("Started at Quentin Tarantino (writer, director")
     expect(meant).to_contain_text("did you mean quentin tarantino (tag")
     page.locator(".he .swap").click()
     # asked again at once

@@ -44,7 +44,7 @@ def test_each_batch_is_replayed_with_what_came_in(page):
 
 def test_alpha_orders_anew_and_a_lane_of_its_own_has_it(page):
     page.get_by_role("button", name="Alpha, beta").click()
-    own = page.get_by_role("button", name="In a lane of its own")
+    own = page.get_by_role("button", name="Add as a new method")
     expect(own).to_be_disabled()
     alpha = page.get_by_role("slider", name=re.compile("alpha"))
     alpha.press("End")

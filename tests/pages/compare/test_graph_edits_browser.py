@@ -51,13 +51,13 @@ def test_a_node_is_taken_away_and_put_back(app):
             "lane => lane.lane.data.paths.map(one => lane.lane.board.path(one.key).steps)[0][2]"
         )
         page.mouse.click(*page.locator(".lane").first.evaluate(PLACE, name))
-        page.get_by_role("button", name="Ask without this").click()
+        page.get_by_role("button", name="Remove this and ask again").click()
         page.locator(".beside").wait_for(timeout=60_000)
         assert re.match(
             "Against before: (Same answer|No longer says|Now says)",
             page.locator(".beside").inner_text(),
         )
-        assert "Asked without " in page.locator(".band").inner_text()
+        assert "Without " in page.locator(".band").inner_text()
         expect(page).to_have_url(re.compile("edit="))
         page.reload()  # the address holds it
         page.locator(".beside").wait_for(timeout=60_000)
@@ -73,7 +73,7 @@ def test_a_path_is_taken_away_by_its_row(app):
         row = page.locator(".paths .row").first
         text = row.locator(".steps").inner_text()
         row.click()
-        page.get_by_role("button", name="Ask without this path").click()
+        page.get_by_role("button", name="Remove this path and ask again").click()
         page.locator(".beside").wait_for(timeout=60_000)
         settle(page)
         assert text not in [one.inner_text() for one in page.locator(".paths .row .steps").all()]

@@ -23,7 +23,7 @@ def test_what_the_graph_reader_rests_on_is_there_at_once_with_a_bar_at_each_path
     with open_page(f"{app}/?{urlencode(ASKED)}") as page:
         said = page.locator(".said .influence")
         said.wait_for(timeout=90_000)
-        expect(said).to_contain_text("Graph reader: ")
+        expect(said).to_contain_text("Answer read from the graph (no AI): ")
         expect(said).to_contain_text("no longer says “")
         bars = page.locator(".paths .row:visible .weight")
         assert bars.count() == page.locator(".paths ol .row:visible").count() > 0

@@ -72,7 +72,7 @@ def test_promise_lane_funnel_stars_and_headline_count_the_same(pressed):
     assert lanes[2] == ("Rank by meaning, changed", "6 of 6", "All six found:", "6/6")
     assert headline.startswith("Only “Rank by meaning, changed” and “Relation chains” ")
     assert of_lanes(page, LOST_STARS) == [6, 1, 0, 0]
-    assert not page.locator(".lane").nth(2).get_by_text("Known answers lost here").is_visible()
+    assert not page.locator(".lane").nth(2).get_by_text("Correct answers lost here").is_visible()
     assert page.locator(".lane").nth(2).locator(".lost-mark").count() == 0
 
 
@@ -86,7 +86,7 @@ def test_it_is_not_offered_again(pressed):
     lane = page.locator(".lane").nth(1)
     assert (
         lane.locator(".repaired").inner_text()
-        == "Keep 128 paths → 6 of 6. Lane 3 does this already."
+        == "Keep 128 paths → 6 of 6. Method 3 does this already."
     )
     assert lane.locator("button.repair").count() == 0
 
@@ -95,7 +95,7 @@ def test_no_repair_is_offered_that_would_be_a_lane_beside_over_again(pressed):
     """The beam that follows relation chains: what the last lane does."""
     page, _, _ = pressed
     assert page.locator(".main-repair").count() == 0
-    assert "Lane 4" in page.locator(".lane").first.locator(".repaired").inner_text()
+    assert "Method 4" in page.locator(".lane").first.locator(".repaired").inner_text()
 
 
 @pytest.mark.parametrize("width, height", [(1280, 720), (1366, 768)])

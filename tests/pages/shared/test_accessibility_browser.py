@@ -35,7 +35,7 @@ def test_axe_finds_nothing_serious(app, path):
 OPENS = {
     "[aria-label^='Change one step']": ".hk .entry",
     "[aria-label^='Choose another method']": ".chooser .step",
-    "text=Add lane": ".chooser .step",
+    "text=Add method": ".chooser .step",
     "text=Options": "*",
     "text=Example questions": "*",
     "text=Share": "*",
