@@ -114,7 +114,7 @@ def pack(comparison: Mapping[str, Any]) -> bytes:
     if len(text) > MAX_CASE_BYTES:
         raise BadInput(
             f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most "
-            f"{MAX_CASE_BYTES / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer lanes."
+            f"{MAX_CASE_BYTES / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer methods."
         )
     return zlib.compress(text, 9)
 

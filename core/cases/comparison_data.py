@@ -113,7 +113,7 @@ def thaw(
         return MethodComparison(ask, _lanes(saved["lanes"], ask, parts))
     except BadParameter as error:
         raise BadInput(
-            f"This comparison was made with an instance that this Hopscope cannot read: {error}"
+            f"This comparison was made with a method that this Hopscope cannot read: {error}"
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(

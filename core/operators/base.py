@@ -280,7 +280,7 @@ class Operator(OperatorBase):
         return self.title
 
     def plain_words(self) -> str:
-        """Return everyday words for what it does: "takes 1,000 nodes around the entities".
+        """Return everyday words for what it does: "looks at 1,000 nodes near the entities".
 
         The text is empty for a step that need not be told.
         """
@@ -332,7 +332,7 @@ class Line(OperatorLine[Operator]):
     def plain_words(self) -> str:
         """Return a sentence in everyday words.
 
-        Example: `Takes 1,000 nodes around the entities, then finds the shortest paths.`
+        Example: `Looks at 1,000 nodes near the entities, then finds the shortest paths.`
         """
         shown = self.without("generate")
         sentences = [words for operator in shown if (words := operator.plain_words())]

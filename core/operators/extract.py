@@ -62,7 +62,7 @@ class PersonalizedPageRank(Operator):
 
     stage = "extract"
     title = "PageRank"
-    plain = "takes {keep:,} nodes around the entities"
+    plain = "looks at {keep:,} nodes near the entities"
     reads, writes = ("seeds",), ("subgraph",)
 
     keep: int = param(

@@ -39,7 +39,7 @@ class FilterSubgraph(Operator):
 
     stage = "filter"
     title = "filter"
-    plain = "retains the {keep:,} best {unit}s {by}"
+    plain = "keeps the {keep:,} best {unit}s {by}"
     reads, writes = ("seeds", "subgraph"), ("subgraph",)
 
     model: str = param(

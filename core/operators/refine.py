@@ -129,7 +129,7 @@ class Rank(Operator):
 
     stage = "refine"
     title = "rank"
-    plain = "retains the best {keep:,} {by}"
+    plain = "keeps the best {keep:,} {by}"
     reads, writes = ("paths",), ("paths",)
 
     model: str = param(
@@ -183,7 +183,7 @@ class RandomSelect(Operator):
 
     stage = "refine"
     title = "random selection"
-    plain = "retains {keep:,} at random"
+    plain = "keeps {keep:,} at random"
     reads, writes = ("paths",), ("paths",)
 
     keep: int = param(32, "Keep", "How many paths are drawn.", low=1, high=100_000)

@@ -54,7 +54,7 @@ class VectorSearch(Operator):
 
     stage = "extract"
     title = "vector search"
-    plain = "takes what lies around the {matches:,} {of} closest in meaning"
+    plain = "looks around the {matches:,} {of} closest in meaning"
     reads, writes = ("seeds",), ("subgraph",)
 
     of: Literal["nodes", "triples"] = param(

@@ -61,7 +61,7 @@ def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
 def test_only_a_graph_that_should_have_nodes_is_said_to_have_none(capsys):
     write_corpus(new_folder("dull"), [Document("a", "it was so and it is so")])
     code, out, err = told(capsys, "build", "dull", "--graph", "chunks")
-    assert code == EXIT_OK and out[0].startswith("Chunks alone") and not err
+    assert code == EXIT_OK and out[0].startswith("Passages only") and not err
     assert (
         "Nothing was found in these texts"
         in told(capsys, "build", "dull", "--graph", "kg", "--extractor", "noun-phrases")[2]

@@ -32,7 +32,7 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
     if not nodes:
         near = tuple(graph.node_name(node) for node, _ in lookup.search(text, 3))
         raise UnknownEntity(
-            text, near, "No entity of the graph was found in the question; name one to start from."
+            text, near, "Nothing in this graph matches the question; pick an entity to start at."
         )
     return nodes
 

@@ -28,7 +28,7 @@ class DocumentsOfNodes(Operator):
 
     stage = "refine"
     title = "documents of the nodes"
-    plain = "hands on {keep:,} documents"
+    plain = "passes on {keep:,} documents"
     reads, writes = ("nodes",), ("chunks",)
 
     keep: int = param(10, "Documents", "How many are taken.", low=1, high=10_000)

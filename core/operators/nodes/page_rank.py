@@ -41,7 +41,7 @@ class SimilarPageRank(Operator):
 
     stage = "retrieve"
     title = "PageRank from what is alike"
-    plain = "spreads the weight of what is alike over the graph"
+    plain = "spreads the weight of similar nodes over the graph"
     writes = ("nodes",)
 
     at: str = param(

@@ -329,8 +329,8 @@ class BeamSearch(Operator):
 
     def plain_words(self) -> str:
         prunings = {
-            "top": f"the {self.width} best paths",
-            "mean": "the paths above the mean",
-            "percentile": f"the best {100 - self.percentile:g} %",
+            "top": f"the {self.width} best-matching paths",
+            "mean": "the paths that match better than the mean",
+            "percentile": f"the best-matching {100 - self.percentile:g} % of paths",
         }
-        return f"follows {prunings[self.prune]} up to {self.hops} hops by {plain_name(self.model)}"
+        return f"follows {prunings[self.prune]} by {plain_name(self.model)}, up to {self.hops} hops"

@@ -59,7 +59,7 @@ class ChainIntersection(Operator):
 
     stage = "retrieve"
     title = "chain intersection"
-    plain = "finds where chains of relations from each entity meet"
+    plain = "finds where sequences of relations from each entity meet"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)

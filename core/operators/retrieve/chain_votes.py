@@ -73,7 +73,7 @@ class ChainVotes(Operator):
 
     stage = "retrieve"
     title = "chain votes"
-    plain = "lets chains of up to {steps} relations vote for where they end"
+    plain = "lets sequences of up to {steps} relations vote for where they end"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     steps: int = param(2, "Steps", NAMED_STEPS_HELP, low=1, high=3)

@@ -64,7 +64,7 @@ class ChainRanking(Operator):
 
     stage = "retrieve"
     title = "chain ranking"
-    plain = "ranks chains of up to {steps} relations by meaning"
+    plain = "picks sequences of up to {steps} relations that best match the question"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)

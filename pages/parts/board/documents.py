@@ -229,7 +229,7 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
             "",
         )
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
-    size += [] if part else [many(n_chunks(lane.graph), "chunk")]
+    size += [] if part else [many(n_chunks(lane.graph), "passage")]
     size += _count_merges(comparison, lane) if not part else []
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
@@ -261,7 +261,7 @@ def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
         *(
             [
                 tr(
-                    "{absent:,} of {merges} not in it",
+                    "{absent:,} of {merges} do not apply",
                     absent=absent,
                     merges=many(len(edits), "merge"),
                 )

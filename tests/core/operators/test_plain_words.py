@@ -19,7 +19,7 @@ TERMS = re.compile(
     [
         (
             "PersonalizedPageRank(keep=1000) >> BeamSearch(width=8) >> Answer()",
-            "Takes 1,000 nodes around the entities, then follows the 8 best paths up to 4 hops by meaning.",
+            "Looks at 1,000 nodes near the entities, then follows the 8 best-matching paths by meaning, up to 4 hops.",
         ),
         (
             "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()",
@@ -27,11 +27,11 @@ TERMS = re.compile(
         ),
         (
             "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=9) >> Answer()",
-            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then retains the best 9 by shared words.",
+            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then keeps the best 9 by shared words.",
         ),
         (
             "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='prefilter(encoder, choose, 32)', keep=9)",
-            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then retains the best 9 by the language model.",
+            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then keeps the best 9 by the language model.",
         ),
         ("Answer(prompt='question-only')", "Answers from the question alone."),
         (

@@ -211,7 +211,7 @@ def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
 def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):
     at = opened(llm="0", lane=[FAST])
     at.text_input(key="question").set_value("who directed it").run()
-    assert "No entity of the graph was found" in at.error[0].value
+    assert "Nothing in this graph matches the question" in at.error[0].value
     at.session_state["entities"] = ["Incepton"]
     at.button(key="ask").click().run()
     assert "Did you mean Inception" in at.error[0].value
