@@ -52,7 +52,7 @@ export class Change {
   }
 
   hold(held) {
-    const made = button("more", held ? tr("held as before: let go") : tr("hold as before"), "", () => this.bench.edit({ do: "hold", on: !held }));
+    const made = button("more", held ? tr("compare with each change") : tr("compare with this version"), "", () => this.bench.edit({ do: "hold", on: !held }));
     made.title = held ? tr("Compare with the line before each change again") : tr("Compare all further changes with this line before");
     made.setAttribute("aria-pressed", String(Boolean(held)));
     return made;

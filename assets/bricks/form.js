@@ -81,7 +81,7 @@ function curveOf({ label, curve }, set) {
   const { of, points } = curve;
   const bars = points.map(({ value, alive, now, next }) => {
     const count = value.toLocaleString("en");
-    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", tr("{label} {count}: {alive} of {of} alive{next}", { label, count, alive, of, next: next ? tr(", the next one comes in") : "" }), () => set(value));
+    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", tr("{label} {count}: {alive} of {of} kept{next}", { label, count, alive, of, next: next ? tr(", one more than before") : "" }), () => set(value));
     if (now) made.setAttribute("aria-current", "true");
     const bar = el("i", "");
     bar.style.height = `${Math.round((22 * alive) / of)}px`;
@@ -91,8 +91,8 @@ function curveOf({ label, curve }, set) {
   const coming = points.find((point) => point.next);
   const most = points.at(-1).alive;
   const first = points.find((point) => point.alive === most);
-  const settled = most ? tr("From {value} on {most} of {of} are alive.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value brings any of the {of} in: they are lost before.", { of });
-  const words = coming ? tr("At {value} the next of {of} comes in.", { value: coming.value.toLocaleString("en"), of }) : settled;
+  const settled = most ? tr("{most} of {of} kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: they are lost earlier.", { of });
+  const words = coming ? tr("From {value}, one more of {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
   const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", tr("What values of {label} do to this question", { label }));

@@ -356,9 +356,9 @@ MADE_QUESTIONS_NOTE = (
 MADE_SET_SUFFIX = "-made"  # suffix of the names of sets of made questions
 KIND_WORDS = {
     "written": "questions by a language model",
-    CLOZE_KIND: "gaps",
-    SHARED_KIND: "shared names",
-    BRIDGE_KIND: "bridges",
+    CLOZE_KIND: "fill-in-the-blank questions",
+    SHARED_KIND: "two-name questions",
+    BRIDGE_KIND: "two-hop questions",
 }
 """Names of the kinds of made questions in sentences."""
 
@@ -372,8 +372,8 @@ def rejection_sentences(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...
     >>> rejection_sentences(
     ...     {"cloze": {"the sentence is cut": 1, "no other name in it is rare": 12}, "shared": {}}
     ... )
-    ('Of 13 candidates for gaps no question was made: no other name in it is rare (12), the sentence
-    is cut (1).',)
+    ('Of 13 candidates for fill-in-the-blank questions no question was made: no other name in it is
+    rare (12), the sentence is cut (1).',)
     """
     sentences = []
     for kind, reasons in left.items():

@@ -53,8 +53,8 @@ def pager(
             sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last_page:
-            _button(tr("Earlier"), "chevron_left", page, at - 1, at == 0)
-            _button(tr("Later"), "chevron_right", page, at + 1, at == last_page)
+            _button(tr("Previous"), "chevron_left", page, at - 1, at == 0)
+            _button(tr("Next"), "chevron_right", page, at + 1, at == last_page)
 
 
 def _button(words: str, icon: str, page: SessionKey[int], to: int, off: bool) -> None:

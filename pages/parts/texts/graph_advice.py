@@ -103,7 +103,7 @@ def _draw_answer(corpus: Corpus, before: Advice, current: bool) -> None:
                 st.write(plain(sentence))
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, advice_answer)
-        with st.popover(tr("Ask anew"), icon=":material/refresh:"):
+        with st.popover(tr("Run again"), icon=":material/refresh:"):
             _form(corpus, before)
         figures = {"run": str(before.run)}
         st.page_link(
@@ -128,7 +128,7 @@ def _kinds(found: AdviceAnswer) -> None:
                 tr("Questions"): plain(f"{kind.name} ({kind.number:,})"),
                 tr("Without a graph"): share(kind.plain, kind.plain_share),
                 tr("With a graph"): share(kind.graph, kind.graph_share),
-                tr("Tested"): plain(kind.difference),
+                tr("Test result"): plain(kind.difference),
                 tr("What they favour"): plain(kind.favours),
             }
             for kind in found.kinds

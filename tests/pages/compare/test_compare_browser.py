@@ -168,4 +168,6 @@ def test_the_language_model_answers_after_the_reader(app):
     ) as page:
         done(page, 1, "which person directed the movie Inception")
         said = page.locator(".lane .answer").first.inner_text()
-        assert "Answer read from the graph (no AI)" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said
+        assert "Answer read from the graph (no AI)" in said and re.search(
+            r"Qwen2\.5\S* *\n+\S", said
+        ), said

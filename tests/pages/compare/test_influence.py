@@ -99,9 +99,9 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
     (text,) = data["influence"]["texts"]
     needed = [at + 1 for at in lane.influences[0].smallest]
-    assert text["who"] == "Answer read from the graph (no AI)" and [one["name"] for one in text["needed"]] == [
-        f"path {place}" for place in needed
-    ]
+    assert text["who"] == "Answer read from the graph (no AI)" and [
+        one["name"] for one in text["needed"]
+    ] == [f"path {place}" for place in needed]
     assert {one["key"] for one in text["needed"]} == {
         key for key, one in data["influence"]["items"].items() if one["needed"]
     }

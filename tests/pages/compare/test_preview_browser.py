@@ -94,7 +94,9 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         expect(lane.locator(".progress-best")).to_have_text(
             re.compile(r"^Shown so far: 2 of \d+ paths read$")
         )
-        expect(lane.locator(".voice-reader .voice-label")).to_have_text("Answer read from the graph (no AI), so far")
+        expect(lane.locator(".voice-reader .voice-label")).to_have_text(
+            "Answer read from the graph (no AI), so far"
+        )
         expect(lane.locator(".voice-reader .voice-text")).not_to_be_empty()
         row = lane.locator(".paths .row[data-path]").first
         key = row.get_attribute("data-path")
@@ -109,7 +111,9 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         steps.release(1_000)
         expect(lane).to_have_attribute("data-status", "done", timeout=60_000)
         expect(lane).not_to_have_class(re.compile("so-far"))
-        expect(lane.locator(".voice-reader .voice-label")).to_have_text("Answer read from the graph (no AI)")
+        expect(lane.locator(".voice-reader .voice-label")).to_have_text(
+            "Answer read from the graph (no AI)"
+        )
         expect(lane.locator(".voice-reader .voice-text")).to_have_text("Christopher Nolan")
         while steps.acquire(blocking=False):
             pass
@@ -122,5 +126,7 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         expect(lane.locator(".status")).to_have_text(
             re.compile(r"Cancelled at step 3 of 3, rank, with 2 of \d+ paths read$")
         )
-        expect(lane.locator(".voice-reader .voice-label")).to_have_text("Answer read from the graph (no AI), so far")
+        expect(lane.locator(".voice-reader .voice-label")).to_have_text(
+            "Answer read from the graph (no AI), so far"
+        )
         expect(lane.locator(".paths .row[data-path]")).to_have_count(2)

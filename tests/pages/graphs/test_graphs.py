@@ -99,7 +99,7 @@ def test_each_graph_has_its_own_filter_and_page_of_steps(own):
     at.selectbox(key=next(one.key for one in at.selectbox if one.label == "Relation")).select_index(
         1
     ).run()
-    button(at, "Later").click().run()
+    button(at, "Next").click().run()
     assert any("Steps 51 to 100 of 10,000" in one.value for one in at.caption)
     at.session_state.source, at.query_params["entity"] = GraphSource("others"), "Hub"
     at.run()
@@ -122,7 +122,7 @@ def test_a_hub_pages_quickly(own):
     at = opened(entity="Hub")
     assert any("Steps 1 to 50 of 10,001" in caption.value for caption in at.caption)
     start = time.process_time()
-    button(at, "Later").click().run()
+    button(at, "Next").click().run()
     assert time.process_time() - start < 3
     assert any("Steps 51 to 100 of 10,001" in caption.value for caption in at.caption)
     steps = at.dataframe[0].value

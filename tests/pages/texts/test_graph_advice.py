@@ -112,8 +112,11 @@ def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
         and of(at).label.replace("\\", "") == f"{graph_advice.ADVICE_TITLE} **{HEADLINE}**"
     )
     table = at.table[0].value
-    assert set(table["Tested"]) == {"no difference"}
-    assert [one.replace("\\", "") for one in table["Questions"]] == ["Gaps (12)", "Bridges (12)"]
+    assert set(table["Test result"]) == {"no difference"}
+    assert [one.replace("\\", "") for one in table["Questions"]] == [
+        "Fill-in-the-blank questions (12)",
+        "Two-hop questions (12)",
+    ]
     text = shown(at)
     assert (
         "These are made questions, not yours" in text

@@ -89,7 +89,7 @@ def test_each_corpus_is_listed_from_its_first_page(small):
     for name in ("one", "other"):
         write_corpus(corpora_folder() / name, many, name)
     at = opened("one", texts_open=":material/description: Documents")
-    button(at, "Later").click().run()
+    button(at, "Next").click().run()
     assert "Documents 51 to 100 of 120" in texts(at)
     at.selectbox(key="texts_corpus").set_value("other").run()
     assert not at.exception and "Documents 1 to 50 of 120" in texts(at)

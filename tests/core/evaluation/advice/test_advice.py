@@ -264,12 +264,12 @@ def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
     found = answer(summary(hits), ADVICE)
     assert (
         found.needed == ANSWER_PARTLY
-        and "helps with some questions: bridges (PageRank from facts like the question by .83"
+        and "helps with some questions: two-hop questions (PageRank from facts like the question by .83"
         in found.headline
     )
     gaps, bridges = found.kinds
     assert (gaps.name, gaps.number, gaps.plain, gaps.plain_share) == (
-        "Gaps",
+        "Fill-in-the-blank questions",
         12,
         "Passages by words",
         1.0,
@@ -285,8 +285,8 @@ def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
 
 def test_what_was_made_and_left_out_is_said():
     made = answer(summary({}), ADVICE).made
-    assert made[0] == NoteWith(24, "12 gaps", "12 bridges", 24)
-    assert made[1] == "A note." and made[2] == NoteWith(3, "gaps", "cut (3)")
+    assert made[0] == NoteWith(24, "12 fill-in-the-blank questions", "12 two-hop questions", 24)
+    assert made[1] == "A note." and made[2] == NoteWith(3, "fill-in-the-blank questions", "cut (3)")
 
 
 def test_what_another_graph_may_give_is_said_where_no_language_model_read_for_one():

@@ -107,7 +107,7 @@ def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
     assert [kind_of(one) for one in made.questions[SHARED_KIND]] == [SHARED_KIND]
     assert (
         rejection_sentences(made.left)[1]
-        == f"Of 2 candidates for bridges no question was made: {SEVERAL_ANSWERS} (1), {NO_JOINT_NAME} (1)."
+        == f"Of 2 candidates for two-hop questions no question was made: {SEVERAL_ANSWERS} (1), {NO_JOINT_NAME} (1)."
     )
 
 
