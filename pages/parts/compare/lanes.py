@@ -30,7 +30,7 @@ from pages.parts.shared.wording import tr
 
 LANE_VIEWS = {"change": tr("Another method"), "step": tr("Its steps")}
 # Labels in the dialog of a new lane.
-NEW_LANE_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}
+NEW_LANE_VIEWS = {"change": tr("A method"), "step": tr("Steps of your own")}
 
 
 def runnable_methods(known: Mapping[str, Instance]) -> dict[str, Instance]:
@@ -207,16 +207,12 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
     idle = line is None or not words
     if line is None:
         if adding:
-            caption("The line cannot be run yet.")
+            caption("These steps cannot run yet.")
         else:
-            caption("The line cannot be run like this: the brick with the red border says why.")
+            caption("These steps cannot run. The step with the red border says why.")
     else:
         st.caption(
-            plain(words)
-            or tr(
-                "Nothing is changed yet. Choose a brick to set it, or to put another step in its "
-                "place."
-            )
+            plain(words) or tr("Nothing is changed yet. Choose a step to set or replace it.")
         )
         for text in missing_models(line, engine().models, session.model):
             st.caption(f":material/cloud_off: {plain(text)}")
@@ -226,7 +222,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
                 _use_line(lane - 1, repr(line), beside=True)
             return
         if button(
-            tr("Try it in a lane beside"),
+            tr("Add as a new method"),
             key=f"beside-{lane}",
             type="primary",
             disabled=idle or full,
@@ -236,7 +232,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
             _use_line(lane, repr(line))
     if full:
         caption(
-            "There is room for {lanes} lanes; remove one to try a change beside.",
+            "At most {lanes} methods. Remove one first.",
             lanes=MAX_COMPARE_LANES,
         )
 
@@ -273,7 +269,7 @@ def insert(lane: int, spec: str) -> None:
         st.toast(
             plain(
                 tr(
-                    "There is room for {lanes} lanes: remove one, then this runs in its place.",
+                    "At most {lanes} methods. Remove one first.",
                     lanes=MAX_COMPARE_LANES,
                 )
             ),

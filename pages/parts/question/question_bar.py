@@ -128,22 +128,22 @@ def _sets() -> None:
     if questions is None:
         return
     button(
-        tr("Any question of it"),
+        tr("Random question"),
         partial(_draw_random, asked_source, chosen),
         icon="casino",
         key="draw",
     )
     words = st.text_input(
-        tr("Search the set"),
+        tr("Search these questions"),
         key="set_search",
         persist_state="session",
-        placeholder=tr("some words of it, a name …"),
+        placeholder=tr("words of the question, a name …"),
         live=True,
     ).strip()
     matches = [q for q in questions if contains_words(q.text, words)] if words else []
     if words:
         st.caption(
-            many(len(matches), "question") if matches else tr("No question holds all these words.")
+            many(len(matches), "question") if matches else tr("No question has all these words.")
         )
     for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
         asked = (question, asked_source.asked_on(chosen, question))

@@ -33,8 +33,8 @@ def test_axe_finds_nothing_serious(app, path):
 
 # what opens, and what is then there
 OPENS = {
-    "[aria-label^='Change one step']": ".hk .entry",
-    "[aria-label^='Choose another method']": ".chooser .step",
+    "[aria-label^='Edit steps']": ".hk .entry",
+    "[aria-label^='Replace']": ".chooser .step",
     "text=Add method": ".chooser .step",
     "text=Options": "*",
     "text=Example questions": "*",
