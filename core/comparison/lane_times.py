@@ -84,7 +84,7 @@ def _all(lane: MethodLane) -> Iterator[TimeSpan]:
 
 def _reused(step: Step) -> Iterator[TimeSpan]:
     """Yield the span of a step that another lane or question had computed."""
-    yield TimeSpan("cache", f"{_title(step)}, done before", step.seconds + step.saved)
+    yield TimeSpan("cache", f"{_title(step)}, reused", step.seconds + step.saved)
 
 
 def _done(step: Step) -> Iterator[TimeSpan]:
@@ -100,7 +100,7 @@ def _done(step: Step) -> Iterator[TimeSpan]:
         yield TimeSpan("retrieval", title, own_seconds)
         yield TimeSpan("ranking", title, step.ranking)
     yield TimeSpan("model", title, step.model)
-    yield TimeSpan("cache", f"{title}, remembered", step.saved)
+    yield TimeSpan("cache", f"{title}, reused", step.saved)
 
 
 def _title(step: Step) -> str:

@@ -263,9 +263,7 @@ def watch_compiling() -> None:
 
     class Compiling(event.Listener):
         def on_start(self, event) -> None:
-            _here.__dict__.setdefault("compiling", []).append(
-                count_time("preparation", "Compiled loops")
-            )
+            _here.__dict__.setdefault("compiling", []).append(count_time("preparation", "Start-up"))
             _here.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:

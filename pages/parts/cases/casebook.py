@@ -68,7 +68,7 @@ def casebook() -> None:
         st.success(plain(message), icon=":material/check_circle:")
     if not cases_found:
         if text or tag:
-            caption("No case holds all these words.")
+            caption("No case has all these words.")
         else:
             caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
     n_shown = session.cases_shown or CASES_PER_CLICK

@@ -81,7 +81,7 @@ def test_the_list_is_searched_and_names_are_text(saved):
     at.text_input(key="case_search").set_value("directed").run()
     assert "who directed One" in said(at) and "genre of" not in said(at)
     at.text_input(key="case_search").set_value("nothing like it").run()
-    assert "No case holds all these words" in said(at)
+    assert "No case has all these words" in said(at)
     at.text_input(key="case_search").set_value("").run()
     at.selectbox(key="case_tag").set_value("demo").run()
     assert "genre of" in said(at) and "who directed" not in said(at)
