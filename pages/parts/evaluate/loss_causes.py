@@ -40,8 +40,9 @@ def draw_loss_causes(results: RunSummary) -> None:
     """
     run = results.run
     write(
-        "Why did your method miss a question? Compare it with the closest method that did not, "
-        "and see the smallest change that would have been enough. Nothing is asked again."
+        "Where did yours lose a question, and by what? Beside it is the row that found the most "
+        "of the same passages and did not lose it, and the smallest change of what yours found "
+        "that would have been enough. Nothing is asked anew."
     )
     losses_by_method = draw_result_job(
         run,
