@@ -62,7 +62,7 @@ def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path
                 page.locator(".lane")
                 .nth(1)
                 .locator("[data-fate]")
-                .filter(has_text=re.compile("place|dropped|never"))
+                .filter(has_text=re.compile("rank|dropped|never"))
                 .count()
             )
             page.get_by_role("slider").first.focus()
