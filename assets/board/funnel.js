@@ -33,5 +33,5 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
 
 function heldSign({ alive, of }) {
   const whole = alive >= of;
-  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? tr("answers {alive}/{of}", { alive, of }) : whole ? tr("answer ✓") : tr("answer ✗"));
+  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? tr("texts {alive}/{of}", { alive, of }) : whole ? tr("text ✓") : tr("text –"));
 }

@@ -33,7 +33,7 @@ export function weightBar(weight) {
   const share = Math.round(100 * weight.share);
   const fill = el("i");
   fill.style.width = `${share}%`;
-  const words = weight.needed ? tr("the answer depends on it") : weight.changes ? tr("changes the answer") : "";
+  const words = weight.needed ? tr("answer needs it") : weight.changes ? tr("changes the answer") : "";
   const bar = el("span", `weight${weight.needed ? " needed" : ""}`, el("span", "track", fill), `${share} %`, words ? ` · ${words}` : "");
   bar.title = tr("Influence: without it {share} % of the answer differs{needed}", { share, needed: weight.needed ? tr("; it is one of the fewest without which the answer changes") : "" });
   return bar;
