@@ -92,7 +92,7 @@ export class PromptDialog {
     const sides = this.choices.map((choice, side) => el("div", "", choice, this.facts[side]));
     this.element = el("dialog", "prompts",
       el("header", "", el("h3", "", tr("Two prompts")), button("tool", "✕", tr("Close"), () => this.element.close())),
-      el("div", "sides", ...sides), el("div", "tally", this.words, el("label", "", this.only, tr(" differences alone"))), this.body);
+      el("div", "sides", ...sides), el("div", "tally", this.words, el("label", "", this.only, tr(" only differences"))), this.body);
     this.element.setAttribute("aria-label", tr("Two prompts side by side"));
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
@@ -115,16 +115,16 @@ export class PromptDialog {
     if (!left || !right) return;
     const { rows, tally } = difference(linesOf(left.prompt), linesOf(right.prompt));
     [left, right].forEach((lane, side) => setText(this.facts[side], Number.isFinite(lane.prompt_tokens) ? plural(lane.prompt_tokens, "token") : ""));
-    const elsewhere = tally.moved ? tr(", {moved} at another place in each", { moved: count(tally.moved) }) : "";
+    const elsewhere = tally.moved ? tr(", {moved} moved", { moved: count(tally.moved) }) : "";
     const equal = !tally.moved && !tally.left && !tally.right;
-    setText(this.words, equal ? tr("Both prompts are the same.") : tr("{lines} in both{elsewhere}; {left} on the left alone, {right} on the right alone.", { lines: plural(tally.both, "line"), elsewhere, left: count(tally.left), right: count(tally.right) }));
+    setText(this.words, equal ? tr("Both prompts are the same.") : tr("{lines} in both{elsewhere}; {left} only on the left, {right} only on the right.", { lines: plural(tally.both, "line"), elsewhere, left: count(tally.left), right: count(tally.right) }));
     const shown = this.only.checked ? rows.filter(({ kinds }) => kinds.some((kind) => kind !== "same")) : rows;
     this.body.replaceChildren(...shown.map(({ left: a, right: b, kinds }) => el("div", "pair", promptCell(a, kinds[0]), promptCell(b, kinds[1]))));
   }
 }
 
 const LINE_SIGNS = { same: "", none: "", moved: "↕", left: "−", right: "+" };
-const LINE_SPOKEN = { moved: tr("at another place: "), left: tr("left alone: "), right: tr("right alone: ") };
+const LINE_SPOKEN = { moved: tr("moved: "), left: tr("left only: "), right: tr("right only: ") };
 
 function promptCell(line, kind) {
   if (line?.head !== undefined) return el("div", "head-line", line.head);

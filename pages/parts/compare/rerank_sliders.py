@@ -254,7 +254,7 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
         )
     return tr(
         "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
-        documents=many(n_retained_now, "gold document"),
+        documents=many(n_retained_now, "evidence document"),
         keep=keep,
         before=n_retained_before,
         more=moves_text,
