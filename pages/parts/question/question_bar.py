@@ -118,7 +118,7 @@ def _sets() -> None:
             icon="arrow_forward",
         )
     chosen = st.selectbox(
-        tr("From a set"),
+        tr("Question set"),
         list(titles),
         key="set",
         persist_state="session",

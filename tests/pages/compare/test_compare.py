@@ -272,7 +272,7 @@ def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
     at.query_params["llm"] = "0"
     at.run()
     assert any("switzerland" in button.label for button in at.button)
-    next(box for box in at.selectbox if box.label == "From a set").set_value("webqsp-own").run()
+    next(box for box in at.selectbox if box.label == "Question set").set_value("webqsp-own").run()
     at.button(key="draw").click().run()
     assert not at.exception and at.session_state["source"].name.startswith("webqsp-cwq:WebQTest-")
     assert at.session_state["entities"] and at.session_state["answers"]
