@@ -63,11 +63,11 @@ CAUSE_LABELS = {
     Cause.NOT_DRAWN: "not drawn",
     Cause.NOT_HANDED_ON: "not handed on",
     Cause.NOT_REACHED: "never reached",
-    Cause.NO_ROOM: "ranked too low for the prompt",
-    Cause.NOT_FOLLOWED: "took the wrong relation",
+    Cause.NO_ROOM: "found too late",
+    Cause.NOT_FOLLOWED: "led by the wrong relation",
     Cause.NOT_NAMED: "not named",
-    Cause.ON_THE_WAY: "seen but not named",
-    Cause.NOT_SAID: "not named by the model",
+    Cause.ON_THE_WAY: "not at the end of a path",
+    Cause.NOT_SAID: "not said by the model",
 }
 """Short labels of the causes, for counts of questions by cause."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions

@@ -52,7 +52,7 @@ def test_a_change_is_tried_on_all_questions_that_a_line_loses(bench):
     assert (two.lost, two.within, two.attempts) == (1, 0, ()) and two.note.startswith(
         "All their facts are in the prompt"
     )
-    assert two.sentences("TWO")[0] == "Of 3 questions TWO loses 1: not named by the model 1."
+    assert two.sentences("TWO")[0] == "Of 3 questions TWO loses 1: not said by the model 1."
 
 
 def test_without_a_model_the_graph_reader_is_to_name_the_answer_first(bench):
