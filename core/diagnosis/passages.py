@@ -88,8 +88,8 @@ def too_late_text(place: int, retained: int | None) -> str:
     >>> too_late_text(12, 1), too_late_text(1200, None)
     ('rank 12; only the top 1 is kept', 'rank 1,200: too low')
     """
-    kept = f"; only the top {retained:,} {is_or_are(retained)} kept" if retained else ": too low"
-    return f"rank {place:,}{kept}"
+    cut = f"; only the top {retained:,} {is_or_are(retained)} kept" if retained else ": too low"
+    return f"rank {place:,}{cut}"
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:

@@ -198,17 +198,17 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
             place = _position(frame.before_cut, beginning)
-            kept = len(frame.ranking)
+            size = len(frame.ranking)
             cause = Cause.BEAM
             text = f"dropped at hop {hop}"
             at: int | None = None
             if place is not None:
                 at = place + 1
-                text += f": rank {at:,} of {frame.considered:,}, top {kept:,} kept"
+                text += f": rank {at:,} of {frame.considered:,}, top {size:,} kept"
             elif frame.before_cut is not None:
                 cause = Cause.NOT_TRIED
                 text = f"never reached: not tried at hop {hop}"
-            return Fate(cause, text, at, frame.considered, kept, hop, step=step)
+            return Fate(cause, text, at, frame.considered, size, hop, step=step)
     if len(path) <= len(frames):
         return Fate(
             Cause.ONLY_LONGER,
