@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from core.commands.terminal import EXIT_OK
+from core.commands.terminal import EXIT_OK, one_line_advice
 from core.errors import BadInput, nearest, shorten
 from core.instances.catalogue import catalogue, own_file_faults
 from core.instances.model_needs import missing_models
@@ -56,7 +56,7 @@ def run(options) -> int:
         for row in rows:
             print(f"{row['id']:24} {row['title']}")
             for sentence in row["missing"]:
-                print(f"{'':24} cannot run yet: {sentence}")
+                print(f"{'':24} cannot run yet: {one_line_advice(sentence)}")
     return EXIT_OK
 
 

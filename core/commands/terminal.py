@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput, HopscopeError, split_command
 from core.io.hub_sets import fetch_set, is_set_id
 from core.watch import Watch
 
@@ -133,6 +133,12 @@ def warn(sentences: Iterable[str]) -> None:
     """Print sentences on standard error, one per line."""
     for sentence in sentences:
         print(f"hopscope: {sentence}", file=sys.stderr)
+
+
+def one_line_advice(message: str) -> str:
+    """Return a message with its command, if it has one, on one line."""
+    sentence, command = split_command(message)
+    return f"{sentence.rstrip('.')}: {command}" if command else sentence
 
 
 def file_of(name: str) -> str:
