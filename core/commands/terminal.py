@@ -110,6 +110,14 @@ port_number = whole_number(1, 65535)
 """Reader of a port number, as a `type` of argparse."""
 
 
+def add_old_name(parser: Any, flag: str, of: str, **options: Any) -> None:
+    """Add an earlier name of an option, which still works but is not in the help.
+
+    `of` is the destination of the option, and `options` are those of `add_argument`.
+    """
+    parser.add_argument(flag, dest=of, help=argparse.SUPPRESS, **options)
+
+
 def check_writable(file: Path) -> None:
     """Check that the folder of a file exists.
 

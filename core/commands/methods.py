@@ -1,4 +1,4 @@
-"""Command `instances`: list the methods of the catalogue."""
+"""Command `methods`: list the methods of the catalogue."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from core.operators import OPERATORS
 
 def add(commands) -> None:
     """Add the command and its options."""
-    instances = commands.add_parser("instances", help="list the instances")
-    instances.add_argument("--json", action="store_true")
-    instances.add_argument(
-        "--page", action="store_true", help="print docs/operators-and-instances.md"
-    )
-    instances.add_argument(
+    methods = commands.add_parser("methods", help="list the methods")
+    methods.add_argument("--json", action="store_true")
+    methods.add_argument("--page", action="store_true", help="print docs/operators-and-methods.md")
+    methods.add_argument(
         "--operator",
         metavar="NAME",
         help="print what an operator does, with its paper and parameters",
     )
-    instances.set_defaults(run=run)
+    methods.set_defaults(run=run)
 
 
 def run(options) -> int:
