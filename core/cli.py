@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_WRONG_INPUT", "main", "parser"]
 COMMAND_NAMES = (
     "ask",
-    "instances",
     "bring",
     "build",
     "cases",
@@ -37,6 +36,7 @@ COMMAND_NAMES = (
     "index",
     "judge",
     "mcp",
+    "methods",
     "models",
     "prepare",
     "questions",
@@ -47,6 +47,8 @@ COMMAND_NAMES = (
     "serve",
 )
 
+OLD_NAMES = {"instances": "methods"}  # earlier names of commands, which still work
+
 
 def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | None = None) -> int:
     """Run one command and return its exit code.
@@ -56,7 +58,8 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     arguments : of the command line; default: those of the process.
     engine : opens the engine if the command needs one; default: a new engine, closed at the end.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    given[:1] = [OLD_NAMES.get(name, name) for name in given[:1]]
     options = parser(
         [name for name in COMMAND_NAMES if name in given[:1]] or COMMAND_NAMES
     ).parse_args(given)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 CONTROL_CHARACTERS = re.compile(
     "\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
 )
+COMMAND_MARK = "\n$ "  # begins the line of a message that holds a shell command
 MARKUP_TAG = re.compile("</?[A-Za-z!][^<>:]*>")  # An IRI in angle brackets has a colon and stays.
 
 
@@ -155,6 +156,29 @@ def shorten(text: object, limit: int = 80) -> str:
     """
     line = " ".join(CONTROL_CHARACTERS.sub("", str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def with_command(sentence: str, command: str) -> str:
+    """Return a message with a shell command that helps, on a line of its own.
+
+    The command line, Python and HTTP show both. The app shows the sentence alone.
+
+    >>> from core.errors import split_command, with_command
+    >>> split_command(with_command("Ray is not installed.", "pip install ray"))
+    ('Ray is not installed.', 'pip install ray')
+    """
+    return f"{sentence}{COMMAND_MARK}{command}"
+
+
+def library_message(name: str, packages: str) -> str:
+    """Return the message for a library that `name` needs and that is not installed."""
+    return with_command(f"{name} needs a library that is not installed.", f"pip install {packages}")
+
+
+def split_command(message: str) -> tuple[str, str]:
+    """Split a message into its sentence and its shell command, which may be empty."""
+    sentence, _, command = message.partition(COMMAND_MARK)
+    return sentence, command
 
 
 def plain_words(text: str, limit: int = 80) -> str:

@@ -13,8 +13,12 @@ import pytest
 
 from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
+from core.evaluation.metrics.catalogue import METRICS
+from core.evaluation.metrics.outcome import Outcome, SubgraphSizes
 from core.instances.catalogue import INSTANCE_FIELDS, Instance
 from core.io.home import ROOT
+from core.models.backends import MODEL_BACKENDS
+from core.models.base import Task
 from core.models.registry import Registry
 from core.operators import OPERATORS
 from core.operators.text import RETRIEVAL_GRAMMAR, parse_line
@@ -25,11 +29,15 @@ from tests.test_examples_in_docstrings import failures, names
 
 __all__ = ["films", "kit", "names"]
 # which CONTRIBUTING.md adds as examples
-ADDED = ("core/operators/degree.py", "core/graph/readers/dot.py")
+ADDED = (
+    "core/operators/degree.py",
+    "core/graph/readers/dot.py",
+    "core/models/backends/shared_words.py",
+)
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
 # by hand, not from docstrings
-WRITTEN = [page for page in DOCS if page.name != "operators-and-instances.md"]
+WRITTEN = [page for page in DOCS if page.name != "operators-and-methods.md"]
 # of a paragraph, characters of a line, lines within which a page has its example
 MAX_LINES, LINE, FIRST_LINES = (5, 150, 30)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
@@ -66,6 +74,15 @@ def blocks_of(page: str, section: str) -> list[str]:
         re.DOTALL | re.MULTILINE,
     )
     return re.findall(r"```(?:python|toml)\n(.*?)```", text, re.DOTALL)
+
+
+def module_of(monkeypatch, name: str, *sources: str) -> types.ModuleType:
+    """Run printed sources as a module that can be imported."""
+    module = types.ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    for source in sources:
+        exec(compile(source, f"{name.replace('.', '/')}.py", "exec"), module.__dict__)
+    return module
 
 
 def instance_of(section: str) -> Instance:
@@ -141,9 +158,7 @@ def test_rooms_that_documents_name_are_there():
 def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
     """The two files of CONTRIBUTING.md, the example in the operator's docstring, and a row that names it."""
     operator, test = blocks_of("CONTRIBUTING.md", "Add an operator")
-    module = types.ModuleType("core.operators.degree")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(operator, "core/operators/degree.py", "exec"), module.__dict__)
+    module = module_of(monkeypatch, "core.operators.degree", operator)
     monkeypatch.setitem(OPERATORS, "DegreeNeighbourhood", module.DegreeNeighbourhood)
     (example,) = doctest.DocTestFinder().find(module.DegreeNeighbourhood, globs=names)
     assert example.examples and not failures(example)
@@ -153,7 +168,7 @@ def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
     assert repr(
         parse_line("DegreeNeighbourhood(keep=200) >> ShortestPaths() >> Answer()")
     ).startswith("DegreeNeighbourhood(keep=200)")
-    assert instance_of("Add an instance on triples").line.operators[0].keep == 200
+    assert instance_of("Add a method on triples").line.operators[0].keep == 200
 
 
 def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
@@ -176,3 +191,37 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     (lane,) = job.comparison.lanes
     assert lane.error is None
     assert lane.graph.columns.chunks.texts("document", lane.state.chunks.items) == ["wool", "fair"]
+
+
+def test_the_example_of_a_file_is_right(monkeypatch):
+    (source,) = blocks_of("CONTRIBUTING.md", "How a file here is written")
+    module = module_of(monkeypatch, "core.density", source)
+    (example,) = doctest.DocTestFinder().find(module.subgraph_density)
+    assert example.examples and not failures(example)
+    assert module.subgraph_density(1, 0) is None
+
+
+def test_the_example_of_a_metric_runs_as_written(monkeypatch):
+    formula, row, test = blocks_of("CONTRIBUTING.md", "Add a metric")
+    head = (
+        "from core.evaluation.metrics.metric import Metric\n"
+        "from core.evaluation.metrics.outcome import Outcome, SubgraphSizes\n"
+        "from core.evaluation.metrics.catalogue import metric\n"
+    )
+    module = module_of(monkeypatch, "core.density", head, formula, f"ROW = {row}", test)
+    monkeypatch.setitem(METRICS, "subgraph_density", module.ROW)
+    module.test_density_of_a_subgraph()
+    one_node = SubgraphSizes(nodes=1, edges=0, found=0, components=1)
+    assert module.ROW(Outcome(golds=1, extracted=one_node)) is None
+
+
+def test_the_example_of_a_backend_scores(monkeypatch, tmp_path):
+    source, row = blocks_of("CONTRIBUTING.md", "Add a backend of models")
+    module = module_of(monkeypatch, "core.models.backends.shared_words", source)
+    monkeypatch.setitem(MODEL_BACKENDS, "shared-words", module.SharedWords)
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    (tmp_path / "models.toml").write_text(row, "utf-8")
+    scores = (
+        Registry().scorer("words").score(Task("the red fox"), ["a fox", "red foxes", "fox red the"])
+    )
+    assert scores.tolist() == [1 / 3, 1 / 3, 1.0]

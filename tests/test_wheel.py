@@ -160,7 +160,7 @@ def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
         "ask",
         "who directed Inception",
         "--no-llm",
-        "--instance",
+        "--method",
         line,
     )
     assert said.returncode == 0, said.stderr

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, with_command
 from core.watch import NO_WATCH, Watch
 
 # RAPTOR's random seeds: of the mixtures that are compared, and of the final one.
@@ -215,7 +215,7 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
     if reducer == "umap":
         if importlib.util.find_spec("umap") is None:
             raise ModelUnavailable(
-                "UMAP is not installed; get it with: pip install umap-learn, or reduce by PCA."
+                with_command("UMAP is not installed. PCA reduces too.", "pip install umap-learn")
             )
         import umap  # type: ignore[import-not-found]
 

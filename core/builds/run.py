@@ -33,7 +33,7 @@ from core.builds.speed import StepTime, record_speeds
 from core.builds.spending import BuildSpending, spent_file
 from core.corpus import Corpus, chunk_reuse
 from core.corpus.entity_merges import read_merges
-from core.errors import BadParameter, StoreError
+from core.errors import BadParameter, StoreError, with_command
 from core.graph.building.text_graph import assemble, move_graph, store_graph
 from core.graph.names.language import choose_language, graph_language
 from core.graph.storage.store_files import lock_store
@@ -125,17 +125,16 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     """
     chosen_build = _find_build(build)
     state = build_status(corpus, chosen_build)
-    hint = (
-        "build it on the page Texts, or with: "
-        f"python -m core corpus build {corpus.name} --graph {_word(chosen_build)}"
-    )
+    graph_name = f"“{chosen_build.title}” of {corpus.name}"
+    command = f"python -m core corpus build {corpus.name} --graph {_word(chosen_build)}"
     if not state.built:
-        raise StoreError(f"“{chosen_build.title}” of {corpus.name} is not built yet; {hint}")
+        sentence = f"{graph_name} is not built yet. Build it on the page Texts."
+        raise StoreError(with_command(sentence, command))
     if not state.serves:
-        raise StoreError(
-            f"“{chosen_build.title}” of {corpus.name} is outdated. {state.outdated}"
-            f"{'' if chosen_build.extractor == 'opened' else f' So {hint}'}"
-        )
+        sentence = f"{graph_name} is outdated. {state.outdated}"
+        if chosen_build.extractor == "opened":
+            raise StoreError(sentence)
+        raise StoreError(with_command(f"{sentence} Build it anew on the page Texts.", command))
     graph = Graph.open(state.folder)
     graph.derived.shelf(UNCOVERED_SHELF).values[""] = (
         RENAMED_NOTE if state.renamed else state.uncovered

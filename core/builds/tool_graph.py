@@ -12,7 +12,7 @@ from core.corpus import Corpus
 from core.corpus.indexes.coverage import coverage_of_index
 from core.corpus.indexes.opened_indexes import opened_graph, opened_summary
 from core.corpus.indexes.tools import TOOLS
-from core.errors import BadInput
+from core.errors import BadInput, with_command
 from core.parameters import param
 
 
@@ -57,8 +57,10 @@ class OpenedIndex(BuildOperator):
         taken = opened_summary(made.corpus, self.tool)
         if taken is None:
             raise BadInput(
-                f"{self.lacks(made.corpus)} Open its folder with: "
-                "python -m core corpus open FOLDER --name NAME"
+                with_command(
+                    f"{self.lacks(made.corpus)} Open its folder on the page Texts.",
+                    "python -m core corpus open FOLDER --name NAME",
+                )
             )
         covered = coverage_of_index(made.corpus, taken)
         if not covered.holds:

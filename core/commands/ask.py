@@ -8,7 +8,15 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
 
-from core.commands.terminal import EXIT_FAILED, EXIT_OK, TerminalBar, follow_job, warn, whole_number
+from core.commands.terminal import (
+    EXIT_FAILED,
+    EXIT_OK,
+    TerminalBar,
+    add_old_name,
+    follow_job,
+    warn,
+    whole_number,
+)
 from core.comparison.lane import MethodComparison
 from core.comparison.lane_times import method_seconds, uncounted_seconds
 from core.diagnosis.edit_effects import compare_edited, edit_summary
@@ -37,16 +45,18 @@ MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 a
 
 def add(commands) -> None:
     """Add the command and its options."""
-    ask = commands.add_parser("ask", help="ask one question and compare instances")
+    ask = commands.add_parser("ask", help="ask one question and compare methods")
     ask.add_argument("question")
     ask.add_argument(
-        "--instance",
+        "--method",
+        dest="methods",
         action="append",
         default=[],
         metavar="ID",
-        help="an instance, or a line of operators; repeat for more (default: lego-12, or "
-        "vanilla-rag for a corpus)",
+        help="a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
+        "for a corpus)",
     )
+    add_old_name(ask, "--instance", of="methods", action="append")
     ask.add_argument(
         "--entity",
         action="append",
@@ -59,18 +69,19 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a known answer, for the funnel; repeat for more",
+        help="a correct answer, to see where it is lost; repeat for more",
     )
     ask.add_argument(
         "--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph"
     )
     ask.add_argument(
-        "--gold",
+        "--evidence",
         action="append",
         default=[],
         metavar="ID",
-        help="a document that the answer rests on; repeat for more",
+        help="a document that holds the evidence; repeat for more",
     )
+    add_old_name(ask, "--gold", of="evidence", action="append")
     ask.add_argument(
         "--graph",
         default="metaqa",
@@ -120,7 +131,7 @@ def run(options) -> int:
     ask = _question_of(source, options, engine)
     chosen = [
         instance_for_source(find_instance(spec, instances_by_id), source, instances_by_id)
-        for spec in options.instance or source.usual_methods
+        for spec in options.methods or source.usual_methods
     ]
     if options.prompt:
         changed, notes = instances_with_prompt(
@@ -212,7 +223,7 @@ def _question_of(source: AnswerSource, options, engine) -> SourceQuestion:
     """
     with TerminalBar(f"Opening {source.noun}") as watch:
         opened = source.open(engine, watch)
-    given = options.entity, options.answer, options.gold
+    given = options.entity, options.answer, options.evidence
     return replace(
         open_question(
             engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed

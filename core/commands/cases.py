@@ -26,7 +26,7 @@ def add(commands) -> None:
 
     list_parser = parts.add_parser("list", help="the saved comparisons and the examples")
     list_parser.add_argument(
-        "words", nargs="*", help="words of a question, note, tag, entity or instance"
+        "words", nargs="*", help="words of a question, note, tag, entity or method"
     )
     list_parser.add_argument("--json", action="store_true", help="print a JSON array")
     list_parser.set_defaults(run=_list)

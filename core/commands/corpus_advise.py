@@ -39,7 +39,7 @@ def add_parts(parts) -> None:
         "advise",
         help="do I need a graph? questions made from the texts, methods with and without a graph, "
         "and an answer",
-        description="Make questions with gold passages from the texts of a corpus, ask them of "
+        description="Make questions with evidence passages from the texts of a corpus, ask them of "
         "search by words, by vectors and by both, and of four methods on graphs, and say whether "
         "a graph is needed. No language model answers, so that no key is needed.",
         epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command "

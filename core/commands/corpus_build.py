@@ -22,7 +22,15 @@ from core.builds.shipped_data import (
     find_shipped_build,
     shipped_builds,
 )
-from core.commands.terminal import CONTINUE_NOTE, EXIT_OK, TerminalBar, add_count, warn
+from core.commands.terminal import (
+    CONTINUE_NOTE,
+    EXIT_OK,
+    TerminalBar,
+    add_count,
+    add_old_name,
+    warn,
+    whole_number,
+)
 from core.commands.worker_options import add_workers, workers_of
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, UnparsedReplies
@@ -86,10 +94,11 @@ def add_parts(parts) -> None:
     )
     add_count(
         build_parser,
-        "--lanes",
+        "--requests",
         MAX_PARALLEL_REQUESTS,
-        "chunks that a language model reads at a time",
+        "requests that a language model gets at a time",
     )
+    add_old_name(build_parser, "--lanes", of="requests", type=whole_number(1))
     add_workers(build_parser)
     build_parser.set_defaults(run=_build)
 
@@ -149,7 +158,7 @@ def _build(options) -> int:
                 models,
                 watch,
                 report=report,
-                lanes=max(1, options.lanes),
+                lanes=max(1, options.requests),
                 cap=cap,
                 workers=workers,
             )

@@ -16,7 +16,7 @@ from core.builds.merge_suggestions import (
 from core.builds.report import NameMerges, name_merges
 from core.builds.shipped_data import builds_of
 from core.commands.evaluate import report
-from core.commands.terminal import EXIT_OK, TerminalBar, finish_job, warn
+from core.commands.terminal import EXIT_OK, TerminalBar, add_old_name, finish_job, warn
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import EntityMerges, change_merges, read_merges
 from core.errors import BadInput, nearest, shorten
@@ -108,11 +108,12 @@ def add_part(parts) -> None:
         help="ask this question set before and after the saved merges",
     )
     mend_parser.add_argument(
-        "--line",
+        "--method",
         default=DEFAULT_METHOD,
         metavar="ID",
-        help=f"the instance that is asked (default: {DEFAULT_METHOD})",
+        help=f"the method that is asked (default: {DEFAULT_METHOD})",
     )
+    add_old_name(mend_parser, "--line", of="method")
     mend_parser.add_argument(
         "--sample", type=int, metavar="N", help="questions drawn from the set (default: all)"
     )
@@ -263,7 +264,7 @@ def _evaluate(options, engine, mends: EntityMerges) -> None:
     if not mends.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     known = catalogue()
-    after = find_instance(options.line, known)
+    after = find_instance(options.method, known)
     plan = make_plan(
         (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
     )

@@ -25,8 +25,8 @@ def add_part(parts) -> None:
         "quality",
         help="how good the graphs of a corpus are, before any question is asked",
         description="Of each graph that is built: entities without relations, components, names "
-        "that are there twice, chunks without an entity; with --set also which known answers and "
-        "gold passages are in no node. No model is asked.",
+        "that are there twice, chunks without an entity; with --set also which correct answers and "
+        "evidence passages are in no node. No model is asked.",
     )
     quality_parser.add_argument("name", metavar="NAME", help="the corpus")
     quality_parser.add_argument(
@@ -39,7 +39,7 @@ def add_part(parts) -> None:
         "--set",
         default="",
         metavar="SET",
-        help="a question set with known answers or gold passages, or a file of questions",
+        help="a question set with correct answers or evidence passages, or a file of questions",
     )
     quality_parser.add_argument("--json", action="store_true", help="print one JSON object")
     quality_parser.set_defaults(run=run)

@@ -11,6 +11,7 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
+    add_old_name,
     check_writable,
     files_of,
     finish_job,
@@ -57,7 +58,7 @@ EVALUATE_EPILOG = """Each answer is saved at once, in evaluations.sqlite of your
 command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the \
 figures so far are printed and
-written, with the number of questions they rest on. The exit code is 1 where an instance answered \
+written, with the number of questions they rest on. The exit code is 1 where a method answered \
 no question at all, or does
 not reach what --fail-below asks for."""
 
@@ -66,7 +67,7 @@ def add(commands) -> None:
     """Add the command and its options."""
     evaluate = commands.add_parser(
         "evaluate",
-        help="run instances over a question set and compare their figures",
+        help="run methods over a question set and compare their figures",
         epilog=EVALUATE_EPILOG,
     )
     evaluate.add_argument(
@@ -77,20 +78,21 @@ def add(commands) -> None:
         "or hf:NAME; several with commas (default, with --run: the questions of the run)",
     )
     evaluate.add_argument(
-        "--instances",
+        "--methods",
         default=[],
         action="append",
         metavar="IDS",
-        help="instances or lines of operators, separated by commas; the first is what the others "
-        "are tested against",
+        help="methods, or their steps as text, separated by commas; the others are tested against "
+        "the first",
     )
+    add_old_name(evaluate, "--instances", of="methods", action="append")
     evaluate.add_argument(
         "--run",
         dest="brought",
         action="append",
         default=[],
         metavar="FILE",
-        help="a finished run from a file as one more instance: TREC, rows with contexts or "
+        help="a finished run from a file as one more method: TREC, rows with contexts or "
         "answers, results, traces (docs/formats.md)",
     )
     evaluate.add_argument(
@@ -153,7 +155,7 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--cold",
         action="store_true",
-        help="share and cache nothing, so that the seconds are each instance's own (slow)",
+        help="share and cache nothing, so that the seconds are each method's own (slow)",
     )
     evaluate.add_argument(
         "--metrics",
@@ -165,7 +167,7 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--csv",
         metavar="FILE",
-        help="write a row a question and instance; the summary is written to FILE-summary.csv",
+        help="write a row a question and method; the summary is written to FILE-summary.csv",
     )
     evaluate.add_argument(
         "--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)"
@@ -181,20 +183,20 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--repairs",
         action="store_true",
-        help="try changes of one step on the questions that each instance loses, without a "
+        help="try changes of one step on the questions that each method loses, without a "
         "language model, and say what they bring back",
     )
     evaluate.add_argument(
         "--why-lost",
         action="store_true",
         help="of each finished run and retriever of your own, say where it lost questions, and "
-        "which row did not lose them",
+        "which method did not lose them",
     )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
-        help="run each instance once for every value of one parameter, wherever the operator "
-        "occurs in it; an operator of builds is changed in the build that the instance names",
+        help="run each method once for every value of one parameter, wherever the operator "
+        "occurs in it; an operator of builds is changed in the build that the method names",
     )
     evaluate.add_argument(
         "--prompt",
@@ -222,7 +224,7 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="METRIC=V",
-        help="exit with 1, and say why, where an instance's mean is below it or the run is "
+        help="exit with 1, and say why, where a method's mean is below it or the run is "
         "partial (accuracy=.7); several with commas",
     )
     evaluate.add_argument(
@@ -344,7 +346,7 @@ def _plan(options, engine):
     options.set = files_of(options.set)
     brought = bring_runs(options)
     sets = options.set or (f"{RUN_PREFIX}{brought[0].name}" if brought else "")
-    specs = [*split(",".join(options.instances)), *(f"{RUN_PREFIX}{run.name}" for run in brought)]
+    specs = [*split(",".join(options.methods)), *(f"{RUN_PREFIX}{run.name}" for run in brought)]
     if not sets:
         raise BadInput(
             "Name a question set (--set), or a finished run of which the questions are asked "
@@ -451,7 +453,7 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, "
+            "No judge was asked: an answer that holds a correct answer counts as accurate (--judge, "
             "--second-judge)."
         )
     rows = {instance: _cells(figures) for instance, figures in table.items()}

@@ -288,7 +288,7 @@ def _print_training(training: dict) -> None:
     )
     if examples < n_asked:
         print(
-            "From the others no retrieved path ends in a known answer, or none misses all of them."
+            "From the others no retrieved path ends in a correct answer, or none misses all of them."
         )
     for step, loss, figure in training["looks"]:
         mark = "  ← saved" if step == training["best_step"] else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, one_line_advice
 from core.errors import BadInput
 from core.models.declarations import ROLE_KINDS
 from core.models.discovery import find_servers, list_models, role_kind
@@ -74,7 +74,7 @@ def run(options) -> int:
     for info in registry.declared():
         print(
             f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}"
-            + ("" if info.present else f"  ({info.how_to_get})")
+            + ("" if info.present else f"  ({one_line_advice(info.how_to_get)})")
         )
         if info.roles and info.kind == "encoder" and info.figures:
             print(f"  {info.figures}")

@@ -34,16 +34,16 @@ from core.instances.catalogue import catalogue, find_instance, save_instance
 from core.io.json_text import json_text
 from core.lines.text import split
 
-SEARCH_EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the \
+SEARCH_EPILOG = """Each method that was tried is saved in the folder searches of your Hopscope folder; the \
 same command continues from there, and
-with more --trials tries more lines. The exit code is 1 where no line is within the budget."""
+with more --trials tries more methods. The exit code is 1 where no method is within the budget."""
 
 
 def add(commands) -> None:
     """Add the command and its options."""
     search = commands.add_parser(
         "search",
-        help="find an instance under a budget of seconds or tokens a question",
+        help="find a method under a budget of seconds or tokens a question",
         epilog=SEARCH_EPILOG,
     )
     search.add_argument(
@@ -121,13 +121,13 @@ def add(commands) -> None:
         "--against",
         default="",
         metavar="IDS",
-        help="published lines to compare with (default: those of Table 1 without a language model)",
+        help="published methods to compare with (default: those of Table 1 without a language model)",
     )
     search.add_argument(
         "--save",
         default="",
         metavar="NAME",
-        help="save the best line within the budget as an instance of your own",
+        help="save the best method within the budget as one of your own",
     )
     search.add_argument("--json", action="store_true", help="print one JSON object")
     search.set_defaults(run=run)
@@ -173,7 +173,7 @@ def _plan_search(options, engine):
     )
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
-        raise BadInput("Give the instance a name first.")
+        raise BadInput("Give the method a name first.")
     with TerminalBar("Opening the graph"):
         return plan_search(
             engine,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput, HopscopeError, split_command
 from core.io.hub_sets import fetch_set, is_set_id
 from core.watch import Watch
 
@@ -110,6 +110,14 @@ port_number = whole_number(1, 65535)
 """Reader of a port number, as a `type` of argparse."""
 
 
+def add_old_name(parser: Any, flag: str, of: str, **options: Any) -> None:
+    """Add an earlier name of an option, which still works but is not in the help.
+
+    `of` is the destination of the option, and `options` are those of `add_argument`.
+    """
+    parser.add_argument(flag, dest=of, help=argparse.SUPPRESS, **options)
+
+
 def check_writable(file: Path) -> None:
     """Check that the folder of a file exists.
 
@@ -133,6 +141,12 @@ def warn(sentences: Iterable[str]) -> None:
     """Print sentences on standard error, one per line."""
     for sentence in sentences:
         print(f"hopscope: {sentence}", file=sys.stderr)
+
+
+def one_line_advice(message: str) -> str:
+    """Return a message with its command, if it has one, on one line."""
+    sentence, command = split_command(message)
+    return f"{sentence.rstrip('.')}: {command}" if command else sentence
 
 
 def file_of(name: str) -> str:

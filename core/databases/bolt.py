@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from core.databases.address import Address
 from core.databases.limits import CONNECT_SECONDS, PIECE_WAIT_SECONDS, CopyLimits
-from core.errors import BadInput, shorten
+from core.errors import BadInput, shorten, with_command
 from core.graph.readers.graphml import (
     EDGE_ATTRIBUTES_READ,
     EDGE_LABELS,
@@ -28,8 +28,8 @@ from core.graph.readers.graphml import (
     NODE_LABELS,
 )
 
-DRIVER_ADVICE = (
-    "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
+DRIVER_ADVICE = with_command(
+    "The driver of databases that speak Bolt is not installed here.", "pip install neo4j"
 )
 # properties that name a node without any of the usual ones
 OTHER_NAMES = ("id", "uuid", "fullname", "code")

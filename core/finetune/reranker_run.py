@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpus import open_corpus
-from core.errors import BadInput
+from core.errors import BadInput, with_command
 from core.finetune import reranker as rerankers
 from core.finetune.encoder import ENCODER_WEIGHTS
 from core.finetune.reranker_data import Group, path_groups, question_groups, title_groups
@@ -157,7 +157,7 @@ def ship_reranker(
     record = trained_record(place)
     if record is None:
         raise BadInput(
-            "No re-ranker was trained here yet; train one with: python -m core finetune reranker"
+            with_command("No re-ranker was trained here yet.", "python -m core finetune reranker")
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     difference = model.change(place, rank)

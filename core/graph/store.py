@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError, damage_error
+from core.errors import StoreError, damage_error, with_command
 from core.graph import columns, degrees
 from core.graph.array_checks import check_ids, check_sizes
 from core.graph.columns import Columns, advise
@@ -399,9 +399,11 @@ def read_meta(folder: FilePath) -> dict:
     if meta.get("store") == LADYBUG_STORE:
         name = folder.name if folder.parent == graphs_folder() else folder
         raise StoreError(
-            f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. "
-            f"Carry it over to arrays: pip install {LADYBUG_PACKAGE}, then python -m core build "
-            f"--carry-over {name}"
+            with_command(
+                f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. "
+                "A command carries it over to arrays.",
+                f"pip install {LADYBUG_PACKAGE} && python -m core build --carry-over {name}",
+            )
         )
     return meta
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.datasets import dataset_of
 from core.environment import Environment
-from core.errors import BadInput
+from core.errors import BadInput, with_command
 from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, clustering_refusal
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
@@ -209,10 +209,11 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
             return "The entities of this graph are only numbered; there are no names to encode."
         if total <= vectors.MAX_UNCONFIRMED_ITEMS:
             return ""
-        return (
-            f"{total:,} {items} are more than are encoded from here ({vectors.MAX_UNCONFIRMED_ITEMS:,}). The "
-            "command line does it, and says what that takes: "
-            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
+        return with_command(
+            f"{total:,} {items} are more than are encoded from here "
+            f"({vectors.MAX_UNCONFIRMED_ITEMS:,}). The command line does it, and says what that "
+            "takes.",
+            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}",
         )
 
     return IndexKind(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import BadInput, BadParameter, StoreError
+from core.errors import BadInput, BadParameter, StoreError, with_command
 from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph
 from core.indexes import vector_blocks
@@ -239,9 +239,11 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
             ):
                 name = graph.folder or graph.name
                 raise StoreError(
-                    f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode "
-                    "them on the page Indexes, or with: "
-                    f"python -m core index vectors --graph {name} --of {of}"
+                    with_command(
+                        f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet. "
+                        "Encode them on the page Indexes.",
+                        f"python -m core index vectors --graph {name} --of {of}",
+                    )
                 )
             index = index or build_vectors(graph, encoder, of, watch)
             done = str(vector_folder(graph, encoder, of) / DONE_FILE)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, StoreError, with_command
 from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, iterate_walks
 from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph
@@ -138,8 +138,11 @@ def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) 
     """
     if graph.n_nodes > limit:
         raise BadInput(
-            f"Walks of every node are made for graphs of up to {limit:,} nodes; “{graph.name}” is "
-            "larger. The command line makes more: python -m core index walks --limit N"
+            with_command(
+                f"Walks of every node are made for graphs of up to {limit:,} nodes; "
+                f"“{graph.name}” is larger. The command line makes more.",
+                f"{command(graph, plan)} --limit {graph.n_nodes}",
+            )
         )
     nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
     if not len(nodes):
@@ -203,9 +206,11 @@ def walk_corpus(
                 )
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
                 raise StoreError(
-                    f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; "
-                    "do it on the page Indexes, or with: "
-                    f"{command(graph, plan)}"
+                    with_command(
+                        f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded "
+                        "yet. Encode them on the page Indexes.",
+                        command(graph, plan),
+                    )
                 )
             if index:
                 corpus = WalkCorpus(graph, plan, nodes, index)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from core.errors import BadInput, HopscopeError, nearest, shorten
+from core.errors import BadInput, HopscopeError, nearest, shorten, with_command
 from core.io.durable_files import move_into_place
 from core.io.home import home_folder
 from core.io.names import no_device
@@ -264,6 +264,8 @@ def _package(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError:
         raise BadInput(
-            f"Sets named by an id need the package {name}, which is not installed: pip "
-            f"install {name}."
+            with_command(
+                f"Sets named by an id need the package {name}, which is not installed.",
+                f"pip install {name}",
+            )
         ) from None

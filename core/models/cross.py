@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
-from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.errors import ModelFailed, ModelUnavailable, library_message, shorten
 from core.models.base import Task
 from core.models.batches import BatchSplitter, pad_batch
 from core.models.chat.cancellable_work import run_in_slot
@@ -204,9 +204,7 @@ class PairScorer(BaseScorer):
             return self._model
         with count_time("preparation", f"Loading {self.name}"):
             if importlib.util.find_spec(self.package) is None:
-                raise ModelUnavailable(
-                    f"{self.name} needs a library; get it with: pip install {self.install}"
-                )
+                raise ModelUnavailable(library_message(self.name, self.install))
             try:
                 model = self._load()
             except (OSError, ValueError) as error:

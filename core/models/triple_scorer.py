@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, StoreError, with_command
 from core.io.home import ROOT, models_folder
 
 SHIPPED_SCORER_FOLDER = ROOT / "data" / "models" / "triple-scorer"
@@ -104,6 +104,6 @@ def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
     if set(weights) != set(TRIPLE_SCORER_WEIGHTS):
         raise StoreError(
-            f"{file} is no triple scorer; make one with: python -m core finetune triples"
+            with_command(f"{file} is no triple scorer.", "python -m core finetune triples")
         )
     return TripleScorer(weights)

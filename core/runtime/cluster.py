@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from core.errors import BadParameter, HopscopeError, shorten
+from core.errors import BadParameter, HopscopeError, shorten, with_command
 from core.runtime.jobs import error_sentence
 from core.watch import NO_WATCH, Watch
 
@@ -117,7 +117,7 @@ class Workers:
             import ray
         except ImportError:
             raise HopscopeError(
-                "Several workers need Ray, which is not installed; get it with: pip install ray"
+                with_command("Several workers need Ray, which is not installed.", "pip install ray")
             ) from None
         if ray.is_initialized():
             yield ray

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import __version__
 from core.cases import cases, comparison_of_case
-from core.errors import HopscopeError, shorten
+from core.errors import HopscopeError, shorten, with_command
 from core.io.input_checks import checked_text
 from core.io.json_text import json_text, without_nan
 from core.results import comparison_dict
@@ -40,7 +40,10 @@ def server(engine: Engine) -> MCPServer:
         from pydantic import ValidationError
     except ImportError:
         raise HopscopeError(
-            "The Model Context Protocol needs its library: pip install mcp"
+            with_command(
+                "The Model Context Protocol needs its library, which is not installed.",
+                "pip install mcp",
+            )
         ) from None
 
     class Refusing(MCPServer):

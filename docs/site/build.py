@@ -178,7 +178,7 @@ def operators_page(root: Path = ROOT) -> str:
     """Return the page of all operators' docstrings, their examples as code."""
     parts = ["# Operators in full", ""]
     parts.append(
-        "The docstring and the parameters of each operator. [Operators and instances](operators-and-instances.md) lists them by stage."
+        "The docstring and the parameters of each operator. [Operators and methods](operators-and-methods.md) lists them by stage."
     )
     parameters = operator_parameters(root)
     for name, text in sorted(operators(root).items()):

@@ -110,7 +110,7 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
         "--json",
     ]
     yield "ready"
-    if code := main(["evaluate", "--instances", ", ".join(LINES), *parts]):
+    if code := main(["evaluate", "--methods", ", ".join(LINES), *parts]):
         sys.exit(code)
     store = Store(evaluations_file())
     yield f"done {outcomes(store, store.runs()[0].id)}"

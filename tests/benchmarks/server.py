@@ -88,7 +88,7 @@ def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
             "evaluate",
             "--set",
             question_set,
-            "--instances",
+            "--methods",
             case.instance,
         ]
         command += ["--sample", str(case.answers), "--json", *more]

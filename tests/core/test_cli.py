@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
+from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main, parser
 from core.commands import terminal
 from core.graph.building.build import build
 
@@ -82,9 +82,9 @@ def test_ask_prints_one_object(movies, capsys):
         capsys,
         "ask",
         QUESTION,
-        "--instance",
+        "--method",
         FAST,
-        "--instance",
+        "--method",
         "lego-1",
         "--answer",
         "Christopher Nolan",
@@ -118,7 +118,7 @@ def test_ask_prints_one_object(movies, capsys):
 
 def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, capsys):
     line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
-    asked = ("ask", QUESTION, "--instance", line, "--no-llm", "--without", "Christopher Nolan")
+    asked = ("ask", QUESTION, "--method", line, "--no-llm", "--without", "Christopher Nolan")
     code, out, _ = told(capsys, *asked, "--json")
     result = json.loads(out)
     (lane,) = result["without"]["lanes"]
@@ -141,7 +141,7 @@ def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
     asked = (
         "ask",
         QUESTION,
-        "--instance",
+        "--method",
         "EgoNetwork(hops=1) >> ShortestPaths(hops=1)",
         "--no-llm",
         "--influence",
@@ -168,7 +168,7 @@ def test_entities_can_be_named(movies, capsys):
         "Christopher Nolan",
         "--entity",
         "Inception",
-        "--instance",
+        "--method",
         "lego-1",
         "--no-llm",
         "--json",
@@ -182,9 +182,9 @@ def test_entities_can_be_named(movies, capsys):
         (["ask", ""], EXIT_WRONG_INPUT, "Type a question first"),
         (["ask", "x" * 20_000], EXIT_WRONG_INPUT, "too long"),
         (["ask", "who", "--entity", "Incepton"], EXIT_WRONG_INPUT, "Did you mean Inception"),
-        (["ask", QUESTION, "--instance", "lego-99"], EXIT_WRONG_INPUT, "Did you mean “lego-9”"),
+        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "Did you mean “lego-9”"),
         (
-            ["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"],
+            ["ask", QUESTION, "--method", "PersonalizedPageRank(dampnig=1)"],
             EXIT_WRONG_INPUT,
             "Did you mean “damping”",
         ),
@@ -194,7 +194,7 @@ def test_entities_can_be_named(movies, capsys):
             [
                 "ask",
                 QUESTION,
-                "--instance",
+                "--method",
                 "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')",
                 "--no-llm",
             ],
@@ -212,11 +212,34 @@ def test_bad_input_ends_in_a_sentence_and_a_code(
     assert ended == code and sentence in err and "Traceback" not in err
 
 
-def test_instances_lists_the_catalogue(capsys):
-    code, out, _ = told(capsys, "instances", "--json")
+@pytest.mark.parametrize("command", ["methods", "instances"])
+def test_methods_lists_the_catalogue_also_by_its_earlier_name(capsys, command):
+    code, out, _ = told(capsys, command, "--json")
     assert code == EXIT_OK and {row["id"] for row in json.loads(out)} >= {
         f"lego-{n}" for n in range(1, 16)
     } | {"language-model-only"}
+
+
+@pytest.mark.parametrize(
+    ("command", "earlier", "name", "values"),
+    [
+        (("ask", "Who"), "--instance", "--method", ("a", "b")),
+        (("ask", "Who"), "--gold", "--evidence", ("a", "b")),
+        (("evaluate",), "--instances", "--methods", ("a,b", "c")),
+        (("corpus", "build", "notes"), "--lanes", "--requests", ("3",)),
+        (("corpus", "mend", "notes"), "--line", "--method", ("a",)),
+    ],
+)
+def test_earlier_names_of_options_do_the_same(capsys, command, earlier, name, values):
+    def parsed(flag):
+        return vars(
+            parser(command[:1]).parse_args([*command, *(p for v in values for p in (flag, v))])
+        )
+
+    assert parsed(earlier) == parsed(name) != vars(parser(command[:1]).parse_args(command))
+    with pytest.raises(SystemExit):
+        parser(command[:1]).parse_args([*command, "--help"])
+    assert not re.search(rf"{earlier}\b", capsys.readouterr().out)
 
 
 def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
@@ -231,7 +254,7 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
         "Bo 🎬",
         "--graph",
         str(tmp_path / "mine"),
-        "--instance",
+        "--method",
         "lego-1",
         "--no-llm",
         "--json",
@@ -253,7 +276,7 @@ def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
         "Ann",
         "--graph",
         str(tmp_path / "mine"),
-        "--instance",
+        "--method",
         "lego-1",
         "--no-llm",
     ]
@@ -293,7 +316,7 @@ def test_same_seed_same_bytes_in_another_process(movies):
         "RandomWalks() >> SimplePaths() >> RandomSelect(keep=16) >> Rank(keep=8) >> Answer()",
         "PersonalizedPageRank(keep=100) >> FilterSubgraph(unit='triple', keep=60) >> BeamSearch(width=4, hops=2) >> Answer()",
     ]
-    arguments = [part for line in lines for part in ("--instance", line)]
+    arguments = [part for line in lines for part in ("--method", line)]
     command = [
         sys.executable,
         "-m",

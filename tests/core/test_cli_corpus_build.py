@@ -87,7 +87,7 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
         return met(asked, number)
 
     code, _, err = told(
-        capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1, models=Models(dies)
+        capsys, "build", "notes", "--graph", "rkg", "--yes", "--requests", 1, models=Models(dies)
     )
     assert code == EXIT_FAILED
     assert err.splitlines() == [NoteWith("hopscope", "saved"), "hopscope: The model died."]
@@ -103,7 +103,7 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
 def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
     code, _, err = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == EXIT_WRONG_INPUT and "build it first" in err
-    told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1)
+    told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--requests", 1)
     code, out, _ = told(
         capsys, "replies", "notes", "rkg", "tkg", "--to", tmp_path / "replies.jsonl.gz"
     )

@@ -117,7 +117,7 @@ def test_without_a_graph_of_entities_it_says_how_to_build_one(notes, capsys):
 def test_a_question_set_is_asked_before_and_after(mended):
     mended("mend", "notes", "--accept", "all")
     line = "BuiltGraph(build='kg') >> EmbedQuery() >> VectorNodes(keep=1) >> AnswerFromTables()"
-    code, out, err = mended("mend", "notes", "--set", "asked", "--line", line)
+    code, out, err = mended("mend", "notes", "--set", "asked", "--method", line)
     assert code == EXIT_OK and "1 of 1 questions of asked" in "\n".join(out), err
     assert any("mended=False" in text for text in out)
 

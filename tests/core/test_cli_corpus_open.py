@@ -37,7 +37,7 @@ def test_an_index_is_looked_at_opened_and_asked(capsys):
         == "built,"
     )
     main(
-        ["ask", "Who is in the squad?", "--corpus", "dulce", "--instance", "vgraphrag", "--no-llm"]
+        ["ask", "Who is in the squad?", "--corpus", "dulce", "--method", "vgraphrag", "--no-llm"]
     )
     assert "chunk dulce.txt#graphrag-0" in capsys.readouterr().out
 

@@ -41,7 +41,7 @@ def told(films, tmp_path, monkeypatch, capsys):
                 set,
                 "--graph",
                 str(films.folder),
-                "--instances",
+                "--methods",
                 instances,
                 *arguments,
             ]

@@ -27,7 +27,7 @@ def asked(tmp_path):
     """The command that asks a small graph, and the environment of a home of its own."""
     build([("Ann", "owns", "The Tern")], tmp_path / "boats", "boats")
     line = ["ask", "who", "--entity", "Ann", "--graph", str(tmp_path / "boats")]
-    command = [sys.executable, "-m", "core", *line, "--instance", "lego-1", "--no-llm"]
+    command = [sys.executable, "-m", "core", *line, "--method", "lego-1", "--no-llm"]
     return command, os.environ | {"HOPSCOPE_HOME": str(tmp_path / "home")}
 
 

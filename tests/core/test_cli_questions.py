@@ -47,7 +47,7 @@ def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
                 "evaluate",
                 "--set",
                 "my-set",
-                "--instances",
+                "--methods",
                 "EgoNetwork() >> ShortestPaths()",
                 "--no-llm",
                 "--json",
@@ -135,7 +135,7 @@ def test_what_was_not_read_is_said(told, tmp_path, capsys):
         str(tmp_path / "file.jsonl"),
         "--graph",
         "mine",
-        "--instances",
+        "--methods",
         "EgoNetwork() >> ShortestPaths()",
     ]
     assert main([*line, "--no-llm"]) == EXIT_OK

@@ -52,7 +52,7 @@ def ask(served, reply, *more, line=LINE):
         "who painted Kite",
         "--graph",
         served.graph,
-        "--instance",
+        "--method",
         line,
         *more,
     )
@@ -85,7 +85,7 @@ def test_a_thought_that_names_the_answer_scores_nothing(served):
         served.graph,
         "--sample",
         "all",
-        "--instances",
+        "--methods",
         LINE,
         "--json",
         "--csv",
@@ -109,7 +109,7 @@ def test_an_evaluation_says_which_answers_are_blank(served):
         served.graph,
         "--sample",
         "all",
-        "--instances",
+        "--methods",
         LINE,
     )
     _, out, _, _ = served(lambda *_: sent({"content": ""}, finish="content_filter"), *arguments)
@@ -124,7 +124,7 @@ def test_a_choice_is_read_behind_the_thought(served):
         return sent(*texts('<think>Is it [1]? No.</think>{"choices": [2]}' if choosing else "Ida"))
 
     _, out, _, _ = served(
-        reply, "ask", "who painted Kite", "--graph", served.graph, "--instance", line, "--json"
+        reply, "ask", "who painted Kite", "--graph", served.graph, "--method", line, "--json"
     )
     (lane,) = json.loads(out)["lanes"]
     _, plain, _, _ = served(
@@ -133,7 +133,7 @@ def test_a_choice_is_read_behind_the_thought(served):
         "who painted Kite",
         "--graph",
         served.graph,
-        "--instance",
+        "--method",
         LINE,
         "--json",
     )
@@ -198,7 +198,7 @@ def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
         served.graph,
         "--sample",
         "all",
-        "--instances",
+        "--methods",
         line,
     )
     code, out, _, _ = served(cut, *arguments, "--csv", table)

@@ -268,7 +268,7 @@ def test_every_row_on_documents_says_what_it_needs():
 
 def test_on_the_command_line(corpus, engine, capsys):
     done = main(
-        ["ask", ASKED.text, "--corpus", "carols", "--instance", NEAR, "--no-llm", "--json"],
+        ["ask", ASKED.text, "--corpus", "carols", "--method", NEAR, "--no-llm", "--json"],
         lambda: engine,
     )
     told = json.loads(capsys.readouterr().out)
@@ -281,7 +281,7 @@ def test_the_command_line_says_what_was_done_without_a_language_model(corpus, en
     line = "BuiltGraph() >> NamesInQuestion(by='answer') >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()"
     assert (
         main(
-            ["ask", ASKED.text, "--corpus", "carols", "--instance", line, "--no-llm"],
+            ["ask", ASKED.text, "--corpus", "carols", "--method", line, "--no-llm"],
             lambda: engine,
         )
         == 0
@@ -374,7 +374,7 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
     # so that no graph is built within a question
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
-    arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
+    arguments = ["evaluate", "--set", "carols", "--methods", lines, "--sample", "all", "--json"]
     assert main(arguments, lambda: engine) == 1  # one instance answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()
     figure = lambda told, name: told["metrics"][name]["mean"]
@@ -391,7 +391,7 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
 def test_evaluated_without_a_language_model(corpus, engine, capsys):
     assert (
         main(
-            ["evaluate", "--set", "carols", "--instances", NEAR, "--sample", "all", "--no-llm"],
+            ["evaluate", "--set", "carols", "--methods", NEAR, "--sample", "all", "--no-llm"],
             lambda: engine,
         )
         == 0

@@ -141,7 +141,7 @@ def test_saved_instances_and_declared_models_are_there(earlier, capsys):
                 "where does Ada live",
                 "--graph",
                 "towns",
-                "--instance",
+                "--method",
                 "own-my-paths",
                 "--no-llm",
                 "--json",
@@ -156,11 +156,11 @@ def test_saved_instances_and_declared_models_are_there(earlier, capsys):
 @pytest.mark.parametrize(
     "asked",
     [
-        ["--set", "town-questions", "--instances", "lego-12,lego-1"],
+        ["--set", "town-questions", "--methods", "lego-12,lego-1"],
         [
             "--set",
             "letter-questions",
-            "--instances",
+            "--methods",
             "vanilla-rag,BuiltGraph(build='kg-noun-phrases') >> SparseChunks(keep=1) >> AnswerFromTables()",
         ],
     ],

@@ -48,7 +48,7 @@ def test_a_comparison_on_documents_keeps_to_it(capsys):
         "Who is Scrooge's nephew?",
         "--corpus",
         "christmas-carol",
-        "--instance",
+        "--method",
         "bm25",
         "--gold",
         "stave-1",

@@ -41,7 +41,7 @@ cases, questions, line = sys.argv[1:]
 build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], home_folder() / "graphs" / "mine", "mine")
 SavedReplies().keep("a", "m", REPLY("words", 1, 1))
 code = main(["cases", "import", cases])
-sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--instances", line, "--no-llm"]))
+sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--methods", line, "--no-llm"]))
 """.replace("REPLY", ChatReply.__name__)
 
 
@@ -82,7 +82,7 @@ def test_saved_cases_are_listed_and_none_is_added(place, capsys):
 def test_a_question_is_asked_and_answered(place, capsys):
     for line in (LINE, "ChainRanking(steps=2) >> Answer()"):
         assert (
-            main(["ask", "who directed One", "--graph", "mine", "--no-llm", "--instance", line])
+            main(["ask", "who directed One", "--graph", "mine", "--no-llm", "--method", line])
             == EXIT_OK
         )
         out = capsys.readouterr()
@@ -98,7 +98,7 @@ def test_evaluations_are_read_and_none_is_begun(place, tmp_path, capsys):
         str(tmp_path / "q.csv"),
         "--graph",
         "mine",
-        "--instances",
+        "--methods",
         LINE,
         "--no-llm",
         "--again",

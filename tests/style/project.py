@@ -162,7 +162,8 @@ class Project:
         for source in sources:
             for name in source.ticked_names:
                 first, *rest = name.split(".")
-                if not (first in defined | source.words and words.issuperset(rest)):
+                is_known = first in defined or first in source.words
+                if not (is_known and words.issuperset(rest)):
                     missing.add((source.path, name))
         return missing
 

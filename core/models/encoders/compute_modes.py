@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import HopscopeError, ModelUnavailable
+from core.errors import HopscopeError, ModelUnavailable, library_message
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
 from core.models.device import computes_in_bfloat16, device, has_graphics_card, processor
@@ -76,10 +76,7 @@ class ComputeMode:
     def forward(self, folder: Path) -> ForwardPass:
         """Return the forward pass of a folder's model. Raises ModelUnavailable."""
         if not self.here:
-            raise ModelUnavailable(
-                f"The encoder cannot run with “{self.program}”; get it with: pip install "
-                f"{self.program}"
-            )
+            raise ModelUnavailable(library_message("The encoder", self.program))
         return (OpenVINO if self.program == "openvino" else Torch)(
             folder, thread_count(), self.precision
         )

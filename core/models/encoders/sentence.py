@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
-from core.errors import BadParameter, ModelUnavailable, shorten
+from core.errors import BadParameter, ModelUnavailable, library_message, shorten
 from core.models.batches import IDS_ALONE, BatchSplitter, pad_batch
 from core.models.chat.cancellable_work import run_in_slot
 from core.models.device import device
@@ -149,9 +149,7 @@ class SentenceEncoder:
             import torch
             from sentence_transformers import SentenceTransformer
         except ImportError:
-            raise ModelUnavailable(
-                f"{self.name} needs a library; get it with: pip install sentence-transformers"
-            ) from None
+            raise ModelUnavailable(library_message(self.name, "sentence-transformers")) from None
         torch.set_num_threads(thread_count())
         device_name = device()
         precision = torch.float32 if device_name == "cpu" else torch.float16

@@ -18,6 +18,7 @@ from core.datasets.wording import relation_table
 from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import MethodComparison, MethodLane
+from core.errors import split_command
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.parameters import parameters
@@ -190,7 +191,7 @@ class Board:
             "retrieves": any(
                 operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()
             ),
-            "error": lane.error,
+            "error": lane.error and split_command(lane.error)[0],
             "answer": lane.answer or state.answer,
             "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
             "answer_fault": answer_fault(state),

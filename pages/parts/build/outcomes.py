@@ -9,6 +9,7 @@ from core.diagnosis.step_outcomes import StepOutcome, targets_of
 from core.diagnosis.targets import Target
 from core.drafts import Draft
 from core.engine import MethodComparison, MethodLane
+from core.errors import split_command
 from core.graph.texts import hit_titles
 from core.operators import OPERATORS
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED
@@ -73,7 +74,7 @@ def outcomes(
     if len(outcomes_by_key) < min(same, len(draft.bricks)) and lane.status != JOB_DONE:
         ended = lane.status in (JOB_FAILED, JOB_CANCELLED)
         outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
-            {"error": lane.error or tr("Cancelled.")}
+            {"error": split_command(lane.error or "")[0] or tr("Cancelled.")}
             if ended
             else {"running": lane.text or tr("At work")}
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.comparison.lane import MethodComparison
 from core.comparison.lane_times import method_seconds
-from core.errors import HopscopeError
+from core.errors import HopscopeError, split_command
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.paired_run import MetricDifference, PairedRun
 from core.evaluation.runs.plan import make_plan
@@ -149,7 +149,7 @@ def sample_data(comparison: MethodComparison) -> Data | None:
     return {
         **sample_fields,
         "state": "done",
-        "text": ends.get(job.status, job.error or ""),
+        "text": ends.get(job.status, split_command(job.error or "")[0]),
         "failed": both_lines.reasons(),
         "again": job.status != JOB_DONE,
     }

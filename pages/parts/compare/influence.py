@@ -14,6 +14,7 @@ from core.diagnosis.influence import (
 from core.diagnosis.wording import capitalised
 from core.engine import MethodLane
 from core.environment import Environment
+from core.errors import split_command
 from core.runtime.jobs import JOB_DONE, Job
 from core.watch import Watch
 from pages.parts.compare.screen_state import ScreenComparison
@@ -120,7 +121,7 @@ def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
             cost = tr("No language model is asked.")
             if True in unmeasured:
                 cost = f"{capitalised(influence_cost(lane).text)}."
-            error = job.error if job is not None else None
+            error = split_command(job.error)[0] if job is not None and job.error else None
             yield {
                 "measure": {
                     "running": False,

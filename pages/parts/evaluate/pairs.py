@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.errors import HopscopeError
+from core.errors import HopscopeError, split_command
 from core.evaluation.metrics.answer_scores import ANSWER_BY_MODEL
 from core.evaluation.pairwise.page import order_agreement, page_html
 from core.evaluation.pairwise.pair_judgements import (
@@ -73,7 +73,7 @@ def _draw_start(summary: RunSummary, tally: PairwiseTally, missing: int) -> None
         return
     model = engine().models.info(JUDGE_ROLE)
     if not model.present:
-        st.text(model.how_to_get)
+        st.text(split_command(model.how_to_get)[0])
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.corpus import open_corpus
+from core.errors import split_command
 from core.evaluation.questions.abstract_questions import (
     MAX_RECIPE_COUNT,
     QUESTION_WRITER_ROLE,
@@ -81,7 +82,7 @@ def _form(on: AnswerSource) -> None:
     recipe = Recipe(int(users), int(tasks), int(questions))
     model = engine().models.info(QUESTION_WRITER_ROLE)
     if not model.present:
-        st.text(model.how_to_get)
+        st.text(split_command(model.how_to_get)[0])
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = button(tr("Write them"), key="writing-go", type="primary", icon="edit_note")

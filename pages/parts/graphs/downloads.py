@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import shutil
 import zipfile
 from typing import Any
@@ -34,10 +35,12 @@ def download(graph: Any) -> None:
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
-                "{triples} are written by the command: `python -m core graph export {graph}`.",
+                "{triples} are too many for the browser. The command line exports them:",
                 triples=many(graph.n_edges, "triple"),
-                graph=plain(graph.name),
             )
+        )
+        st.code(
+            shlex.join(["python", "-m", "core", "graph", "export", graph.name]), language="bash"
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):

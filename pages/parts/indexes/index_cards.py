@@ -30,7 +30,7 @@ from core.indexes.index_state import (
 from core.io.durations import ago
 from core.runtime.jobs import JOB_CANCELLED, JOB_WAITING, Job
 from core.sharing import current_person
-from pages.parts.shared.actions import button, confirm_button
+from pages.parts.shared.actions import button, confirm_button, draw_advice
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.people import owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption, write
@@ -109,7 +109,7 @@ def _card(graph: Any, one: IndexState) -> None:
                 st.caption(plain(line))
         if not is_running:
             for problem in filter(None, (one.damage, one.lacks)):
-                st.text(problem)
+                draw_advice(problem)
         if job is not None:
             _draw_progress(kind, one, job)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.diagnosis.wording import capitalised
+from core.errors import split_command
 from core.instances.catalogue import Instance
 from core.instances.model_needs import missing_models
 from pages.parts.methods.groups import grouped
@@ -47,6 +48,8 @@ def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
         "number": one.number,
         "sentence": tr(one.title) if one.title != one.label else "",
         "line": one.line.words(),
-        "needs": " ".join(missing_models(one.line, models, answering)),
+        "needs": " ".join(
+            split_command(sentence)[0] for sentence in missing_models(one.line, models, answering)
+        ),
         "changes": bool(one.base),
     }

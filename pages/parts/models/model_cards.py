@@ -10,7 +10,7 @@ from core.models.registry import ModelInfo
 from core.runtime.jobs import JOB_DONE, Job
 from core.sharing import current_person
 from pages.parts.models.server_abilities import draw_abilities, measure_button
-from pages.parts.shared.actions import button
+from pages.parts.shared.actions import button, draw_advice
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
@@ -44,7 +44,7 @@ def _card(info: ModelInfo) -> None:
                 _buttons(info)
         st.caption(plain("  ·  ".join(_facts(info))))
         if not info.present:
-            st.text(info.how_to_get)
+            draw_advice(info.how_to_get)
         if info.kind == "chat" and info.backend == "openai":
             draw_abilities(info)
         job = engine().jobs.get(f"fetch-{info.name}")

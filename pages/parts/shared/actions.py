@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from core.errors import HopscopeError
+from core.errors import HopscopeError, split_command
 from pages.parts.shared.people import disabled_arguments
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -45,6 +45,14 @@ def run_action(action: Callable[[], Any]) -> None:
         action()
     except HopscopeError as error:
         session.problem = str(error)
+
+
+def draw_advice(message: str) -> None:
+    """Draw a message and below it its shell command, if it has one, ready to copy."""
+    sentence, command = split_command(message)
+    st.text(sentence)
+    if command:
+        st.code(command, language="bash", wrap_lines=True)
 
 
 def button(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from core.errors import split_command
 from pages.parts.shared.wording import noun, tr
 
 _MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
@@ -20,9 +21,10 @@ _JOINER = "\u2060"  # word joiner: no width and no line break
 def plain(text: str) -> str:
     """Return `text` escaped so that Streamlit's Markdown shows it literally.
 
-    Right-to-left words in a left-to-right text are isolated.
+    Right-to-left words in a left-to-right text are isolated. A shell command of an error is left
+    out.
     """
-    one_line = " ".join(str(text).split())
+    one_line = " ".join(split_command(str(text))[0].split())
     if (first := _LETTER.search(one_line)) is not None and first[0].isascii():
         one_line = _RTL_WORDS.sub("\u2068\\g<0>\u2069", one_line)
     return _MARKDOWN_CHARACTER.sub(r"\\\1", _LINK_START.sub(rf"\1{_JOINER}", one_line))

@@ -4,6 +4,7 @@ effect.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -219,13 +220,12 @@ def _suggestions(on: MergeReview) -> None:
     Each has buttons to merge or reject it.
     """
     if on.graph.n_nodes > MAX_COMPARED_ENTITIES:
-        help_text = tr(
-            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
-            "the same.",
-            compared_here=MAX_COMPARED_ENTITIES,
-            corpus=on.corpus.name,
+        caption(
+            "This graph has more than {limit:,} entities. The command line lists which names may be "
+            "the same:",
+            limit=MAX_COMPARED_ENTITIES,
         )
-        caption("This graph has more than {how}", how=help_text)
+        st.code(shlex.join(["python", "-m", "core", "corpus", "mend", on.corpus.name]))
         return
     job = engine().jobs.get(_alike_key(on.graph))
     looked = job is not None and job.ended

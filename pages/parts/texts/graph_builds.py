@@ -14,6 +14,7 @@ from core.builds.report import UNREADABLE_COUNTS
 from core.builds.run import build_folder
 from core.builds.shipped_data import ModelsWithoutChat, ShippedBuild, find_shipped_build
 from core.corpus import Corpus
+from core.errors import split_command
 from core.io.durations import duration_text
 from core.io.plain_data import from_plain
 from core.models.price import Cap
@@ -225,7 +226,9 @@ def _missing_models_text(one: GraphBuild, complete: bool) -> list[str]:
     Language models are not needed if all their replies are `complete`.
     """
     return [
-        model.how_to_get for model in absent_models(one) if not (complete and model.kind == "chat")
+        split_command(model.how_to_get)[0]
+        for model in absent_models(one)
+        if not (complete and model.kind == "chat")
     ]
 
 

@@ -114,7 +114,7 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
     with pytest.raises(
         BadInput,
-        match="index of Microsoft GraphRAG.*python -m core corpus open",
+        match="(?s)index of Microsoft GraphRAG.*python -m core corpus open",
     ):
         run_build(other, "opened-graphrag", Reading())
     assert build_for(other, "tkg").extractor == "names"

@@ -169,7 +169,7 @@ def test_a_collector_gets_them(tmp_path):
             "ask",
             "who directed Inception",
             "--no-llm",
-            "--instance",
+            "--method",
             line,
         ]
         subprocess.run(

@@ -168,7 +168,7 @@ def test_commands_add_and_ask_it(served, capsys):
     assert main(["build", f"sparql+{served.url}", "--live", "--name", "mine", "--hops", "1"]) == 0
     assert "The graph mine is ready. Asked live at 127" in capsys.readouterr().out
     assert (
-        main(["ask", "what does Bob know", "--graph", "mine", "--no-llm", "--instance", "lego-1"])
+        main(["ask", "what does Bob know", "--graph", "mine", "--no-llm", "--method", "lego-1"])
         == 0
     )
     said = capsys.readouterr().out
@@ -232,6 +232,6 @@ def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):
     file.write_text(
         "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,Nobody,Eva\nwho is known by Cleo,Dan <b>,Cleo\n"
     )
-    main(["evaluate", "--set", str(file), "--graph", "live", "--instance", "lego-1", "--no-llm"])
+    main(["evaluate", "--set", str(file), "--graph", "live", "--method", "lego-1", "--no-llm"])
     said = capsys.readouterr().out
     assert "lego-1: 2 of 3 answered, 1 failed: “Eva” was not found by its name" in said

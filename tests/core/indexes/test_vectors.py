@@ -253,7 +253,7 @@ def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
     monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
     with pytest.raises(
         StoreError,
-        match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",
+        match=r"(?s)5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",
     ):
         vector_index(graph, Bag(), "nodes")
     build_vectors(graph, Bag(), "nodes")

@@ -114,7 +114,7 @@ def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
     graph = grown()
     with pytest.raises(
         StoreError,
-        match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
+        match=r"page Indexes\.\n\$ python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
     ):
         walk_corpus(graph, Bag(), RANDOM)
     build_walk_corpus(graph, Bag(), RANDOM)

@@ -15,9 +15,9 @@ from core.parameters import parameters
 
 
 def test_the_page_is_current():
-    told = (ROOT / "docs" / "operators-and-instances.md").read_text("utf-8")
+    told = (ROOT / "docs" / "operators-and-methods.md").read_text("utf-8")
     assert told == catalogue_page(), (
-        "make it anew: python -m core instances --page > docs/operators-and-instances.md"
+        "make it anew: python -m core methods --page > docs/operators-and-methods.md"
     )
 
 

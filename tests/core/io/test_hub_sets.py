@@ -94,7 +94,7 @@ def test_the_commands_take_an_id(hub, capsys, tmp_path):
                 f"hf:{hub}",
                 "--graph",
                 "rog",
-                "--instances",
+                "--methods",
                 "lego-1",
                 "--no-llm",
             ]

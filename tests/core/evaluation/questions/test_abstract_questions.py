@@ -277,7 +277,7 @@ def test_on_the_command_line(corpus, capsys):
     line = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
     assert (
         main(
-            ["evaluate", "--set", "carols-abstract", "--instances", line, "--no-llm"],
+            ["evaluate", "--set", "carols-abstract", "--methods", line, "--no-llm"],
             lambda: engine,
         )
         == EXIT_OK

@@ -99,7 +99,7 @@ def test_the_command_exits_with_1_and_says_why(kit, tmp_path, monkeypatch, capsy
         "evaluate",
         "--set",
         str(file),
-        "--instances",
+        "--methods",
         line,
         "--sample",
         "all",

@@ -407,7 +407,7 @@ def command(kit, file, *more):
     parts = [
         "--set",
         str(file),
-        "--instances",
+        "--methods",
         instances,
         "--sample",
         "all",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import BadInput, BadParameter, RunCancelled
+from core.errors import BadInput, BadParameter, RunCancelled, split_command
 from core.models.registry import Registry
 from core.watch import Watch
 from tests.core.models.conftest import MODELS
@@ -105,9 +105,9 @@ def test_models_still_to_be_trained_say_how(own_home, monkeypatch):
         ("chat-finetuned", "python -m core finetune llm"),
     ):
         info = registry.info(name)
-        assert (
-            not info.present
-            and info.how_to_get == f"{name} is not on this computer yet; make it with: {command}"
+        assert not info.present and split_command(info.how_to_get) == (
+            f"{name} is not on this computer yet.",
+            command,
         )
     (own_home / "encoder-finetuned").mkdir()
     assert (

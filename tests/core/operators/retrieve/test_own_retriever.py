@@ -210,13 +210,13 @@ def test_the_command_line(home, films, capsys):
         "Ann",
         "--no-llm",
     ]
-    assert main([*ask, "--instance", "retriever-words", "--json"]) == EXIT_OK
+    assert main([*ask, "--method", "retriever-words", "--json"]) == EXIT_OK
     (lane,) = json.loads(capsys.readouterr().out)["lanes"]
     assert lane["instance"] == "retriever-words" and lane["reader_answers"] == ["Ann"]
     own_file().write_text('[words]\nurl = "http://127.0.0.1:9/"\n[bad]\nurl = 3\n', "utf-8")
-    assert main([*ask, "--instance", "retriever-words"]) == EXIT_FAILED
+    assert main([*ask, "--method", "retriever-words"]) == EXIT_FAILED
     assert "“words” cannot be reached" in capsys.readouterr().out
-    assert main([*ask, "--instance", "retriever-bad"]) != EXIT_OK
+    assert main([*ask, "--method", "retriever-bad"]) != EXIT_OK
     assert "retrievers.toml, [bad]: “url” must be a text" in capsys.readouterr().err
     assert main(["instances"]) == EXIT_OK
     shown = capsys.readouterr()

@@ -1,10 +1,10 @@
-"""Command `instances`: list the methods of the catalogue."""
+"""Command `methods`: list the methods of the catalogue."""
 
 from __future__ import annotations
 
 import sys
 
-from core.commands.terminal import EXIT_OK
+from core.commands.terminal import EXIT_OK, one_line_advice
 from core.errors import BadInput, nearest, shorten
 from core.instances.catalogue import catalogue, own_file_faults
 from core.instances.model_needs import missing_models
@@ -16,17 +16,15 @@ from core.operators import OPERATORS
 
 def add(commands) -> None:
     """Add the command and its options."""
-    instances = commands.add_parser("instances", help="list the instances")
-    instances.add_argument("--json", action="store_true")
-    instances.add_argument(
-        "--page", action="store_true", help="print docs/operators-and-instances.md"
-    )
-    instances.add_argument(
+    methods = commands.add_parser("methods", help="list the methods")
+    methods.add_argument("--json", action="store_true")
+    methods.add_argument("--page", action="store_true", help="print docs/operators-and-methods.md")
+    methods.add_argument(
         "--operator",
         metavar="NAME",
         help="print what an operator does, with its paper and parameters",
     )
-    instances.set_defaults(run=run)
+    methods.set_defaults(run=run)
 
 
 def run(options) -> int:
@@ -56,7 +54,7 @@ def run(options) -> int:
         for row in rows:
             print(f"{row['id']:24} {row['title']}")
             for sentence in row["missing"]:
-                print(f"{'':24} cannot run yet: {sentence}")
+                print(f"{'':24} cannot run yet: {one_line_advice(sentence)}")
     return EXIT_OK
 
 

@@ -1,0 +1,76 @@
+"""Shell commands stand apart from the sentences of errors, so that the app can leave them out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.errors import HopscopeError, library_message, split_command, with_command
+from pages.parts.shared.text import plain
+
+ROOT = Path(__file__).parents[2]
+COMMAND = re.compile(r"python -m core|pip install|hf download|\bmake models\b")
+BUILDERS = {"with_command", "library_message"}
+# Modules whose texts are read in a terminal or in the documents.
+TERMINAL_MODULES = {
+    "core/comparison/lane_traces.py",
+    "core/graph/building/ladybug_graphs.py",
+    "core/instances/page.py",
+}
+
+
+def _is_terminal_module(path: Path) -> bool:
+    name = path.relative_to(ROOT).as_posix()
+    return name.startswith(("core/commands/", "core/cli.py")) or name in TERMINAL_MODULES
+
+
+def commands_in_sentences(source: str) -> Iterator[str]:
+    """Yield the string literals that hold a shell command after other words."""
+    tree = ast.parse(source)
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in BUILDERS:
+            for argument in node.args[1:]:
+                skipped.update(ast.walk(argument))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            skipped.add(node.value)
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(node.values)
+            text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+        else:
+            text = node.value if isinstance(node, ast.Constant) else ""
+        if isinstance(text, str) and (found := COMMAND.search(text)) and found.start():
+            yield text
+
+
+@pytest.mark.parametrize("folder", ["core", "pages", "hopscope"])
+def test_no_sentence_holds_a_shell_command(folder):
+    sentences = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in (ROOT / folder).rglob("*.py")
+        if not _is_terminal_module(path)
+        for text in commands_in_sentences(path.read_text())
+    }
+    assert not sentences
+
+
+def test_a_command_in_a_sentence_is_seen():
+    assert list(commands_in_sentences('raise E("It is absent; pip install x brings it.")'))
+    assert not list(
+        commands_in_sentences('raise E(with_command("It is absent.", "pip install x"))')
+    )
+
+
+def test_the_app_leaves_out_the_command():
+    message = library_message("gte", "torch")
+    assert split_command(message)[1] == "pip install torch"
+    assert plain(str(HopscopeError(message))) == plain(split_command(message)[0])
+    assert split_command(with_command("A.", "b") + " c") == ("A.", "b c")
+    assert split_command("A sentence.") == ("A sentence.", "")
