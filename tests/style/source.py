@@ -66,8 +66,7 @@ class Source:
     def counts(self) -> Counter[str]:
         """Number of lines, of statements and of each construct that makes code hard to read."""
         counts = self._lines()
-        for node in self.nodes:
-            counts.update(constructs(node))
+        counts.update(name for node in self.nodes for name in constructs(node))
         counts["statements"] -= len(self.documented)  # a docstring is a statement too
         counts["modules"] = 1
         counts["docstrings"] = len(self.docstrings)
