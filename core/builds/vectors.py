@@ -80,8 +80,8 @@ def taken_vectors(
         )
     if reason:
         ctx.report.note(
-            f"The vectors of {item_words} in the index of {tool_title} are not taken: {reason}. "
-            "They are made anew."
+            f"The vectors of {item_words} in the index of {tool_title} are not used: {reason}. "
+            "They are computed again."
         )
         return None
     missing_words = (
@@ -190,6 +190,6 @@ def _note_long(made: BuildState, most: int, ctx: BuildContext) -> None:
     long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
     if long:
         ctx.report.note(
-            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; "
-            "their vectors are of their beginnings."
+            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}. "
+            "Only their beginnings are encoded."
         )

@@ -114,7 +114,7 @@ class Reports(BuildOperator):
 
     def later(self) -> str:
         if self.writer == "llm":
-            return f"Reports on communities come on top, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
+            return f"Reports on communities are added, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
         return ""
 
     def expected(self, chunks: int) -> Usage:

@@ -90,7 +90,7 @@ class Merge(BuildOperator):
 
     def later(self) -> str:
         if self.summarise:
-            return "Descriptions that are too long are summed up on top, a call for each"
+            return "Descriptions that are too long are summarised as well, one call each"
         return ""
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:

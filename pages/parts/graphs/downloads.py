@@ -34,7 +34,7 @@ def download(graph: Any) -> None:
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
-                "{triples} are written by the command: `python -m core graph export {graph}`.",
+                "{triples}: too many for a download. Use `python -m core graph export {graph}`.",
                 triples=many(graph.n_edges, "triple"),
                 graph=plain(graph.name),
             )
@@ -42,7 +42,7 @@ def download(graph: Any) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
-            tr("Take it out as"),
+            tr("Export as"),
             list(EXPORT_FORMATS),
             format_func=lambda name: EXPORT_FORMATS[name].title,
             key="out_format",
@@ -59,7 +59,7 @@ def download(graph: Any) -> None:
         )
     tools = VERSION_PATTERN.sub("", EXPORT_FORMATS[format].read_by)
     st.caption(
-        plain(" ".join([tr("Read by {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
+        plain(" ".join([tr("For {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
     )
 
 
