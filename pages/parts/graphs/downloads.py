@@ -34,7 +34,7 @@ def download(graph: Any) -> None:
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
-                "{triples}: too many for a download. Use `python -m core graph export {graph}`.",
+                "{triples} are written by the command: `python -m core graph export {graph}`.",
                 triples=many(graph.n_edges, "triple"),
                 graph=plain(graph.name),
             )

@@ -214,8 +214,8 @@ def _suggestions(on: MergeReview) -> None:
     """
     if on.graph.n_nodes > MAX_COMPARED_ENTITIES:
         help_text = tr(
-            "{compared_here:,} entities. This command lists possible duplicates: python -m core "
-            "corpus mend {corpus}",
+            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
+            "the same.",
             compared_here=MAX_COMPARED_ENTITIES,
             corpus=on.corpus.name,
         )
