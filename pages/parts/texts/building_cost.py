@@ -78,8 +78,8 @@ def _caveat(now: Status) -> str:
     """Return a sentence on what the numbers leave out."""
     if now.report.get("shipped"):
         return tr(
-            "This graph came with the texts. The tokens of its language model are given above; "
-            "they are not known by step."
+            "It came with these texts. The tokens of its language model are given above; they are "
+            "not known by step."
         )
     if not now.build.line.asks_chat:
         return tr("No language model was asked. Work that was done before is not counted again.")

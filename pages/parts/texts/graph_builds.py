@@ -324,9 +324,7 @@ def _facts(now: Status) -> None:
         )
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        caption(
-            "This graph came with the texts. {words}.", words=from_plain(ShippedBuild, came).words()
-        )
+        caption("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE_COUNTS)
     problems = []
     if unreadable and came:

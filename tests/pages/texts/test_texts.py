@@ -295,9 +295,9 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
     # the job ends after its graph is there
-    until(at, lambda: at.dataframe and "built" in texts(at) and "This graph came with" in texts(at))
+    until(at, lambda: at.dataframe and "built" in texts(at) and "It came with" in texts(at))
     assert (
-        "This graph came with the texts. " + made in texts(at)
+        "It came with these texts. " + made in texts(at)
         and len(said.asked) == 2
         and build_status(small, "kg-described").current
     )
