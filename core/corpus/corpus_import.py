@@ -213,7 +213,7 @@ def import_question_set(
     """
     before = own_corpus(name)
     if before is None:
-        raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
+        raise BadInput(f"There is no corpus “{name}” of your own; add its documents first.")
     question_file = read_question_file(
         file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
     )

@@ -149,7 +149,7 @@ def importers_named(text: str) -> list[Importer]:
     importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not importers:
         known = [*IMPORT_KINDS, *IMPORTERS]
-        raise BadInput(f"Nothing is brought as “{shorten(text, 40)}”.{nearest(text, known)}")
+        raise BadInput(f"There is no kind of file “{shorten(text, 40)}”.{nearest(text, known)}")
     return importers
 
 
