@@ -190,6 +190,6 @@ def _note_long(made: BuildState, most: int, ctx: BuildContext) -> None:
     long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
     if long:
         ctx.report.note(
-            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}. "
-            "Only their beginnings are encoded."
+            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; "
+            "their vectors are of their beginnings."
         )

@@ -236,5 +236,5 @@ def test_chunks_that_are_longer_than_an_encoder_reads_are_noted(dulce):
 
     sizes = run_build(dulce, "opened-graphrag", Short()).columns.chunks.numbers("tokens").tolist()
     assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each
-    told = "Chunks longer than the 100 tokens that the encoder reads: 2. Only their beginnings are encoded."
+    told = "Chunks longer than the 100 tokens that the encoder reads: 2; their vectors are of their beginnings."
     assert told in build_status(dulce, "opened-graphrag").report["notes"]
