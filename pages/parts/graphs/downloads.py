@@ -59,7 +59,7 @@ def download(graph: Any) -> None:
         )
     tools = VERSION_PATTERN.sub("", EXPORT_FORMATS[format].read_by)
     st.caption(
-        plain(" ".join([tr("For {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
+        plain(" ".join([tr("Read by {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
     )
 
 

@@ -331,7 +331,7 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
         ("town", "nowhere"),
     )
     at = drop(at, ("asked.jsonl", json.dumps(row)), brought_as="questions")
-    assert "Here already: small texts (1)" in texts(at)
+    assert "Already here: small texts (1)" in texts(at)
     assert (
         "small" in corpora()["small"].sets
         and open_corpus("small").questions("small")[0].text == row["question"]
