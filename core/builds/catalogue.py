@@ -20,9 +20,9 @@ GRAPH_KIND_WORDS = {
     "tree": "tree of summaries",
     "tree-k": "tree of summaries by k-means",
     "kg": "knowledge graph",
-    "kg-synonyms": "knowledge graph with alike names joined",
+    "kg-synonyms": "knowledge graph with similar names linked",
     "tkg": "textual knowledge graph",
-    "tkg-synonyms": "textual knowledge graph with alike entities joined",
+    "tkg-synonyms": "textual knowledge graph with similar entities linked",
     "rkg": "rich knowledge graph",
     "links": "corpus graph",
 }

@@ -68,11 +68,11 @@ class TokenChunks(Chunker):
 
     title = "chunks by tokens"
 
-    size: int = param(1200, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
+    size: int = param(1200, "Tokens", "Most tokens of a chunk.", low=1, high=100_000)
     overlap: int = param(
         100,
         "Overlap",
-        "How many tokens a chunk has in common with the one before it, at most.",
+        "Most tokens that a chunk shares with the one before it.",
         low=0,
         high=50_000,
     )
@@ -100,7 +100,7 @@ class SentenceChunks(Chunker):
 
     title = "chunks by sentences"
 
-    size: int = param(100, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
+    size: int = param(100, "Tokens", "Most tokens of a chunk.", low=1, high=100_000)
 
     def table(
         self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
@@ -120,9 +120,7 @@ class CharacterChunks(Chunker):
 
     title = "chunks by characters"
 
-    size: int = param(
-        4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000
-    )
+    size: int = param(4096, "Characters", "Most characters of a chunk.", low=1, high=1_000_000)
 
     def table(
         self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""

@@ -106,9 +106,7 @@ class BuildCost:
         if self.usage.calls:
             text += f": {self.reading.words()}"
             text += (
-                ""
-                if self.reading.seconds is not None
-                else "; how long that takes here is known once some are done"
+                "" if self.reading.seconds is not None else "; the time is known once some are done"
             )
         elif not self.later:
             text += ". No language model is asked"
@@ -169,7 +167,7 @@ def estimate_cost(
         later_usage += step_usage
         if sentence := operator.later():
             later.append(
-                f"{sentence}: {step_usage.words()}, less what was replied before."
+                f"{sentence}: {step_usage.words()}, minus saved replies."
                 if step_usage.usage.calls
                 else f"{sentence}."
             )
@@ -200,12 +198,12 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
     seems = corpus.language_as_found
     if seems.code and seems.code != language.code:
         sentences.append(
-            f"The documents seem to be in {seems.name}, and are read as {language.name}, as was chosen: "
-            "names and sentences may be wrong."
+            f"The documents seem to be in {seems.name} but are read as {language.name}, as chosen. "
+            "Names and sentences may be wrong."
         )
     if language.others:
         shares = " and ".join(
-            f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}"
+            f"{100 * share:.0f} % of the sample is in {languages()[code].name}"
             for code, share in language.others.items()
         )
         sentences.append(f"{shares}; all documents are read as {language.name}.")
@@ -222,7 +220,7 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
         if trained := other_trained_languages(models, name, language.code):
             sentences.append(
                 f"{models.title(name)} was trained on {trained} alone: "
-                f"vectors of {language.name} texts say little. {MULTILINGUAL_ADVICE}"
+                f"its vectors of {language.name} texts are poor. {MULTILINGUAL_ADVICE}"
             )
     return tuple(dict.fromkeys(sentences))
 

@@ -63,15 +63,13 @@ BUILT_FILE = (
     "built.json"  # file in the folder of a graph with what it was built from, and the report
 )
 CHANGED_NOTE = (
-    "The documents have changed since it was built. Only what depends on the changes is made anew."
+    "The documents have changed since it was built. Only what depends on the changes is rebuilt."
 )
 EARLIER_VERSION_NOTE = (
-    "It was built by an earlier version, which made another graph of them. "
-    "What was read and replied is not asked again."
+    "It was built by an earlier version, which makes another graph. Saved replies are used again."
 )
 RENAMED_NOTE = (
-    "Since it was built, names were marked as not the same, or as the same after all. "
-    "Building it anew takes that up."
+    "Names were marked as different, or as the same, since it was built. Rebuild to apply."
 )
 # Under this name an opened graph holds a sentence on the parts of the corpus that it lacks.
 UNCOVERED_SHELF = "what of its corpus it does not cover"
@@ -220,9 +218,7 @@ def _other_language(code: str, corpus: Corpus) -> str:
     before, now = (
         known.name if (known := language(one)) else one for one in (code, _read_as(corpus))
     )
-    return (
-        f"Its documents were read as {before} when it was built, and their language is {now} now."
-    )
+    return f"It was built from documents read as {before}. Their language is now {now}."
 
 
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
@@ -370,7 +366,7 @@ def run_build(
     chosen_build = _find_build(build)
     if workers is not None and cap is not None and chosen_build.line.asks_chat:
         raise BadParameter(
-            "A cap is counted in one process; build without --workers and --cluster to have one."
+            "A cap needs a single process. Build without --workers and --cluster to use one."
         )
     folder = build_folder(corpus, chosen_build)
     spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)

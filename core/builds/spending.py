@@ -80,8 +80,8 @@ class BuildSpending:
         """Return the error for a step that the cap stopped after `done` of `total` texts."""
         return CapReached(
             f"Stopped before the cap: {self._spending.so_far()} are spent, {done:,} of {total:,} "
-            "texts of this step done, and the next one may cost more than is left. What was read "
-            "and replied is saved; with a higher cap the build goes on from there."
+            "texts of this step done, and the next one may cost more than is left. Replies are "
+            "saved; with a higher cap the build goes on from there."
         )
 
     def forget(self) -> None:

@@ -80,8 +80,8 @@ def taken_vectors(
         )
     if reason:
         ctx.report.note(
-            f"The vectors of {item_words} in the index of {tool_title} are not taken: {reason}. "
-            "They are made anew."
+            f"The vectors of {item_words} in the index of {tool_title} are not used: {reason}. "
+            "They are computed again."
         )
         return None
     missing_words = (

@@ -213,7 +213,7 @@ def import_question_set(
     """
     before = own_corpus(name)
     if before is None:
-        raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
+        raise BadInput(f"There is no corpus “{name}” of your own; add its documents first.")
     question_file = read_question_file(
         file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
     )
@@ -230,7 +230,7 @@ def import_question_set(
     )
     notes = []
     if not answered and not gold:
-        notes = ["None of them has a known answer or a gold document, so nothing can be scored."]
+        notes = ["None of them has a correct answer or evidence, so nothing can be scored."]
     return QuestionImport(
         corpus,
         set,
@@ -360,7 +360,7 @@ def _note_missing_gold(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
         return []
     return [
         (
-            "The questions name gold documents that the corpus does not have: "
+            "The questions name documents as evidence that the corpus does not have: "
             f"“{shorten(gold[0])}”, {len(gold):,} in all."
         )
     ]

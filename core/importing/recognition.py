@@ -131,7 +131,7 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     best = [{one.importer.kind: one for one in reversed(found)} for found in each]
     shared = KINDS_OF_SEVERAL_FILES.intersection(*best)
     if not shared:
-        raise BadInput("These files cannot be brought at once; bring them one after another.")
+        raise BadInput("These files cannot be added together. Add them one by one.")
     together = []
     for kind in shared:
         candidates = [kinds[kind] for kinds in best]
@@ -149,7 +149,7 @@ def importers_named(text: str) -> list[Importer]:
     importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not importers:
         known = [*IMPORT_KINDS, *IMPORTERS]
-        raise BadInput(f"Nothing is brought as “{shorten(text, 40)}”.{nearest(text, known)}")
+        raise BadInput(f"There is no kind of file “{shorten(text, 40)}”.{nearest(text, known)}")
     return importers
 
 
@@ -169,11 +169,11 @@ def _why_not(head: FileHead) -> str:
     if head.is_several:
         return f"{head.name} holds no file that can be read."
     if head.suffix in SUFFIX_ADVICE:
-        return f"{head.name} is not read. {SUFFIX_ADVICE[head.suffix]}"
+        return f"{head.name} cannot be read. {SUFFIX_ADVICE[head.suffix]}"
     if head.suffix in OTHER_FORMATS:
-        return f"{head.name} is not read; save it as {OTHER_FORMATS[head.suffix]} first."
+        return f"{head.name} cannot be read. Save it as {OTHER_FORMATS[head.suffix]} first."
     text, fault = head.text_or_fault
     if not text.strip():
         return fault or f"{head.name} is empty."  # it holds only a byte order mark
     shown = shorten(next(iter(head.lines), ""), 60)
-    return f"{head.name} is of no format that is known; it begins with “{shown}”."
+    return f"{head.name} has no known format. It begins with “{shown}”."

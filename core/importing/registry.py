@@ -41,7 +41,7 @@ ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR_SUFFIXES)
 def _read_triples(asked: ImportRequest) -> ReadFile:
     several, first = len(asked.paths) > 1, asked.paths[0]
     if asked.format == format_guesses.NODES_FORMAT and not several:
-        raise BadInput(f"{first.name} is a table of nodes; bring it with the file of edges.")
+        raise BadInput(f"{first.name} is a table of nodes. Add it together with the file of edges.")
     format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(

@@ -21,7 +21,7 @@ from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
 
 INDEX_READY = "ready"
-INDEX_PARTIAL = "partly there"
+INDEX_PARTIAL = "incomplete"
 INDEX_OF_OTHER_SETTING = "for another setting"
 INDEX_ABSENT = "not built"
 INDEX_DAMAGED = "damaged"

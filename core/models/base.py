@@ -209,7 +209,7 @@ FINISHES = {
     "repeat": "",
     "thinking": "The model was still thinking when its {limit} tokens were used up.",
     "filter": "The server's content filter held the reply back.",
-    "tools": "The model asked for a tool{detail} in the place of a reply.",
+    "tools": "The model asked for a tool{detail} instead of replying.",
     "refused": "The model refused to reply{detail}.",
     "unreadable": "The reply could not be read as the JSON that was asked for.",
 }

@@ -366,7 +366,7 @@ def _build(
     if part.name == "prompted":
         if not isinstance(first_part, str):
             raise BadParameter(
-                "prompted needs the name of a language model in its first place, "
+                "prompted needs the name of a language model as its first argument, "
                 "such as prompted(choose, lego-graphrag)."
             )
         return chooser(first_part, second_part)
@@ -397,8 +397,7 @@ def _simple(
     assert isinstance(part, str | CombinatorCall)  # guaranteed by the parser
     if not isinstance(part, str):
         raise BadParameter(
-            f"{outer.name} needs a scorer's name in that place, "
-            f"such as encoder, not {part.name}(...)."
+            f"{outer.name} needs a scorer's name there, such as encoder, not {part.name}(...)."
         )
     return scorer(part)
 

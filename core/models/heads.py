@@ -107,7 +107,7 @@ def with_hidden_states(model: Any, name: str) -> tuple[HeadedReranker, str]:
 
     >>> from core.models.heads import with_hidden_states
     >>> from core.models.scorers import TfIdfScorer
-    >>> with_hidden_states(TfIdfScorer(), "tfidf")[1].startswith("tfidf stands in the place of a cross-encoder.")
+    >>> with_hidden_states(TfIdfScorer(), "tfidf")[1].startswith("tfidf replaces the cross-encoder.")
     True
     """
     if hasattr(model, "hidden") and hasattr(model, "head"):
@@ -115,7 +115,7 @@ def with_hidden_states(model: Any, name: str) -> tuple[HeadedReranker, str]:
     if not hasattr(model, "score"):
         raise BadParameter(f"“{name}” picks from a list and gives no scores; name a re-ranker.")
     note = (
-        "stands in the place of a cross-encoder. It has no hidden states, so its scores are "
+        "replaces the cross-encoder. It has no hidden states, so its scores are "
         "smoothed instead, as with a linear head."
     )
     return ScoreStates(model), f"{name} {note}"

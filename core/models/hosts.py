@@ -40,11 +40,11 @@ def check_host(url: str) -> None:
     ]
     if allowed_hosts and not {host, f"{host}:{port}"} & set(allowed_hosts):
         raise BadParameter(
-            f"Servers may stand on {', '.join(allowed_hosts)} alone ({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
+            f"Model servers are allowed on {', '.join(allowed_hosts)} alone ({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
         )
     if not allowed_hosts and not is_loopback(host):
         raise BadParameter(
-            f"Servers may stand on this computer alone, not on “{host}”, unless {ALLOWED_HOSTS_VARIABLE} names "
+            f"Model servers are allowed on this computer alone, not on “{host}”, unless {ALLOWED_HOSTS_VARIABLE} names "
             "it."
         )
 

@@ -220,9 +220,7 @@ class Registry:
     def _chooser(self, name: str, prompt: str = "") -> Chooser:
         if not self.is_chat(name):
             if prompt:
-                raise BadParameter(
-                    f"“{name}” is no language model, so that no prompt is put to it."
-                )
+                raise BadParameter(f"“{name}” is no language model, so it takes no prompt.")
             return self.scorer(name)
         return LLMChooser(self.chat(name), prompt or DEFAULT_CHOOSING_PROMPT)
 

@@ -27,7 +27,7 @@ MAX_RAY_STARTS = 3  # attempts to start Ray
 RAY_CHECK_SECONDS = 0.2  # seconds between two checks for cancellation
 OBJECT_STORE_BYTES = 256 * 1024 * 1024  # bytes of Ray's shared memory on this computer
 WORKER_DIED_MESSAGE = (
-    f"The worker process at this piece of work died {MAX_PIECE_RETRIES + 1} times, perhaps for want of memory; "
+    f"The worker process at this piece of work died {MAX_PIECE_RETRIES + 1} times, perhaps because memory ran out; "
     f"try it with fewer workers."
 )
 

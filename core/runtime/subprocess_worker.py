@@ -40,7 +40,7 @@ KERNEL = sys.platform == "linux"
 WORKER_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
 LENGTH_FIELD_BYTES = 8  # bytes of the length field before each message
 PROCESS_DIED_MESSAGE = (
-    "The process at this work was ended from outside, perhaps for want of memory."
+    "The process at this work was ended from outside, perhaps because memory ran out."
 )
 REPORT_BEGUN = "begun"
 REPORT_PROGRESS = "progress"

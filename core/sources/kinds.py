@@ -95,7 +95,7 @@ class GraphSource(AnswerSource):
     def _dataset(self) -> Dataset:
         known = self._known()
         if known is None:
-            raise BadInput(f"The graph “{self.name}” is not here any more.")
+            raise BadInput(f"The graph “{self.name}” no longer exists.")
         return known
 
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
@@ -125,8 +125,8 @@ class GraphSource(AnswerSource):
         aliases = tuple(names_after_edits(group, renames) for group in question.aliases)
         if question.entities and not entities:
             raise BadInput(
-                "All that the question starts from is taken away; put one of it back, or "
-                "start from another entity."
+                "Every entity that the question starts at was removed. Put one back, or start at "
+                "another entity."
             )
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
@@ -146,8 +146,8 @@ class GraphSource(AnswerSource):
         make: bool = False,
     ) -> Any:
         raise BadInput(
-            f"This method stands on the graph “{build}” of documents, and “{self.name}” is "
-            "none; ask a corpus."
+            f"This method needs the graph “{build}” of documents, and “{self.name}” has none. "
+            "Ask a corpus."
         )
 
 

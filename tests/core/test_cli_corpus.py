@@ -99,7 +99,7 @@ def test_questions_come_along_with_gold_by_id_or_title(folder, tmp_path, capsys)
     assert (
         code == EXIT_OK
         and "notes: 2 questions" in out
-        and "gold documents that the corpus does not have: “zz”, 1 in all" in err
+        and "documents as evidence that the corpus does not have: “zz”, 1 in all" in err
     )
     first, second = open_corpus("notes").questions("notes")
     assert (first.text, first.answers, first.gold, second.gold) == (

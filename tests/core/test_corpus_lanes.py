@@ -241,7 +241,7 @@ def test_points_are_saved_with_a_comparison(corpus):
 
 def test_a_line_on_documents_is_none_for_triples(toy, engine):
     (lane,) = _ask(engine, toy, NEAR).lanes
-    assert lane.status == "failed" and "ask a corpus" in lane.error
+    assert lane.status == "failed" and "Ask a corpus" in lane.error
 
 
 def _ask(engine, graph, line):

@@ -383,7 +383,7 @@ def test_only_the_administrator_changes_the_models():
 def test_servers_stand_on_this_computer_unless_others_are_named(url):
     with (
         acting_as(LOCAL_ADMINISTRATOR),
-        pytest.raises(BadParameter, match="Servers may stand on|The address of a server"),
+        pytest.raises(BadParameter, match="Model servers are allowed on|The address of a server"),
     ):
         Registry().add("mine", "chat", "openai", url=url, model="m")
 
@@ -410,7 +410,8 @@ def test_the_hosts_that_are_named_are_the_hosts_that_are_allowed(monkeypatch):
         "http://models.example.com.evil.org/v1",
     ):
         with pytest.raises(
-            BadParameter, match="Servers may stand on models.example.com, 10.0.0.7:8000 alone"
+            BadParameter,
+            match="Model servers are allowed on models.example.com, 10.0.0.7:8000 alone",
         ):
             check_host(url)
 

@@ -53,9 +53,9 @@ class DescribedNames(Extractor):
     title = "names by a parser, described by a language model"
 
     names: int = param(
-        8, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40
+        8, "Names", "Most names per chunk; the most frequent come first.", low=2, high=40
     )
-    links: int = param(6, "Links", "At most so many relations of a chunk.", low=1, high=40)
+    links: int = param(6, "Links", "Most relations per chunk.", low=1, high=40)
     model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
 
     def models(self) -> tuple[str, ...]:
@@ -157,7 +157,9 @@ class DescribedNames(Extractor):
         return Facts(described, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
-        return f"{self.names} names by a parser, described by a language model"
+        return (
+            f"up to {self.names} names per chunk, found by a parser, described by a language model"
+        )
 
     def _asked(
         self, text: str, named: Facts

@@ -271,7 +271,7 @@ def _nothing_read(facts: Sequence[Facts]) -> str:
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
     return (
         f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, "
-        f"so nothing was built.{reason} Build it again to ask anew."
+        f"so nothing was built.{reason} Build it again to ask once more."
     )
 
 

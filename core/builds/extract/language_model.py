@@ -63,11 +63,11 @@ class LanguageModelExtraction(Extractor):
     schema: str = param(
         "rkg",
         "Schema",
-        "What is asked for: triples, or descriptions too, or keywords too.",
+        "Triples alone, or with descriptions, or with keywords as well.",
         choices=SCHEMA_CHOICES,
     )
     gleaning: int = param(
-        1, "Gleaning", "How often the model is asked what it has missed.", low=0, high=5
+        1, "Gleaning", "How often the model is asked what it missed.", low=0, high=5
     )
     model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
 

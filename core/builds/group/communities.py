@@ -33,14 +33,14 @@ class Communities(BuildOperator):
     max_size: int = param(
         10,
         "Largest community",
-        "Larger ones are split where that can be done.",
+        "Larger ones are split where possible.",
         low=2,
         high=100_000,
     )
     component: str = param(
         "largest",
         "Component",
-        "Whether all entities are grouped, or the largest component.",
+        "Group all entities, or only the largest component.",
         choices=("largest", "all"),
     )
 

@@ -83,20 +83,20 @@ class Reports(BuildOperator):
     writer: str = param(
         "llm",
         "Written by",
-        "A language model, or nobody: taken from the texts.",
+        "A language model, or sentences of the texts.",
         choices=("llm", "extractive"),
     )
     budget: int = param(
         1200,
         "Tokens shown",
-        "How much of a community its report may rest on.",
+        "Most tokens of a community that its report reads.",
         low=20,
         high=100_000,
     )
     length: int = param(
         160,
         "Tokens of an extract",
-        "How long a report taken from the texts may be.",
+        "Most tokens of a report taken from the texts.",
         low=20,
         high=10_000,
     )
@@ -104,7 +104,7 @@ class Reports(BuildOperator):
     written: int = param(
         DEFAULT_REPORT_TOKENS,
         "Tokens written",
-        "How long a report by a language model may be.",
+        "Most tokens of a report by a language model.",
         low=100,
         high=10_000,
     )
@@ -114,7 +114,7 @@ class Reports(BuildOperator):
 
     def later(self) -> str:
         if self.writer == "llm":
-            return f"Reports on communities come on top, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
+            return f"Reports on communities are added, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
         return ""
 
     def expected(self, chunks: int) -> Usage:

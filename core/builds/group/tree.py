@@ -73,7 +73,7 @@ class Tree(BuildOperator):
     reducer: str = param(
         "pca",
         "Dimensions by",
-        "How mixtures' vectors are made of few dimensions.",
+        "How the mixtures' vectors are reduced to few dimensions.",
         choices=REDUCERS,
     )
     summaries: str = param(
@@ -83,11 +83,9 @@ class Tree(BuildOperator):
         choices=("llm", "extractive"),
     )
     length: int = param(
-        100, "Tokens of a summary", "About how long a summary may be.", low=10, high=2000
+        100, "Tokens of a summary", "Approximate length of a summary.", low=10, high=2000
     )
-    layers: int = param(
-        5, "Layers", "How many layers of summaries there are at most.", low=1, high=20
-    )
+    layers: int = param(5, "Layers", "Most layers of summaries.", low=1, high=20)
     fewest: int = param(
         1,
         "Fewest texts",
@@ -98,11 +96,11 @@ class Tree(BuildOperator):
     longest: int = param(
         3500,
         "Longest cluster",
-        "How many tokens the texts of a cluster have at most.",
+        "Most tokens of the texts of a cluster.",
         low=100,
         high=1_000_000,
     )
-    model: str = param("answer", "Model", "The language model that sums up.", chat=True)
+    model: str = param("answer", "Model", "The language model that summarises.", chat=True)
     encoder: str = param(
         "encoder", "Encoder", "The role or name of the encoder whose vectors are clustered."
     )

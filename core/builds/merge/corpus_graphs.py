@@ -106,9 +106,7 @@ class GivenLinks(CorpusGraph):
 
     title = "links as given"
 
-    types: str = param(
-        "", "Types", "The types of links to take, separated by commas; all where none is named."
-    )
+    types: str = param("", "Types", "Types of links to use, separated by commas; empty for all.")
 
     def lacks(self, corpus: Corpus) -> str:
         return (
@@ -170,7 +168,7 @@ class CitedDocuments(CorpusGraph):
     model: str = param(
         "",
         "Model",
-        "The language model that finds citations; by pattern where none is named.",
+        "The language model that finds citations; empty to use patterns.",
         chat=True,
     )
 
@@ -300,11 +298,13 @@ class NearestDocuments(CorpusGraph):
     keep: int = param(
         8,
         "Neighbours",
-        "How many of the nearest each document is joined to; 16 in GAR.",
+        "How many nearest documents each one is linked to; 16 in GAR.",
         low=1,
         high=1000,
     )
-    least: float = param(0.0, "Least cosine", "Documents less near are not joined.", low=-1, high=1)
+    least: float = param(
+        0.0, "Least cosine", "Less similar documents are not linked.", low=-1, high=1
+    )
     encoder: str = param("encoder", "Encoder", "The role or name of the encoder.")
 
     def models(self) -> tuple[str, ...]:
@@ -344,13 +344,13 @@ class SharedTerms(CorpusGraph):
     title = "shared rare terms"
 
     keep: int = param(
-        8, "Neighbours", "How many documents each is joined to at most.", low=1, high=1000
+        8, "Neighbours", "Most documents that each one is linked to.", low=1, high=1000
     )
     common: int = param(
-        50, "Too common", "A word in more documents than this joins none.", low=2, high=10_000
+        50, "Too common", "A word in more documents than this links none.", low=2, high=10_000
     )
     min_shared: int = param(
-        2, "Shared terms", "How many terms two documents share at least.", low=1, high=1000
+        2, "Shared terms", "Fewest terms that two linked documents share.", low=1, high=1000
     )
 
     def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:

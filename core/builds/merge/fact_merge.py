@@ -58,30 +58,28 @@ class Merge(BuildOperator):
     by: str = param(
         "pair",
         "Edges",
-        "One edge for two entities, or one for each relation by name.",
+        "One edge per pair of entities, or one per named relation.",
         choices=("pair", "name"),
     )
     reading: str = param(
         "unicode",
         "Names",
-        "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
+        "All letters count in names, or only a-z and 0-9 as in the code.",
         choices=NAME_READINGS,
     )
-    descriptions: bool = param(
-        True, "Descriptions", "Whether entities and relations have descriptions."
-    )
-    keywords: bool = param(True, "Keywords", "Whether relations have keywords.")
+    descriptions: bool = param(True, "Descriptions", "Give entities and relations descriptions.")
+    keywords: bool = param(True, "Keywords", "Give relations keywords.")
     longest: int = param(
         500,
         "Longest description",
-        "How many tokens the description of a node or an edge may have.",
+        "Most tokens in the description of a node or an edge.",
         low=1,
         high=100_000,
     )
     summarise: bool = param(
         False,
         "Summarise",
-        "Whether a language model summarises longer descriptions; else they are cut.",
+        "Summarise longer descriptions with a language model; else cut them.",
     )
     model: str = param("answer", "Model", "The language model that summarises.", chat=True)
 
@@ -90,7 +88,7 @@ class Merge(BuildOperator):
 
     def later(self) -> str:
         if self.summarise:
-            return "Descriptions that are too long are summed up on top, a call for each"
+            return "Descriptions that are too long are summarised as well, one call each"
         return ""
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:

@@ -41,15 +41,15 @@ class PassageGraph(BuildOperator):
     reads, writes = ("chunks", "facts"), ("graph",)
 
     min_shared: int = param(
-        1, "Shared entities", "How many entities two chunks share at least.", low=1, high=1000
+        1, "Shared entities", "Fewest entities that two linked chunks share.", low=1, high=1000
     )
     common: int = param(
-        50, "Too common", "An entity in more chunks than this joins none.", low=2, high=1000
+        50, "Too common", "An entity in more chunks than this links none.", low=2, high=1000
     )
     reading: str = param(
         "unicode",
         "Names",
-        "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
+        "All letters count in names, or only a-z and 0-9 as in the code.",
         choices=NAME_READINGS,
     )
 

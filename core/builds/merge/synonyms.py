@@ -69,12 +69,12 @@ class AddSynonymEdges(SimilarityEdges):
     title = "synonym edges"
 
     threshold: float = param(
-        0.8, "Threshold", "The least cosine as a share of the nearest's.", low=0, high=1
+        0.8, "Threshold", "Lowest cosine, as a share of the nearest's.", low=0, high=1
     )
     least: float = param(
-        0.8, "Least cosine", "The least cosine itself; 0 leaves it to the share.", low=0, high=1
+        0.8, "Least cosine", "Lowest cosine; 0 uses the share alone.", low=0, high=1
     )
-    top: int = param(10, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
+    top: int = param(10, "Nearest", "How many of the nearest are compared.", low=1, high=1000)
     encoder: str = param(
         "encoder", "Encoder", "The role or name of the encoder that reads the names."
     )
@@ -114,9 +114,9 @@ class AddIdentityEdges(SimilarityEdges):
     title = "“is” edges"
 
     threshold: float = param(
-        0.9, "Threshold", "The least (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1
+        0.9, "Threshold", "Lowest (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1
     )
-    top: int = param(2, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
+    top: int = param(2, "Nearest", "How many of the nearest are compared.", low=1, high=1000)
     encoder: str = param(
         "encoder", "Encoder", "The role or name of the encoder that reads the entities."
     )

@@ -51,19 +51,19 @@ class ResolveNames(BuildOperator):
     least: float = param(
         1.0,
         "Least weight",
-        "The least weight of a term; lower ones are common phrases.",
+        "Lowest weight of a term; lighter ones are common phrases.",
         low=-10,
         high=10,
     )
     titles: bool = param(
         True,
         "Titles",
-        "Whether a document's title that its text names is related to all that the document names.",
+        "Relate a title that its document names to all that the document names.",
     )
     everywhere: bool = param(
         True,
         "In other documents",
-        "Whether parts of names are joined in documents without the full name too.",
+        "Also merge parts of names in documents without the full name.",
     )
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:

@@ -188,7 +188,7 @@ def read_vectors(
         try:
             vectors.append(read())
         except BadInput as error:
-            notes.append(f"Vectors of {item_kind} are made anew. {error}")
+            notes.append(f"Vectors of {item_kind} are computed again. {error}")
     return vectors
 
 

@@ -37,7 +37,7 @@ from pages.parts.shared.wording import tr
 
 COPY_PREVIEW_TRIPLES = 1_000  # triples that a preview copies
 DEFAULT_COPY_TRIPLES = 100_000  # most triples of a copy, unless the user sets another limit
-DATABASE_WAYS = (tr(":material/download: Copy it, with limits"), tr(":material/bolt: Ask it live"))
+DATABASE_WAYS = (tr(":material/download: Copy, with limits"), tr(":material/bolt: Ask live"))
 MAX_QUERY_CHARACTERS = 20_000  # most characters of a query
 
 
@@ -56,7 +56,7 @@ class DatabaseForm:
 def database_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw the form of a copy, or of a live database."""
     copy_or_live = st.segmented_control(
-        tr("How it is asked"),
+        tr("How it is used"),
         DATABASE_WAYS,
         default=DATABASE_WAYS[0],
         key="database_way",
@@ -89,11 +89,11 @@ def _form(address: str) -> tuple[int, str]:
                 placeholder=tr("none needed"),
                 max_chars=1_000,
                 width=185,
-                help=tr("As name:password, or a token. Saved nowhere."),
+                help=tr("As name:password, or a token. Not saved."),
             )
-            variable = choose_variable("database_variable", tr("or a variable with them"))
+            variable = choose_variable("database_variable", tr("or a variable that holds them"))
             limit = st.number_input(
-                tr("Triples at most"),
+                tr("Most triples"),
                 1,
                 MAX_COPY_TRIPLES,
                 DEFAULT_COPY_TRIPLES,
@@ -102,17 +102,17 @@ def _form(address: str) -> tuple[int, str]:
                 width=150,
             )
         query = st.text_area(
-            tr("Only what a query gives (optional)"),
+            tr("Only the result of a query (optional)"),
             key="database_query",
             max_chars=MAX_QUERY_CHARACTERS,
             height=100,
             placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
             help=tr(
-                "SELECT of three variables, CONSTRUCT, DESCRIBE; in Cypher relationships or paths."
+                "SELECT of three variables, CONSTRUCT, DESCRIBE. In Cypher: relationships or paths."
             ),
         ).strip()
         chosen = literals("database_literals")
-        pressed = st.form_submit_button(tr("Look at it"), icon=":material/visibility:")
+        pressed = st.form_submit_button(tr("Preview"), icon=":material/visibility:")
     if pressed:
         with shown_errors():
             _store_form(address, query=query, literals=chosen, variable=variable)
@@ -150,13 +150,13 @@ def _draw_preview(dropped: ImportInput, asked: DatabaseForm, key: str, limit: in
             return preview_source(source)
 
     job = inspect_upload(
-        "database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again")
+        "database_looked", (asked,), work, tr("Asking the database"), tr("press “Preview” again")
     )
     looked: TriplesPreview = job.result or TriplesPreview()
     if looked.triples:
         st.caption(
             tr(
-                "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
+                "The preview has at most {looked_at:,} triples, the graph at most {triples}.",
                 looked_at=COPY_PREVIEW_TRIPLES,
                 triples=many(limit, "triple"),
             )

@@ -17,10 +17,10 @@ WORKBOOK_SUFFIX = ".xlsx"
 TABLE_SUFFIXES = (*CSV_SUFFIXES, ".jsonl", ".ndjson", ".json", WORKBOOK_SUFFIX)
 COLUMN_ROLES = {
     "text": (tr("Text"), ""),
-    "title": (tr("Title"), tr("none: the file's name")),
-    "id": (tr("Id"), tr("none: the row's number")),
+    "title": (tr("Title"), tr("none: the file name")),
+    "id": (tr("Id"), tr("none: the row number")),
 }
-WHOLE_WORKBOOK = tr("none: a document a workbook")
+WHOLE_WORKBOOK = tr("none: one document per workbook")
 ROW_SENTENCES = tr("none: each row as a sentence")
 
 
@@ -46,8 +46,8 @@ def choose_columns(files: list) -> Columns | None:
     if not common:
         st.caption(
             tr(
-                "These tables have no column in common, so each is read by its own. To choose "
-                "one, add them one after the other."
+                "These tables have no column in common, so each is read by its own columns. To "
+                "choose columns, add the tables one by one."
             )
         )
         return None

@@ -34,7 +34,7 @@ def documents_step(dropped: ImportInput, importer: Importer, here: AnswerSource)
     with_columns = importer.kind == KindName.DOCUMENTS and not dropped.is_folder
     columns = choose_columns(list(dropped.files)) if with_columns else None
     if shared():
-        st.caption(tr("They stay on the server, where all who share it read them."))
+        st.caption(tr("They are stored on the server. Everyone who uses it can read them."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         own = own_corpora()
         target = choose_target(
@@ -47,7 +47,7 @@ def documents_step(dropped: ImportInput, importer: Importer, here: AnswerSource)
             called=lambda name: own[name].title,
         )
         pressed = st.button(
-            tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
+            tr("Add documents"), type="primary", key="texts_read", icon=":material/play_arrow:"
         )
     if pressed:
         with shown_errors():
@@ -74,7 +74,7 @@ def documents_outcome(brought: CorpusImport) -> ImportOutcome:
     parts = [
         tr("{documents} added", documents=many(brought.added, "document")),
         tr("{changed:,} changed", changed=brought.changed) if brought.changed else "",
-        tr("{known:,} there already", known=brought.known) if brought.known else "",
+        tr("{known:,} already there", known=brought.known) if brought.known else "",
     ]
     said = brought.more or f"{', '.join(filter(None, parts))}."
     return ImportOutcome(
@@ -118,7 +118,7 @@ def _next_step_buttons(brought: CorpusImport) -> None:
             args=(remove_them,),
         )
     st.button(
-        tr("Go on to its graph"),
+        tr("Continue to its graph"),
         key="texts_go",
         type="primary",
         icon=":material/hub:",

@@ -54,7 +54,7 @@ from pages.parts.shared.wording import tr
 
 FILES_CHOICE = tr(":material/upload_file: Files")
 FOLDER_CHOICE = tr(":material/folder: A folder")
-PATH_CHOICE = tr(":material/link: A path, address or id")
+PATH_CHOICE = tr(":material/link: A path, address or dataset ID")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 MAX_PATH_CHARACTERS = 500  # characters of a path, address or id
 KIND_MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}  # of an upload, by kind
@@ -94,9 +94,9 @@ def _choose() -> ImportInput | None:
 
     None if nothing is chosen.
     """
-    st.caption(tr("Drop any file. You see what it is before it is taken."))
+    st.caption(tr("Drop any file. You see what it is before anything is added."))
     input_kind = st.segmented_control(
-        tr("What is brought"),
+        tr("What to add"),
         (FILES_CHOICE, FOLDER_CHOICE, PATH_CHOICE),
         default=FILES_CHOICE,
         key="bring_way",
@@ -133,11 +133,13 @@ def _path_field() -> ImportInput | None:
     """
     examples = ["/home/me/ragtest/output"] * is_local_visit() + [ADDRESS_EXAMPLES]
     text = st.text_input(
-        tr("Path, address or id"),
+        tr("Path, address or dataset ID"),
         key=f"bring_named-{session.bring_round}",
         max_chars=MAX_PATH_CHARACTERS,
         placeholder=", ".join(examples + ["hf:rmanluo/RoG-webqsp"] * (not shared())),
-        help=tr("A folder, a database, or a set of a hub: hf:NAME, irds:ID."),
+        help=tr(
+            "A folder, a database, or a dataset: hf:NAME (Hugging Face), irds:ID (ir_datasets)."
+        ),
     ).strip()
     if not text:
         return None
@@ -148,7 +150,7 @@ def _path_field() -> ImportInput | None:
     if is_local_visit():
         path = os.path.expanduser(text)
         return ImportInput(text, Path(path).name, path=path)
-    st.error(tr("Paths are read only where nobody but you reaches this page."))
+    st.error(tr("Paths are read only if nobody but you can reach this page."))
     return None
 
 
@@ -166,10 +168,12 @@ def _fetch_hub_set(id: str) -> ImportInput | None:
     def work(job: Job) -> FetchedSet:
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
         if name and Path(name).exists():
-            raise BadInput(tr("That is a folder on this computer; give its path instead."))
+            raise BadInput(tr("That is a folder on this computer. Enter its path instead."))
         return fetch_set(id, job)
 
-    job = inspect_upload("hub_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
+    job = inspect_upload(
+        "hub_fetched", (id,), work, tr("Fetching the dataset"), tr("change the ID")
+    )
     if job.result is None:
         return None
     st.caption(plain(job.result.note))
@@ -180,7 +184,7 @@ def _choose_importer(dropped: ImportInput) -> Importer | None:
     """Draw what was recognised, and return the importer that the user chose."""
 
     def work(job: Job) -> tuple[list[Recognition], list[str]]:
-        job.report(tr("Looking what it is"))
+        job.report(tr("Recognising the format"))
         if is_address(dropped.path):
             return recognise(dropped.path), []
         with dropped.laid_down() as (_, paths):
@@ -200,7 +204,7 @@ def _choose_importer(dropped: ImportInput) -> Importer | None:
         options,
         index=0 if recognitions else None,
         format_func=_title,
-        placeholder=tr("Choose, where you know better"),
+        placeholder=tr("Choose another, if this is wrong"),
         key=f"bring_as-{dropped.id}",
         width=560,
     )
@@ -278,7 +282,7 @@ def _describe(dropped: ImportInput, importer: Importer, found: list[Recognition]
 def _fault(dropped: ImportInput, kind: KindName) -> str:
     """Return why uploads cannot be imported as a kind; empty if they can."""
     if len(dropped.files) > 1 and not dropped.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
-        return tr("Of this kind one file is taken at a time; drop them one after another.")
+        return tr("Files of this kind are added one at a time.")
     limit = KIND_MAX_MEGABYTES.get(kind, DEFAULT_MAX_MEGABYTES) << 20
     for file in dropped.files:
         if file.size > limit:
@@ -290,7 +294,7 @@ def _overview() -> None:
     """Draw what can be imported, by kind, with example questions."""
     # A link that adds questions expands the example.
     is_open = st.query_params.get("add") == "questions"
-    with st.expander(tr("What can be brought"), icon=":material/help:", expanded=is_open):
+    with st.expander(tr("What you can add"), icon=":material/help:", expanded=is_open):
         for name, kind in IMPORT_KINDS.items():
             title = plain(kind.title)
             titles = plain("; ".join(one.title for one in IMPORTERS.values() if one.kind == name))
@@ -301,14 +305,16 @@ def _overview() -> None:
             st.markdown(
                 tr("**{title}**, up to {size} MB: {titles}.", title=title, titles=titles, size=size)
             )
-        st.caption(tr("Questions are simplest as a table; those of documents name gold ones."))
+        st.caption(
+            tr("Questions are easiest as a table. “gold” names the documents with the evidence.")
+        )
         st.code(TABLE_EXAMPLE.rstrip(), language=None)
         st.code(GOLD_EXAMPLE.rstrip(), language=None)
 
 
 def cases_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
     """Draw the button that adds saved comparisons."""
-    st.caption(tr("What is saved here already stays as it is."))
+    st.caption(tr("Comparisons that are already saved stay as they are."))
     if st.button(tr("Add them"), key="cases_import", type="primary"):
         start_import(f"cases-{dropped.id}", partial(_load_cases, dropped))
 

@@ -37,7 +37,7 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
     words = lambda encoding: (
         f"{encoding}, {ENCODINGS[encoding]}: {encodings[encoding]}"
         if encoding
-        else tr("recognised by the text")
+        else tr("detect automatically")
     )
     chosen = st.selectbox(
         tr("Encoding of texts that are not UTF-8"),
@@ -45,13 +45,13 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
         format_func=words,
         key=f"{key}_{name}",
         width=520,
-        help=tr("Choose the one in which the words read right."),
+        help=tr("Choose the one that shows the words correctly."),
     )
-    caption("{name} is not UTF-8. Each choice shows how its words read.", name=name)
+    caption("{name} is not UTF-8. Each choice shows some of its words.", name=name)
     return chosen
 
 
-@st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
+@st.cache_data(max_entries=32, show_spinner=tr("Checking the encoding …"))
 def _fitting_encodings(id: str, _file) -> dict[str, str]:
     """Return the encodings that fit a file, each with some decoded words.
 

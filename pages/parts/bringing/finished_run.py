@@ -37,7 +37,7 @@ def run_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> No
 
     It asks for the graph or corpus of the run, and for optional qrels.
     """
-    run_source = choose_source(tr("Run over"), available_sources(), here, f"run_of_{dropped.id}")
+    run_source = choose_source(tr("Run on"), available_sources(), here, f"run_of_{dropped.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
         type=["txt", "tsv", "qrels", "gz"],
@@ -56,7 +56,7 @@ def _bring(dropped: ImportInput, on: AnswerSource, qrels: Any, job: Job) -> Impo
         judged: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
         run = save_run_file(paths[0], on, qrels=judged)
     title = f"{run.title}, {format_title(run.format)}"
-    words = tr("{title}: {words} It is among the methods.", title=title, words=run.words())
+    words = tr("{title}: {words} It is now listed as a method.", title=title, words=run.words())
     return ImportOutcome(words, then=partial(_choose, run), ways=partial(_run_buttons, on))
 
 

@@ -31,9 +31,9 @@ from pages.parts.shared.wording import tr
 
 MAX_UNPACKED_GRAPH_BYTES = 2 << 30  # most bytes of an uploaded file after unpacking
 FIRST_ROW_CHOICES = {
-    "": tr("By what is in it"),
-    WITH_HEADER: tr("Names the columns"),
-    WITHOUT_HEADER: tr("Is a triple"),
+    "": tr("Decide by its content"),
+    WITH_HEADER: tr("Column names"),
+    WITHOUT_HEADER: tr("A triple"),
 }
 
 
@@ -86,7 +86,7 @@ def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
                 placeholder="1,2,3",
                 max_chars=20,
                 width=230,
-                help=tr("For more than three columns, or another order. Counted from 1."),
+                help=tr("If there are more than three, or in another order. Counted from 1."),
             ).strip()
         if graph_format.delimited or format == EDGE_LIST_FORMAT:
             reading_options["header"] = st.selectbox(
@@ -95,7 +95,7 @@ def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
                 format_func=FIRST_ROW_CHOICES.__getitem__,
                 key="upload_header",
                 width=200,
-                help=tr("Whether the first row of lines of text names the columns."),
+                help=tr("What the first row holds."),
             )
         if is_rdf:
             reading_options["language"] = st.text_input(
@@ -107,12 +107,12 @@ def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
                 help=tr("A tag such as de or pt-BR; {none} for no labels.", none=NO_LABELS),
             ).strip()
             reading_options["literals"] = literals(
-                "upload_literals", tr("Literals that are no labels")
+                "upload_literals", tr("Literals other than labels")
             )
     return reading_options
 
 
-def literals(key: str, label: str = tr("Literals of SPARQL that are no labels")) -> str:
+def literals(key: str, label: str = tr("SPARQL literals other than labels")) -> str:
     """Draw and return the choice of how literals are read."""
     return st.selectbox(
         label,

@@ -35,19 +35,19 @@ from pages.parts.shared.wording import tr
 PREVIEW_READ_TRIPLES = 5_000
 MAX_PREVIEW_TRIPLES = 8
 PARTIAL_PREVIEW_NOTE = tr(
-    "The first {looked_at:,} triples were looked at; all others are read when the graph is built.",
+    "Preview of the first {looked_at:,} triples. The others are read when the graph is built.",
     looked_at=PREVIEW_READ_TRIPLES,
 )
 MAX_PREVIEW_CHARACTERS = 200  # most characters of a description in the preview
 LITERAL_WORDS = {
     LITERAL_TRIPLES: tr("are entities"),
-    LITERAL_ATTRIBUTES: tr("describe their things"),
+    LITERAL_ATTRIBUTES: tr("describe their entities"),
     LITERALS_LEFT_OUT: tr("are left out"),
 }
 SEARCH_DIRECTIONS: dict[Direction, str] = {
-    "both": tr("Both ways"),
-    "out": tr("Along the triples"),
-    "in": tr("Against the triples"),
+    "both": tr("Both"),
+    "out": tr("Forward"),
+    "in": tr("Backward"),
 }
 
 
@@ -141,15 +141,15 @@ def graph_form(looked: TriplesPreview, name: str, key: str) -> tuple[str, Direct
             key=f"upload_name_{key}",
             max_chars=80,
             width=260,
-            help=tr("Letters, digits and dashes; anything else becomes a dash."),
+            help=tr("Letters, digits and dashes. Anything else becomes a dash."),
         )
         direction = st.selectbox(
-            tr("Searches run"),
+            tr("Edge direction"),
             list(SEARCH_DIRECTIONS),
             format_func=SEARCH_DIRECTIONS.__getitem__,
             key="upload_way",
             width=200,
-            help=tr("The way edges are followed where a step leaves it to the graph."),
+            help=tr("How edges are followed, unless a step says otherwise."),
         )
         pressed = st.button(
             tr("Build the graph"),
@@ -158,7 +158,7 @@ def graph_form(looked: TriplesPreview, name: str, key: str) -> tuple[str, Direct
             icon=":material/account_tree:",
         )
     if clean_name(name) and clean_name(name) != name:
-        st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
+        st.caption(tr("Its name will be {name}.", name=plain(clean_name(name))))
     return (name, direction) if pressed else None
 
 
@@ -174,7 +174,7 @@ def choose_variable(key: str, label: str) -> str:
         max_chars=100,
         width=240,
         disabled=shared(),
-        help=tr("It holds the address, a space, and name:password or a token."),
+        help=tr("Its value: the address, a space, and name:password or a token."),
     ).strip() * (not shared())
 
 

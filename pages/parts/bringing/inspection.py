@@ -67,7 +67,7 @@ def inspect_upload(
         show_job(job, said)
     if job.status == JOB_CANCELLED:
         st.info(
-            tr("Cancelled; {again} to look at it.", again=plain(again)),
+            tr("Cancelled. To see it, {again}.", again=plain(again)),
             icon=":material/stop_circle:",
         )
     if job.error:
@@ -93,11 +93,9 @@ def follow_bringing() -> None:
     if job is None:
         return
     job.wait(BAR_DELAY_SECONDS)
-    draw_job(
-        job, "bring", "" if job.status == JOB_DONE else tr("Cancelled; nothing was kept of it.")
-    )
+    draw_job(job, "bring", "" if job.status == JOB_DONE else tr("Cancelled. Nothing was saved."))
     if job.error:
-        st.caption(tr("Nothing was kept. Correct what is named, and choose it again."))
+        st.caption(tr("Nothing was saved. Correct the error and try again."))
     if job.status != JOB_DONE:
         return
     outcome: ImportOutcome = job.result
@@ -109,6 +107,6 @@ def follow_bringing() -> None:
     for text in outcome.notes[:MAX_SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(outcome.notes) > MAX_SHOWN_NOTES:
-        st.caption(tr("And {more:,} more such things.", more=len(outcome.notes) - MAX_SHOWN_NOTES))
+        st.caption(tr("And {more:,} more notes.", more=len(outcome.notes) - MAX_SHOWN_NOTES))
     if outcome.ways is not None:
         outcome.ways()

@@ -19,8 +19,8 @@ from pages.parts.shared.wording import tr
 DEFAULT_LIVE_SETTINGS = LiveSettings("http://localhost")
 LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
     ("hops", tr("Hops"), 1, 120),
-    ("each", tr("Triples of an entity, each way"), 100, 220),
-    ("edges", tr("Triples in all"), 1_000, 150),
+    ("each", tr("Triples per entity and direction"), 100, 220),
+    ("edges", tr("Triples in total"), 1_000, 150),
     ("seconds", tr("Seconds"), 10, 130),
 )
 
@@ -30,17 +30,17 @@ def live_database(address: str) -> None:
 
     Once it is sent, the database is queried in a job, and added if it answers.
     """
-    st.caption(tr("Nothing is copied: each question fetches the neighbourhood of its entities."))
+    st.caption(tr("Nothing is copied. Each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input(
                 tr("Name"),
                 key="live_name",
-                placeholder=tr("as the address"),
+                placeholder=tr("same as the address"),
                 max_chars=80,
                 width=185,
             )
-            variable = choose_variable("live_variable", tr("Variable with name and password"))
+            variable = choose_variable("live_variable", tr("Variable that holds name and password"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             bounds: dict[str, Any] = {
                 name: st.number_input(
@@ -62,13 +62,13 @@ def live_database(address: str) -> None:
                 max_chars=20,
                 width=160,
                 help=tr(
-                    "Of SPARQL: a tag such as de or pt-BR; none: things are called by their "
+                    "For SPARQL, such as de or pt-BR. Without one, entities are named by their "
                     "identifiers."
                 ),
             )
             chosen = literals("live_literals")
             direction = st.selectbox(
-                tr("Searches run"),
+                tr("Edge direction"),
                 list(SEARCH_DIRECTIONS),
                 format_func=SEARCH_DIRECTIONS.__getitem__,
                 key="live_way",

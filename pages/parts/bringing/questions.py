@@ -71,7 +71,7 @@ def questions_step(dropped: ImportInput, importer: Importer, here: AnswerSource)
             key=f"questions_columns_{dropped.id}",
             placeholder=f"id,question,answers,{'gold' if on_documents else 'entities'},-",
             width=420,
-            help=tr("Where no first row names them: in order, - for one to leave out."),
+            help=tr("If the first row does not name them: in order, - leaves one out."),
         )
     chosen = _read_questions(dropped, importer.name, columns, on_documents)
     if chosen is None:
@@ -125,7 +125,7 @@ def _preview(chosen: ChosenQuestions, documents: bool) -> None:
     ]
     if documents:
         gold = sum(bool(q.gold) for q in questions)
-        counts = [answered, tr("{count:,} with gold documents", count=gold)]
+        counts = [answered, tr("{count:,} with evidence", count=gold)]
     if chosen.graphs:
         counts.append(tr("{graphs:,} with graphs of their own", graphs=chosen.graphs))
     end = "." if len(head) == len(questions) else tr(". The first {head}:", head=len(head))
@@ -137,7 +137,7 @@ def _preview(chosen: ChosenQuestions, documents: bool) -> None:
 
 def _table(head: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
     """Return the columns of some questions, without empty ones that are not expected."""
-    starts, gold = tr("Starts from"), tr("Gold documents")
+    starts, gold = tr("Starts at"), tr("Evidence")
     columns: dict[str, list[Any]] = {
         tr("Question"): [q.text for q in head],
         starts: [", ".join(q.entities) for q in head],
@@ -151,7 +151,7 @@ def _table(head: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
 
 def _keep_button() -> bool:
     return st.button(
-        tr("Keep the questions"),
+        tr("Save the questions"),
         type="primary",
         key="questions_keep",
         icon=":material/library_add:",
@@ -162,7 +162,7 @@ def _documents_form(chosen: ChosenQuestions, corpus: str) -> None:
     known = own_corpora()[corpus]
     if known.sets:
         here = [f"{title} ({len(known.questions(name)):,})" for name, title in known.sets.items()]
-        st.caption(plain(tr("Here already: ") + ", ".join(here)))
+        st.caption(plain(tr("Already here: ") + ", ".join(here)))
     if _keep_button():
         start_import(f"questions-{corpus}", lambda job: _save_corpus_set(chosen, corpus))
 
@@ -171,7 +171,7 @@ def _save_corpus_set(chosen: ChosenQuestions, corpus: str) -> ImportOutcome:
     with chosen.dropped.laid_down() as (_, paths):
         brought = import_question_set(corpus, paths[0], **chosen.how)
     words = tr(
-        "{questions} kept, {answered:,} with known answers, {gold:,} with gold documents.",
+        "{questions} saved: {answered:,} with correct answers, {gold:,} with evidence.",
         questions=many(brought.number, "question"),
         answered=brought.answered,
         gold=brought.gold,
@@ -188,11 +188,11 @@ def _graph_form(chosen: ChosenQuestions, graph: str) -> None:
             key=f"questions_title_{chosen.dropped.id}",
             max_chars=MAX_SET_TITLE_CHARACTERS,
             width=260,
-            help=tr("The command line keeps its letters, digits and dashes."),
+            help=tr("On the command line: its letters, digits and dashes."),
         )
         if chosen.graphs:
             graphs = st.selectbox(
-                tr("Each is asked on"),
+                tr("Ask each question on"),
                 list(ASKED_GRAPH_CHOICES),
                 format_func=ASKED_GRAPH_CHOICES.__getitem__,
                 key="questions_asked_on",
@@ -229,7 +229,7 @@ def _save_graph_set(chosen: ChosenQuestions, title: str, graph: str, graphs: str
             paths[0], clean_name(title), title, graph, graphs=graphs, **chosen.how
         )
     words = tr(
-        "{title} is kept, with {questions}. The command line knows it as {name}.",
+        "{title} is saved, with {questions}. Its name on the command line is {name}.",
         title=question_set.title,
         questions=many(len(question_set.questions()), "question"),
         name=question_set.name,
@@ -242,7 +242,7 @@ def added_questions() -> None:
     added, known_sets = added_sets(), datasets()
     if not added:
         return
-    st.markdown(tr("**Sets you added**"))
+    st.markdown(tr("**Question sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             source_text = (

@@ -81,7 +81,7 @@ def name_for_title(title: str) -> str:
     Raises BadInput if the title is blank or taken.
     """
     if not title.strip():
-        raise BadInput(tr("Give the new texts a title."))
+        raise BadInput(tr("Enter a title for the new texts."))
     name = clean_name(title)[:MAX_CORPUS_NAME_CHARACTERS].strip("-")
     if not name:
         return next(
@@ -90,8 +90,8 @@ def name_for_title(title: str) -> str:
     if own_corpus(name) is not None:
         raise BadInput(
             tr(
-                "There are already texts called “{name}”; choose another title, or add the files "
-                "to them.",
+                "Texts called “{name}” already exist. Choose another title, or add the files to "
+                "them.",
                 name=name,
             )
         )

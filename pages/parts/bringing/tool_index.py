@@ -58,9 +58,9 @@ def index_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> 
 def _describe(taken: IndexSummary) -> None:
     st.markdown(plain(taken.words()))
     vectors = (
-        tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.")
+        tr("Its vectors are used if your encoder makes the same, else they are computed again.")
         if taken.counts["vectors"]
-        else tr("It has no vectors that can be read; they are made by the encoder chosen here.")
+        else tr("It has no readable vectors, so your encoder computes them.")
     )
     for text in (*taken.sentences(), vectors):
         st.caption(plain(text))

@@ -88,7 +88,7 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
         except OSError as error:
             reason = error.strerror or error
             name = shorten(file.name)
-            message = tr("{name} cannot be laid down: {reason}.", name=name, reason=reason)
+            message = tr("{name} cannot be written: {reason}.", name=name, reason=reason)
             raise BadInput(message) from None
     return folder
 

@@ -45,7 +45,7 @@ def download(graph: Any) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
-            tr("Take it out as"),
+            tr("Export as"),
             list(EXPORT_FORMATS),
             format_func=lambda name: EXPORT_FORMATS[name].title,
             key="out_format",

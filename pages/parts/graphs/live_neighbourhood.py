@@ -31,7 +31,7 @@ def named_neighbourhood(graph: Any) -> Any | None:
         session.around = arrived
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
-            tr("Show what is around an entity"),
+            tr("Show the neighbourhood of an entity"),
             key=Session.around.name,
             persist_state="session",
             placeholder=tr("A name as the database has it, or an IRI"),
@@ -39,16 +39,16 @@ def named_neighbourhood(graph: Any) -> Any | None:
             width=420,
         )
         button(
-            tr("Fetch anew"),
+            tr("Fetch again"),
             graph.live.forget,
             icon="refresh",
-            help=tr("Forget what was fetched of it before."),
+            help=tr("Discards what was fetched before."),
         )
     if not name.strip():
         st.info(
             tr(
-                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a "
-                "question on Compare."
+                "This graph stays in its database. Name an entity to see its neighbourhood, or ask "
+                "a question on Compare."
             ),
             icon=":material/database:",
         )
@@ -70,7 +70,7 @@ def draw_fetch_button(graph: Any) -> None:
     been = trail(graph) if graph.fetched is not None else []
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
-        text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
+        text = tr("Fetch the neighbourhood of {name}", name=plain(shorten(name, 40)))
         button(text, partial(Session.around.put, name), key="further", icon="explore")
 
 

@@ -50,7 +50,7 @@ MAX_PUSH_ROUNDS = 300  # most rounds that push overlapping names apart
 ROLE_SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
 
 
-@st.cache_data(max_entries=32, show_spinner=tr("Looking at the graph …"))
+@st.cache_data(max_entries=32, show_spinner=tr("Drawing the graph …"))
 def overview_part(digest: str, _graph: Any) -> Overview:
     """Return the part of a graph that is drawn, cached by the graph's digest."""
     return overview(_graph)
@@ -210,17 +210,17 @@ def sentence(graph: Any, chosen: Overview) -> str:
     """Return a sentence on what the picture shows."""
     if chosen.whole:
         seen = tr(
-            "All {entities}, the best connected large",
+            "All {entities} (large: most connected)",
             entities=many(graph.n_nodes, "entity", "entities"),
         )
     else:
         others_text = ""
         if chosen.further:
             others_text = tr(
-                ", and {further:,} more that these lead to", further=len(chosen.further)
+                ", and {further:,} more that these link to", further=len(chosen.further)
             )
         seen = tr(
-            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join "
+            "The {hubs} most connected of {n_nodes:,} entities (large), {joints} that link "
             "them{more}",
             hubs=len(chosen.hubs),
             n_nodes=graph.n_nodes,
@@ -229,8 +229,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
         )
     return plain(
         tr(
-            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to "
-            "walk there.",
+            "{seen}: {edges:,} of {n_edges:,} triples, coloured by relation. Click a dot to walk "
+            "there.",
             seen=seen,
             edges=len(chosen.edges),
             n_edges=graph.n_edges,

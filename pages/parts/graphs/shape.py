@@ -22,9 +22,9 @@ from pages.parts.shared.wording import tr
 
 MAX_RELATION_BARS = 20  # relations in the bar chart
 DIRECTION_PHRASES = {
-    "out": tr("along the triples"),
-    "in": tr("against the triples"),
-    "both": tr("both ways"),
+    "out": tr("forward"),
+    "in": tr("backward"),
+    "both": tr("both"),
 }
 
 
@@ -77,8 +77,8 @@ def draw_counts(graph: Any) -> None:
             partial(choose_language, graph),
             graph.digest[:8],
             tr(
-                "It decides how words of questions are compared with names of relations, and "
-                "which encoders are said to read the names."
+                "Decides how question words are compared with relation names, and which encoders "
+                "are said to read them."
             ),
         )
 
@@ -87,15 +87,15 @@ def details(graph: Any) -> None:
     """Draw further facts of the graph and its origin."""
     graph_figures, dataset = graph_counts(graph.digest, graph), datasets().get(graph_name())
     facts = {
-        tr("Searches run"): DIRECTION_PHRASES[graph.direction]
+        tr("Edge direction"): DIRECTION_PHRASES[graph.direction]
         + tr(", unless a step says otherwise"),
-        tr("Most edges at one entity"): f"{graph_figures['largest']:,}",
+        tr("Most edges of one entity"): f"{graph_figures['largest']:,}",
         tr("Isolated entities"): f"{graph_figures['isolated']:,}",
         tr("Triples from an entity to itself"): tr("not counted in a graph of this size")
         if graph_figures["loops"] is None
         else f"{graph_figures['loops']:,}",
-        tr("Said of entities"): _column_counts(graph.columns.nodes),
-        tr("Said of triples"): _column_counts(graph.columns.edges),
+        tr("Entity columns"): _column_counts(graph.columns.nodes),
+        tr("Triple columns"): _column_counts(graph.columns.edges),
         tr("On disk"): _size(graph),
         tr("From"): _origin(dataset),
         tr("Licence"): "" if dataset is None else dataset.licence,
@@ -116,7 +116,7 @@ def charts(graph: Any) -> None:
     colour = (DARK_COLOURS if st.context.theme.type == "dark" else LIGHT_COLOURS)["near"]
     degrees = [(d, n) for d, n in zip(graph_figures["degrees"], graph_figures["entities"]) if d]
     st.markdown(tr("**Edges at an entity**"))
-    caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
+    caption("Each dot: how many entities have that many edges. Log scales.")
     dots = go.Figure(
         go.Scatter(
             x=[d for d, _ in degrees],

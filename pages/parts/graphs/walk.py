@@ -69,14 +69,14 @@ def _draw_overview(graph: Any) -> None:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
     caption(
-        "Type a name, start at one of the best connected entities, or click one on the picture:"
+        "Type a name, start at one of the most connected entities, or click one in the picture:"
     )
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
     with st.container(border=True, key="picture"):
         walked = lambda clicked: go_to_node(graph, clicked) if clicked in drawn else None
         show_picture(
-            picture_of(graph, chosen, dark), walked, tr("The best connected entities as a picture")
+            picture_of(graph, chosen, dark), walked, tr("Picture of the most connected entities")
         )
     st.html(legend(graph, chosen, dark))
     st.caption(sentence(graph, chosen))
@@ -104,7 +104,7 @@ def _follow_address(graph: Any) -> None:
 def _search(graph: Any) -> None:
     """Draw the search field, and the nearest names while the user types."""
     typed = st.text_input(
-        tr("Search an entity"),
+        tr("Search for an entity"),
         key=Session.walk_search.name,
         persist_state="session",
         type="search",
@@ -119,7 +119,7 @@ def _search(graph: Any) -> None:
     if found:
         _choices(graph, found, "found")
     else:
-        caption("No name is near to that. Try another spelling, or a part of the name.")
+        caption("No similar name found. Try another spelling, or a part of the name.")
 
 
 def _choices(graph: Any, nodes: list[int], key: str) -> None:
@@ -145,7 +145,7 @@ def _draw_entity(graph: Any, node: int) -> None:
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
         st.info(
-            tr("This entity has no edges. Search for another, or go back along the way."),
+            tr("This entity has no edges. Search for another, or go back."),
             icon=":material/hub:",
         )
         return
@@ -238,9 +238,9 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
             picture_html(graph, part, st.context.theme.type == "dark"),
             lambda clicked: go_to_node(graph, clicked) if clicked in drawn_nodes else None,
         )
-    further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
+    further = tr(", and {far:,} entities one hop further", far=len(part.far)) if part.far else ""
     caption(
-        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot "
+        "Shown: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot "
         "or an arrow to read it.",
         near=len(part.near),
         of=of,
@@ -266,7 +266,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
         max_height=420,
         formats={
             tr("Way"): st.column_config.TextColumn(
-                width=60, help=tr("→ the triple leads to the neighbour, ← it comes from there")
+                width=60, help=tr("→ to the neighbour, ← from it")
             ),
             tr("Its edges"): st.column_config.NumberColumn(width=90, format="localized"),
             tr("Weight"): st.column_config.NumberColumn(width=90, format="%.4g"),

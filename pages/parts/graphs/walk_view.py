@@ -87,7 +87,7 @@ def _component():
 
 
 def show_picture(
-    html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")
+    html: str, walked: Callable[[int], None], title: str = tr("Picture of the neighbourhood")
 ) -> None:
     """Draw the picture in a sandboxed frame.
 

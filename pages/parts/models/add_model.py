@@ -128,7 +128,7 @@ def _draw_found_servers() -> None:
                     width=280,
                 )
             button(
-                tr("Take it"),
+                tr("Use this"),
                 partial(_fill_form, server, model),
                 key=f"take-{server.url}",
                 icon="south",
@@ -189,7 +189,7 @@ def _form() -> ServerForm:
             Session.server_name.name,
             "my-server",
             160,
-            tr("How lines and roles call it: letters, digits, dashes and dots."),
+            tr("Its name in methods and roles: letters, digits, dashes and dots."),
         )
         kind = st.selectbox(
             tr("What it is"),
@@ -233,7 +233,7 @@ def _form() -> ServerForm:
             format_func=lambda role: ROLE_TITLES[role][0],
             width=340,
             placeholder=tr("nothing yet"),
-            help=tr("The roles that it takes over at once. They can be changed under “Models”."),
+            help=tr("The roles that it gets now. Change them under “Models”."),
         )
     texts = (name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip(), key.strip())
     return ServerForm(*texts, kind=kind or "chat", roles=tuple(roles))
@@ -254,10 +254,10 @@ def check_form(given: ServerForm) -> ServerForm:
     _check_address(given)
     if not given.model:
         raise BadInput(
-            tr("Name the model as the server calls it; “List its models” shows the names.")
+            tr("Enter the model's name on the server. “List its models” shows the names.")
         )
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", given.name):
-        raise BadInput(tr("Give the server a name of letters, digits, dashes and dots."))
+        raise BadInput(tr("Enter a name of letters, digits, dashes and dots."))
     if given.name in {info.name for info in engine().models.declared() if not info.own}:
         raise BadInput(
             tr(
@@ -276,7 +276,7 @@ def _check_address(given: ServerForm) -> None:
         )
     check_host(given.url)
     if given.key and given.variable:
-        raise BadInput(tr("Type the key, or name the variable that holds it, not both."))
+        raise BadInput(tr("Enter the key or the name of its variable, not both."))
     check_key(given.key)
     if given.variable:
         if not KEY_VARIABLE_PATTERN.fullmatch(given.variable):

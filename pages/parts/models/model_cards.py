@@ -79,9 +79,7 @@ def _facts(info: ModelInfo) -> list[str]:
     facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
     facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
     if info.refuses:
-        facts.append(
-            tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))
-        )
+        facts.append(tr("asked without {refuses} (not accepted)", refuses=", ".join(info.refuses)))
     facts += [info.figures] if info.figures else []
     return facts
 
@@ -99,7 +97,7 @@ def _buttons(info: ModelInfo) -> None:
             key=f"unload-{info.name}",
             icon="eject",
             type="tertiary",
-            help=tr("Lets go of its memory; the next use loads it again."),
+            help=tr("Frees its memory. The next use loads it again."),
         )
     if info.kind == "chat" and info.backend == "openai" and info.present:
         measure_button(info)
@@ -110,7 +108,7 @@ def _buttons(info: ModelInfo) -> None:
             key=f"remove-{info.name}",
             icon="delete",
             type="tertiary",
-            help=tr("Takes it out of your own models."),
+            help=tr("Removes it from your own models."),
         )
 
 
@@ -121,5 +119,5 @@ def _fetch(name: str) -> None:
 
 def _draw_download(info: ModelInfo, job: Job) -> None:
     """Draw the progress of a download, and how it ended."""
-    note = tr("Cancelled. What was fetched so far is kept; “Fetch” goes on from there.")
+    note = tr("Cancelled. What was fetched is saved; “Fetch” goes on from there.")
     draw_job(job, info.name, note if job.status != JOB_DONE and not info.present else "")

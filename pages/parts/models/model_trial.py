@@ -34,7 +34,7 @@ def try_model() -> None:
     present_models = [name for name, info in infos.items() if info.present]
     if not present_models:
         st.info(
-            tr("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
+            tr("No model is installed. Fetch one under “Models”, or add a server under “Add one”.")
         )
         return
     usual = engine().models.roles["answer"]
@@ -75,7 +75,7 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
         job.written += piece
         job.touch()
 
-    job.report(tr("Waiting for the model; the first time it is loaded"))
+    job.report(tr("Waiting for the model; the first time, it is loaded"))
     messages = [{"role": "user", "content": prompt}]
     reply = (
         engine()
@@ -105,16 +105,16 @@ def _show_reply(reply: ChatReply, seconds: float | None) -> None:
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:
-        with st.expander(tr("Thought, no part of the reply")):
+        with st.expander(tr("Thought (not part of the reply)")):
             st.text(reply.thought)
     # The time starts at the first piece of the reply. A thought comes before it and is not timed.
     timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
     if timed and seconds and reply.tokens_out > 1:
         speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
-    remembered = tr(" · remembered from before") if reply.cached else ""
+    remembered = tr(" · from the cache") if reply.cached else ""
     caption(
-        "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
+        "{tokens_in:,} tokens in, {tokens_out:,} out{speed}{remembered}",
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         speed=speed,
@@ -142,8 +142,8 @@ def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, A
     if not query.strip() or not texts:
         raise BadInput(tr("Type a question and at least one line."))
     if len(texts) > MAX_RANKED_LINES:
-        raise BadInput(tr("At most {most_lines} lines here, please.", most_lines=MAX_RANKED_LINES))
-    job.report(tr("Scoring; the first time the model is loaded"))
+        raise BadInput(tr("At most {most_lines} lines.", most_lines=MAX_RANKED_LINES))
+    job.report(tr("Scoring; the first time, the model is loaded"))
     choice = engine().models.scorer(name).choose(Task(query, watch=job), texts, 0)
     return [
         {tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]}

@@ -16,11 +16,11 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
 ROLE_TITLES = {
-    "answer": (tr("Answers"), tr("Writes the answer from the prompt.")),
-    "choose": (tr("Chooses"), tr("Picks from a list where an operator names “choose”.")),
-    "judge": (tr("Judges"), tr("Compares an answer with the known ones.")),
-    "encoder": (tr("Encoder"), tr("Turns texts into vectors where an operator names “encoder”.")),
-    "reranker": (tr("Re-ranker"), tr("Scores pairs of texts where an operator names “reranker”.")),
+    "answer": (tr("Writes answers"), tr("Writes the answer from the prompt.")),
+    "choose": (tr("Picks items"), tr("Picks from a list, in steps that name “choose”.")),
+    "judge": (tr("Grades answers"), tr("Compares an answer with the correct ones.")),
+    "encoder": (tr("Encoder"), tr("Turns texts into vectors, in steps that name “encoder”.")),
+    "reranker": (tr("Re-ranker"), tr("Scores pairs of texts, in steps that name “reranker”.")),
     "cross-encoder": (
         tr("Cross-encoder"),
         tr("Reads a question and a document together: FastInsight, GAR, Re2."),

@@ -43,7 +43,7 @@ def vectors_sentence(facts: VectorFileUse) -> str:
     It has their size, and the share of texts that were found.
     """
     if not facts.limit:
-        return tr("Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0.")
+        return tr("Vectors of texts are not saved: HOPSCOPE_SAVED_VECTORS is 0.")
     counts_text = tr(
         "Saved vectors of texts: {texts:,}, {size} of at most {limit} on disk",
         texts=facts.texts,
@@ -53,7 +53,7 @@ def vectors_sentence(facts: VectorFileUse) -> str:
     if not facts.asked:
         return f"{counts_text}."
     return tr(
-        "{begun}. Since the start {found:,} of {asked:,} texts ({share:.0%}) were found there.",
+        "{begun}. Cache hits since start: {found:,} of {asked:,} ({share:.0%}).",
         begun=counts_text,
         found=facts.found,
         asked=facts.asked,

@@ -27,7 +27,7 @@ def draw_abilities(info: ModelInfo) -> None:
     """
     job = engine().jobs.get(f"measure-{info.name}")
     if job is not None and not (job.ended and job.status == JOB_DONE):
-        draw_job(job, f"measure-{info.name}", tr("Not measured to the end."))
+        draw_job(job, f"measure-{info.name}", tr("The measurement did not finish."))
         if not job.ended:
             return
     if info.profile is not None:
@@ -37,9 +37,7 @@ def draw_abilities(info: ModelInfo) -> None:
             sentences="; ".join(info.profile.sentences()),
         )
     elif job is None and current_person().administrator:
-        caption(
-            "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
-        )
+        caption("Not measured yet. Its context length and other abilities are unknown.")
 
 
 def measure_button(info: ModelInfo) -> None:
@@ -53,7 +51,7 @@ def measure_button(info: ModelInfo) -> None:
             icon="speed",
             type="tertiary",
             help=tr(
-                "Asks the server some twenty times: how long a prompt it reads, whether it "
-                "streams, keeps to a schema, and more. A minute or two."
+                "Sends about twenty requests: context length, streaming, schemas, and more. Takes "
+                "a minute or two."
             ),
         )

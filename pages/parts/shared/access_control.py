@@ -129,7 +129,7 @@ def _refusal(scope: Scope) -> tuple[str, int]:
         and shared()
         and parts[2].partition("/")[0] not in _admitted
     ):
-        return "Sign in first: files are taken from those alone who may see the pages.\n", 403
+        return "Sign in first. Only visitors who may see the pages can upload files.\n", 403
     return "", 0
 
 

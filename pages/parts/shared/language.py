@@ -13,7 +13,7 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-AS_DETECTED = tr("As found")
+AS_DETECTED = tr("As detected")
 
 
 def language_choice(found: Detection, choose: Callable[[str], Any], key: str, effect: str) -> None:

@@ -116,15 +116,15 @@ def signed() -> None:
     st.markdown(tr("**Shared with others**"))
     if person.id.startswith(VISIT_PREFIX):
         until = tr(
-            "You can change or delete it until you close or reload this page; after that only the "
-            "administrator can."
+            "You can change or delete it until you close or reload this page. After that, only "
+            "the administrator can."
         )
-        st.caption(tr("You are not signed in. What you keep is seen by all. {until}", until=until))
+        st.caption(tr("You are not signed in. Everyone sees what you save. {until}", until=until))
     else:
         role = tr(" · administrator") if person.administrator else ""
         st.caption(
             tr(
-                "{id}{role}  \nWhat you keep is seen by all, and changed by you alone.",
+                "{id}{role}  \nEveryone sees what you save; only you can change it.",
                 id=plain(person.id),
                 role=role,
             )

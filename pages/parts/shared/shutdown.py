@@ -52,7 +52,7 @@ def _end() -> None:
         time.sleep(0.05)
     if busy:
         logging.getLogger(__name__).warning(
-            tr("Ended while work was running; what was kept stays, the rest is done anew.")
+            tr("Ended while work was running. What was saved stays; the rest must be done again.")
         )
     logging.shutdown()
     os._exit(0)  # Threads in compiled code would crash during a normal exit of the interpreter.

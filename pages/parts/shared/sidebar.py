@@ -47,7 +47,7 @@ def sidebar() -> None:
             st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*own_file_faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
-        caption("Hopscope lets you see how a graph retriever hops.")
+        caption("What graph retrieval finds, and where it goes wrong.")
     if is_missing(chosen_source()):  # not in the sidebar, which is collapsed on a narrow screen
         st.warning(plain(words_of(chosen_source()).missing.format(current=chosen_source().name)))
 

@@ -20,20 +20,17 @@ class SourceWords:
 
 GRAPH_WORDS = SourceWords(
     "{title}",
-    tr("There is no graph “{current}” here; choose another, or add it on the page Graphs."),
+    tr("There is no graph “{current}” here. Choose another, or add it on the page Graphs."),
     tr(
-        "This graph has no questions of its own; type one, or add a file of questions on the "
-        "Graphs page."
+        "This graph has no question set. Type a question, or add a file of questions on the page "
+        "Graphs."
     ),
     tr("Ask about an entity of the graph"),
 )
 CORPUS_WORDS = SourceWords(
     tr("{title} · texts"),
-    tr(
-        "There is no corpus “{current}” here; choose another, or add its documents on the page "
-        "Texts."
-    ),
-    tr("These documents have no questions of their own; type one."),
+    tr("There are no documents “{current}” here. Choose others, or add them on the page Texts."),
+    tr("These documents have no question set. Type a question."),
     tr("Ask a question of these documents"),
 )
 

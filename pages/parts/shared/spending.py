@@ -32,9 +32,8 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
         key=key,
         persist_state="session",
         help=tr(
-            "Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Work stops "
-            "before language models have cost more in all; what is done is saved, and goes on "
-            "with a higher limit."
+            "Money, as 2.50 (prices in models.toml), or tokens, as 200000 tokens. Work stops "
+            "before language models cost more. What is done is saved; a higher limit continues it."
         ),
     )
     try:

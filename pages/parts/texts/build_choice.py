@@ -19,87 +19,87 @@ OWN_KIND = "own"  # the kind of graphs by a user's own lines
 BUILD_KIND_WORDS = {
     "passage": (
         tr("Passage graph"),
-        tr("The chunks themselves, joined where they share an entity."),
+        tr("The chunks themselves, linked where they share an entity."),
     ),
-    "tree": (tr("Tree"), tr("Chunks at the bottom, above them summaries of those that are alike.")),
+    "tree": (tr("Tree"), tr("Chunks at the bottom, summaries of similar ones above them.")),
     "tree-k": (
         tr("Tree by k-means"),
-        tr("The same over groups of ten, quicker on many texts (RAPTOR-K)."),
+        tr("The same with groups of ten; faster on many texts (RAPTOR-K)."),
     ),
-    "kg": (tr("Knowledge graph"), tr("Entities, and the relations between them by name.")),
+    "kg": (tr("Knowledge graph"), tr("Entities, and named relations between them.")),
     "kg-synonyms": (
-        tr("Knowledge graph, alike names"),
-        tr("The same with edges between entities whose names mean nearly the same (HippoRAG)."),
+        tr("Knowledge graph, similar names linked"),
+        tr("The same with links between names that mean nearly the same (HippoRAG)."),
     ),
     "tkg": (
-        tr("Textual knowledge graph"),
-        tr("Entities and relations, each with a description in words."),
+        tr("Entities with descriptions"),
+        tr("Entities and relations, each described in words (textual knowledge graph)."),
     ),
     "tkg-synonyms": (
-        tr("Textual graph, alike entities"),
-        tr("The same with “is” edges between entities that mean nearly the same (fast-graphrag)."),
+        tr("Entities with descriptions, similar ones linked"),
+        tr("The same with “is” links between entities of nearly the same meaning (fast-graphrag)."),
     ),
     "rkg": (
-        tr("Rich knowledge graph"),
-        tr("Entities and relations with descriptions, relations with keywords as well."),
+        tr("Entities with descriptions and keywords"),
+        tr("The same, and keywords for each relation (rich knowledge graph)."),
     ),
     "links": (
         tr("Linked documents"),
         tr("The documents themselves, joined by links (FastInsight's corpus graph)."),
     ),
     OWN_KIND: (
-        tr("Own lines"),
-        tr("Graphs by steps that were changed here, or written on the command line."),
+        tr("Own steps"),
+        tr("Graphs by steps that you changed here or wrote on the command line."),
     ),
 }
 READER_WORDS = {
     "opened": (
-        tr("Another tool"),
-        tr("As its index has it, with its vectors where the encoder fits."),
+        tr("Another tool's index"),
+        tr("As the tool built it. Its vectors are used if the encoder is the same."),
     ),
     "names": (
-        tr("Names and terms"),
-        tr("No language model is asked: names joined, common phrases left out."),
+        tr("Fast, no AI (names and key terms)"),
+        tr("Spellings of a name are merged, common phrases left out."),
     ),
     "noun-phrases": (
-        tr("Names and noun phrases"),
-        tr("No language model is asked: as LazyGraphRAG does."),
+        tr("Fast, no AI (names and noun phrases)"),
+        tr("As LazyGraphRAG does."),
     ),
     "described": (
-        tr("Names by a parser, described by a language model"),
-        tr("One call for each chunk."),
+        tr("Names found by a parser, described by AI"),
+        tr("One call of a language model per chunk."),
     ),
-    "llm": (tr("A language model"), tr("Finds more, and takes far longer.")),
+    "llm": (tr("By AI"), tr("A language model finds more, and takes far longer.")),
     "paper": (
-        tr("A language model, as in the papers"),
-        tr("Chunks of 1,200 tokens, read twice: for a model that reads and writes more."),
+        tr("By AI, as in the papers"),
+        tr("Chunks of 1,200 tokens, read twice. Needs a model with a long context."),
     ),
 }
 LINK_WORDS = {
-    "given": (tr("Their own links"), tr("Those that the documents came with, such as references.")),
+    "given": (tr("Their own links"), tr("Links that the documents came with, such as references.")),
     "nearest": (
-        tr("The nearest in meaning"),
-        tr("Each document is linked to those that the encoder puts nearest."),
+        tr("Similar meaning"),
+        tr("Each document is linked to the most similar ones by the encoder."),
     ),
-    "terms": (tr("Rare words in common"), tr("No model decides what is linked.")),
+    "terms": (tr("Rare words in common"), tr("No model is needed.")),
     "cited": (
         tr("References in the text"),
-        tr("Of papers with titles and lists of references; no model is asked."),
+        tr("For papers with titles and reference lists. No model is needed."),
     ),
     "cited-llm": (
-        tr("References that a language model finds"),
-        tr("One call for each chunk of 4,096 characters."),
+        tr("References found by AI"),
+        tr("One call of a language model per chunk of 4,096 characters."),
     ),
 }
 WRITER_WORDS = {
     "noun-phrases": (
-        tr("Central sentences"),
-        tr("No language model: the sentences nearest to what all of them say."),
+        tr("Central sentences (no AI)"),
+        tr("Quotes the sentences nearest to what all of them say."),
     ),
-    "llm": (tr("A language model"), tr("Written anew, which takes far longer.")),
+    "llm": (tr("By AI"), tr("A language model writes them, which takes far longer.")),
     "paper": (
-        tr("A language model, as in the papers"),
-        tr("Chunks of 1,200 tokens: for a model that reads and writes more."),
+        tr("By AI, as in the papers"),
+        tr("Chunks of 1,200 tokens. Needs a model with a long context."),
     ),
 }
 
@@ -181,10 +181,10 @@ def _choice_label(kind: str) -> str:
     if kind == OWN_KIND:
         return tr("Which steps")
     if kind == "links":
-        return tr("What links them")
+        return tr("How documents are linked")
     if kind.startswith("tree"):
-        return tr("Who writes the summaries")
-    return tr("Who reads the chunks")
+        return tr("How summaries are written")
+    return tr("How entities are found")
 
 
 def _select_first(
@@ -245,7 +245,7 @@ def _first_runnable(corpus: Corpus, builds: list[GraphBuild]) -> GraphBuild:
 
 def _runnable_kinds(kinds: list[str]) -> str:
     names = [BUILD_KIND_WORDS[kind][0].lower() for kind in kinds]
-    return tr(" Built of these texts as well: {names}.", names=", ".join(names)) if names else ""
+    return tr(" Also built: {names}.", names=", ".join(names)) if names else ""
 
 
 def _words(some: list[GraphBuild]) -> list[tuple[str, str]]:

@@ -53,8 +53,8 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             for draw in (token_plot, seconds_plot):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
             caption(
-                "Each graph of these texts by its last build. The index: communities, reports on "
-                "them, and vectors."
+                "The last build of each graph of these texts. The index: communities, their "
+                "reports, and vectors."
             )
 
 
@@ -78,18 +78,11 @@ def _caveat(now: Status) -> str:
     """Return a sentence on what the numbers leave out."""
     if now.report.get("shipped"):
         return tr(
-            "It came with these texts: the tokens that its language model took are said above, "
-            "and not known by step."
+            "It came with these texts. The tokens of its language model are given above; they are "
+            "not known by step."
         )
     if not now.build.line.asks_chat:
-        return tr(
-            "No language model was asked. What was read or encoded before took no time again."
-        )
+        return tr("No language model was asked. Work that was done before is not counted again.")
     if read_build_cost(now.report, True).tokens is None:
-        return tr(
-            "Chunks had been read before, by another build or this one: their tokens are not in it."
-        )
-    return tr(
-        "Replies that were saved before count with the tokens that they took when they were made, "
-        "and with no time."
-    )
+        return tr("Some chunks had been read before. Their tokens are not counted here.")
+    return tr("Replies that were saved before count with their original tokens and with no time.")

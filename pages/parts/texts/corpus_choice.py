@@ -74,7 +74,7 @@ def draw_ask_button(name: str) -> None:
         tr("Ask about it"),
         partial(_select_corpus, name),
         icon="view_column",
-        help=tr("Compare, with these texts chosen"),
+        help=tr("Opens Compare with these texts"),
     ):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 

@@ -56,8 +56,8 @@ def remove_document(corpus: Corpus, id: str) -> None:
     confirm_button(
         tr("Remove this document"),
         tr(
-            "Remove it? Graphs of these texts are to be built again; only what depends on it is "
-            "made anew."
+            "Remove it? Graphs of these texts must be rebuilt; only what depends on it is done "
+            "again."
         ),
         tr("Yes, remove it"),
         lambda: corpus.remove([id]),

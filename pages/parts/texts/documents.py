@@ -70,7 +70,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
     if typed:
         rows = matching_rows(corpus.digest, typed, ("title", "id", "text"), corpus.table)
     if not len(rows):
-        caption("No document holds these words, one after the other.")
+        caption("No document contains this phrase.")
         return
     page_range = page_of(Session.texts_document_page[corpus.name], len(rows), DOCUMENTS_PER_PAGE)
     page_document_rows = [int(rows[at]) for at in page_range]
@@ -124,7 +124,7 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
-        caption("No chunk holds these words, one after the other.")
+        caption("No chunk contains this phrase.")
 
 
 def _draw_document(corpus: Corpus, id: str) -> None:
@@ -156,7 +156,7 @@ def _draw_document(corpus: Corpus, id: str) -> None:
     if len(table):
         _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
-        caption("There is no text in this document.")
+        caption("This document has no text.")
 
 
 def _passages_of(corpus: Corpus, row: int | None = None) -> Table | None:

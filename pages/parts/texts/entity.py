@@ -130,7 +130,7 @@ def _neighbours(graph: Graph, node: int) -> None:
     """
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        caption("It is related to nothing else.")
+        caption("It has no relations.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
     # In a tree, the summary of the node comes first.
@@ -170,10 +170,10 @@ def _neighbours(graph: Graph, node: int) -> None:
         max_height=300,
         formats={
             tr("Way"): st.column_config.TextColumn(
-                width=50, help=tr("→ the relation leads to the other, ← it comes from there")
+                width=50, help=tr("→ to the other entity, ← from it")
             ),
             tr("Weight"): st.column_config.NumberColumn(
-                width=80, format="%.3g", help=tr("How often, or how strongly, the texts say so")
+                width=80, format="%.3g", help=tr("How often, or how strongly, the texts state it")
             ),
         },
     )
@@ -198,9 +198,11 @@ def _picture(graph: Graph, node: int) -> None:
         show_picture(
             html,
             lambda clicked: go_to_entity(graph, clicked) if clicked in drawn_nodes else None,
-            tr("The entity among those it is related to"),
+            tr("The entity and those it is related to"),
         )
-    caption("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
+    caption(
+        "Shown: the {near:,} most closely related. Click a dot to go there.", near=len(part.near)
+    )
 
 
 def _weights(graph: Graph) -> np.ndarray:
@@ -217,7 +219,7 @@ def _passages(graph: Graph, node: int) -> None:
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(
-        f"**{tr('Rests on') if has_passage_nodes(graph) else tr('Told in')} "
+        f"**{tr('Rests on') if has_passage_nodes(graph) else tr('Mentioned in')} "
         f"{many(len(rows_of_node), 'chunk')}**"
     )
     page_range = page_of(Session.texts_passage_page, len(rows_of_node), ENTITY_PASSAGES_PER_PAGE)
@@ -227,10 +229,7 @@ def _passages(graph: Graph, node: int) -> None:
     if not has_passage_nodes(graph) and not any(
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
-        caption(
-            "The name does not stand in these chunks letter by letter: the texts spell it in "
-            "other ways."
-        )
+        caption("These chunks spell the name differently.")
     pager(
         Session.texts_passage_page,
         page_range,

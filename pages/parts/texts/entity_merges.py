@@ -98,12 +98,10 @@ def draw_merges(
         return graph
     why = visitor_refusal(OWNED_KIND, corpus.name) if corpus.own else ""
     review = MergeReview(corpus, one, graph, merged_graph, mends, why)
-    with st.expander(
-        tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"
-    ):
+    with st.expander(tr("Duplicate names"), icon=":material/healing:", key="texts_mend"):
         caption(
-            "A merge is for all graphs of these texts, and is done again whenever one is built "
-            "anew. The documents stay as they are."
+            "A merge applies to all graphs of these texts, also when they are rebuilt. The "
+            "documents do not change."
         )
         _draw_rebuild_button(review, partial(again, corpus, one))
         merges = name_merges(build_status(corpus, one).report)
@@ -127,9 +125,7 @@ def _draw_rebuild_button(on: MergeReview, again: Callable[[], object]) -> None:
         wait = tr("It is being built.") if being_built(on.corpus, on.build) else ""
         with _row("mend-anew"):
             st.markdown(f":material/info: {plain(status.outdated)}", width="stretch")
-            button(
-                tr("Build anew"), again, key="split-again", icon="refresh", why_not=on.why or wait
-            )
+            button(tr("Rebuild"), again, key="split-again", icon="refresh", why_not=on.why or wait)
 
 
 def _draw_joined_names(on: MergeReview, merges: NameMerges) -> None:
@@ -137,12 +133,12 @@ def _draw_joined_names(on: MergeReview, merges: NameMerges) -> None:
 
     Each has a button that rejects the merge.
     """
-    st.markdown(tr("**{names} joined by the build**", names=many(merges.made_in_all, "name")))
+    st.markdown(tr("**{names} merged by the build**", names=many(merges.made_in_all, "name")))
     for row_index, row in enumerate(merges.made[: on.most]):
         names = (row.name, row.into)
-        label, change, arrow = tr("Not the same"), EntityMerges.refusing, "→"
+        label, change, arrow = tr("Different"), EntityMerges.refusing, "→"
         if ordered_pair(*names) in on.mends.refused:
-            label, change, arrow = tr("The same after all"), EntityMerges.allowing, "≠"
+            label, change, arrow = tr("Undo “different”"), EntityMerges.allowing, "≠"
         with _row(f"joined-row-{row_index}"):
             words = (
                 f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** "
@@ -155,9 +151,7 @@ def _draw_joined_names(on: MergeReview, merges: NameMerges) -> None:
                 on.button(label, partial(change, names=[names]), key, type="tertiary")
     on.more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
-        caption(
-            "Only {made:,} of them are listed, those of the most documents.", made=len(merges.made)
-        )
+        caption("Listed: the {made:,} that are in the most documents.", made=len(merges.made))
 
 
 def _draw_ambiguous_names(on: MergeReview, merges: NameMerges) -> None:
@@ -178,8 +172,8 @@ def _draw_ambiguous_names(on: MergeReview, merges: NameMerges) -> None:
     if not open_ones:
         return
     st.markdown(
-        tr("**{names} that may be one of several**", names=many(len(open_ones), "name")),
-        help=tr("Of the same document, so that none was chosen"),
+        tr("**{names} with several possible matches**", names=many(len(open_ones), "name")),
+        help=tr("All in the same document, so none was chosen"),
     )
     for row_index, (row, fulls) in enumerate(open_ones[: on.most]):
         with _row(f"near-row-{row_index}"):
@@ -234,35 +228,35 @@ def _suggestions(on: MergeReview) -> None:
         pairs_found += _open_pairs(job.result, on)
     st.markdown(f"**{many(len(pairs_found), 'suggestion')}**")
     if not pairs_found and looked:
-        caption("None is left.")
+        caption("None left.")
     elif not pairs_found:
-        caption("No two names differ in case, accents, apostrophes or plural alone.")
+        caption("No names differ only in case, accents, apostrophes or plural.")
     for place, one in enumerate(pairs_found[: on.most]):
         _suggestion(on, place, one)
     with st.container(horizontal=True, gap="small"):
         on.more(len(pairs_found), "suggested")
         if job is None or (job.ended and job.error):
             look = partial(_compare_vectors, on)
-            button(tr("Look for alike names too"), look, key="mend-alike", icon="search")
+            button(tr("Also find similar names"), look, key="mend-alike", icon="search")
     if job is not None:
         draw_job(job, "mend-alike", "")
 
 
 def _suggestion(on: MergeReview, place: int, one: Suggestion) -> None:
     name, into = one.edit.names
-    reason = one.reason if one.cosine is None else tr("alike, {cosine:.2f}", cosine=one.cosine)
+    reason = one.reason if one.cosine is None else tr("similar, {cosine:.2f}", cosine=one.cosine)
     with _row(f"mend-row-{place}"):
         words = (
             f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** "
             f"({one.passages[1]:,})"
         )
-        st.markdown(words, width="stretch", help=tr("In brackets: of how many passages each comes"))
+        st.markdown(words, width="stretch", help=tr("In brackets: how many chunks mention it"))
         with _controls():
             st.badge(reason, color="gray")
             accept = partial(EntityMerges.accepted, edits=[one.edit])
             on.button(tr("Merge"), accept, f"mend-{name}-{into}")
             refuse = partial(EntityMerges.refusing, names=[one.edit.names])
-            on.button(tr("Not the same"), refuse, f"refuse-{name}-{into}", type="tertiary")
+            on.button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
 
 
 @st.cache_data(max_entries=8, show_spinner=tr("Comparing names …"))
@@ -306,8 +300,7 @@ def _merges(on: MergeReview) -> None:
     st.markdown(f"**{many(len(saved), 'merge')}**")
     if absent:
         unused_text = tr(
-            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for "
-            "other graphs.",
+            "{merges} {fits} no names in this graph. Saved for other graphs.",
             merges=many(len(absent), "merge"),
             fits=noun(len(absent), "fits", "fit"),
         )
@@ -337,8 +330,8 @@ def _refusals(on: MergeReview, merges: NameMerges) -> None:
     refused = [names for names in on.mends.refused if names not in listed]
     if not refused:
         return
-    st.markdown(tr("**{pairs} marked as not the same**", pairs=many(len(refused), "pair")))
-    about = tr("The same after all: they may be suggested and joined again")
+    st.markdown(tr("**{pairs} marked as different**", pairs=many(len(refused), "pair")))
+    about = tr("Undo “different”: they may be suggested and merged again")
     with st.container(horizontal=True, gap="small", key="mend-refused"):
         for names in refused[: on.most]:
             allow = partial(EntityMerges.allowing, names=[names])
@@ -360,7 +353,7 @@ def _draw_evaluation(on: MergeReview) -> None:
         caption("These texts have no question set.")
         return
     if not lines:
-        caption("No method of the catalogue stands on this kind of graph.")
+        caption("No method of the catalogue uses this kind of graph.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
@@ -386,14 +379,14 @@ def _draw_evaluation(on: MergeReview) -> None:
         st.toggle(
             tr("With a language model"),
             key=Session.mend_model.name,
-            help=tr("Let a language model answer; else retrieval alone is measured."),
+            help=tr("A language model answers; otherwise only retrieval is measured."),
         )
     number = Session.mend_run[on.corpus.name].value
     if number:
         job = engine().evaluations.get(f"evaluation-{number}")
         if job is not None:
             draw_job(job, f"mend-run-{number}", tr("It has ended."), share=True)
-        words = tr("See both on Evaluate, with the difference on the same questions")
+        words = tr("See both on Evaluate, compared on the same questions")
         st.page_link(
             "pages/evaluate.py",
             label=words,

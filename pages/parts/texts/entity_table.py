@@ -51,7 +51,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
         formats={
             tr("Relations"): st.column_config.NumberColumn(width=90, format="localized"),
             tr("Chunks"): st.column_config.NumberColumn(
-                width=80, format="localized", help=tr("The chunks that tell of it")
+                width=80, format="localized", help=tr("Chunks that mention it")
             ),
         },
     )

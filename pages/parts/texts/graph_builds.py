@@ -55,8 +55,8 @@ def builds(corpus: Corpus) -> None:
         if graph is not None and (graph.n_nodes or not _count_unreadable(status)):
             if not status.current and not status.renamed:
                 caption(
-                    "Meanwhile, the graph of the documents as they were before. Questions are "
-                    "asked on it too, until the new one is whole."
+                    "Below is the graph of the earlier documents. Questions use it until it is "
+                    "rebuilt."
                 )
             draw_graph_view(
                 corpus, build_spec, graph, draw_merges(corpus, build_spec, graph, start_build)
@@ -95,17 +95,14 @@ def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
     elif _count_unreadable(now):
         _gaps(corpus, now)
     elif not now.indexed:
-        caption(
-            "A question made it, without vectors: a method that searches by meaning makes those "
-            "that it reads."
-        )
-        _build_button(corpus, now, tr("Make all vectors now"))
+        caption("Built by a question; vectors are added when needed.")
+        _build_button(corpus, now, tr("Compute all vectors now"))
     if now.current and not is_running:
         building_cost(corpus, now)
     if job is not None:
         ended = ""
         if job.status == JOB_CANCELLED and not now.current:
-            ended = tr("Cancelled. What was read is kept, and building goes on from there.")
+            ended = tr("Cancelled. What was read is saved; the next build goes on from there.")
         draw_job(job, now.build.id, ended, share=True)
 
 
@@ -115,7 +112,7 @@ def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, s
         words = tr("waiting") if job.status == JOB_WAITING else tr("being built")
         return words, "orange", "construction"
     if now.current and _count_unreadable(now):
-        return tr("built with gaps"), "orange", "warning"
+        return tr("built, incomplete"), "orange", "warning"
     if now.current:
         return tr("built"), "green", "check"
     if now.renamed:
@@ -132,7 +129,9 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """
     came = find_shipped_build(corpus, now.build)
     if came is not None:
-        write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
+        write(
+            "{words}. Opening it computes vectors and needs no language model.", words=came.words()
+        )
         _build_button(corpus, now, tr("Open"), type="primary")
         return
     if now.outdated:
@@ -149,9 +148,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     cost_estimate = counting.result
     complete = bool(cost_estimate.chunks) and not cost_estimate.missing
     if complete and _extracts(now.build):
-        sentence = " ".join(
-            [tr("What the chunks tell is kept from before."), *cost_estimate.after()]
-        )
+        sentence = " ".join([tr("Nothing is read again."), *cost_estimate.after()])
     else:
         sentence = cost_estimate.words()
     st.write(plain(sentence))
@@ -163,7 +160,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     if absent:
         return
     if now.built:
-        words = tr("Build anew")
+        words = tr("Rebuild")
     elif before is not None and cost_estimate.missing < cost_estimate.chunks:
         words = tr("Go on")
     else:
@@ -183,13 +180,13 @@ def _gaps(corpus: Corpus, now: Status) -> None:
     unreadable = _count_unreadable(now)
     st.warning(
         tr(
-            "{replies} of the language model could not be read; the graph lacks what they would "
-            "have added.",
+            "{replies} of the language model could not be read. The graph lacks their entities "
+            "and relations.",
             replies=many(unreadable, "reply", "replies"),
         )
     )
     _build_button(corpus, now, tr("Build again"), icon="refresh", type="primary")
-    caption("Only these replies are asked for again.")
+    caption("Asks again for these replies only.")
 
 
 def _count_unreadable(now: Status) -> int:
@@ -249,7 +246,7 @@ def draw_cost_progress(job: Job) -> None:
     """
     if job.ended or job.wait(0.3):
         st.rerun()
-    caption(":material/hourglass_empty: Counting what is to be read …")
+    caption(":material/hourglass_empty: Estimating the cost …")
 
 
 def start_build(corpus: Corpus, one: GraphBuild, cap: Cap | None = None) -> Job:
@@ -324,7 +321,7 @@ def _facts(now: Status) -> None:
     if counts.get("replies kept") and not came:
         parts.append(
             tr(
-                "{replies} kept from before",
+                "{replies} reused",
                 replies=many(counts["replies kept"], "reply", "replies"),
             )
         )
@@ -338,12 +335,12 @@ def _facts(now: Status) -> None:
     if counts.get("dropped"):
         problems.append(
             tr(
-                "{facts} left out: without a name, or with one that is not in the chunk",
+                "{facts} left out: no name, or a name that is not in the chunk",
                 facts=many(counts["dropped"], "fact"),
             )
         )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
-        with st.popover(tr("What was left out or cut"), icon=":material/info:", type="tertiary"):
+        with st.popover(tr("Left out or cut"), icon=":material/info:", type="tertiary"):
             for text in notes:
                 st.text(text)

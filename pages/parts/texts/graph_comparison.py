@@ -62,10 +62,7 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
     others = {other.id: other for other in entities if build_status(corpus, other).serves}
     if not others:
         st.info(
-            tr(
-                "There is no other graph of these texts yet. Build one above, and it can be "
-                "looked at beside this one."
-            )
+            tr("These texts have no other graph yet. Build one above to compare it with this one.")
         )
         return
     chosen = Session.texts_other[corpus.name]
@@ -76,7 +73,7 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
         )
     other_build = others[
         st.selectbox(
-            tr("Beside"),
+            tr("Compare with"),
             list(others),
             key=chosen.name,
             persist_state="session",
@@ -90,8 +87,8 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
     if has_passage_nodes(graph) or has_passage_nodes(other_graph):
         st.info(
             tr(
-                "The nodes of a passage graph or a tree are chunks and summaries, so there are no "
-                "entities to hold against each other."
+                "Passage graphs and trees have chunks and summaries in place of entities, so "
+                "entities cannot be compared."
             )
         )
     else:
@@ -131,7 +128,7 @@ def _figures(found: GraphDifference, one: GraphBuild, other: GraphBuild) -> None
             column_figures = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if column_figures is not None and column_figures.links:
                 caption(
-                    "{between:,} of these pairs join entities that both have.",
+                    "{between:,} of these pairs link entities that both graphs have.",
                     between=column_figures.between,
                 )
 
@@ -155,9 +152,9 @@ def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) ->
             figure = layout_figure(union_graph, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     caption(
-        "The {shared:,} entities with the most relations, each at one place in both pictures. "
-        "Blue: in both graphs. Orange: only in this one. A ring: only in the other. Blue lines "
-        "join a pair in both graphs.",
+        "The {shared:,} entities with the most relations, at the same position in both pictures. "
+        "Blue: in both graphs. Orange: only in this one. Ring: only in the other. Blue line: "
+        "linked in both.",
         shared=len(union_graph.names[0]),
     )
 
@@ -241,27 +238,27 @@ def _lists(
 ) -> None:
     if found.alike:
         st.markdown(
-            tr("**Perhaps the same, under two names**  ·  {alike:,}", alike=len(found.alike))
+            tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=len(found.alike))
         )
         pairs = found.alike[:MAX_ALIKE_PAIRS]
         rows = {
             plain(one.title): first.names([a for a, _, _ in pairs]),
             plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
-            tr("Alike"): [score for *_, score in pairs],
+            tr("Similarity"): [score for *_, score in pairs],
         }
         st.dataframe(
             rows,
             hide_index=True,
             height=min(280, 38 + 35 * len(pairs)),
-            column_config={tr("Alike"): _draw_alike()},
+            column_config={tr("Similarity"): _draw_alike()},
         )
     if not (
         len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links
     ):
         st.info(
             tr(
-                "Both have the same entities and the same links between them. They may differ in "
-                "descriptions, keywords and communities."
+                "Both have the same entities and links. They may differ in descriptions, keywords "
+                "and communities."
             )
         )
         return
@@ -270,12 +267,12 @@ def _lists(
         _draw_missing(first, found.first, one)
     with right:
         _draw_missing(second, found.second, other)
-    caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
+    caption("Compared by name. Case, accents and punctuation at the ends do not count.")
 
 
 def _draw_alike() -> ColumnConfig:
     return st.column_config.NumberColumn(
-        width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words")
+        width=80, help=tr("Shared letters in percent, in any order of the words")
     )
 
 
@@ -311,12 +308,12 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
     methods_by_id = {
         key: row for key, row in instances().items() if starts_at_build(row, one, other)
     }
-    st.markdown(tr("**Which questions turn on the difference?**"))
+    st.markdown(tr("**Which questions does the difference decide?**"))
     if not source.sets or not methods_by_id:
         if not source.sets:
             caption("These texts have no questions yet.")
         else:
-            caption("No method of the catalogue runs on either kind of graph.")
+            caption("No method of the catalogue uses these kinds of graph.")
         return
     labels = {
         key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
@@ -346,8 +343,8 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
                 int(size),
             )
     caption(
-        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to "
-        "another” lists the questions won and lost."
+        "Opens Evaluate with the method on both graphs. “From one method to another” lists the "
+        "questions won and lost."
     )
 
 
@@ -370,7 +367,7 @@ def method_on_build(row: Instance, build: GraphBuild) -> Instance:
 
 def _start_evaluation(rows: list[Instance], questions: str, size: int) -> None:
     with shown_errors():
-        with st.spinner(tr("Opening what is asked and drawing the questions")):
+        with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(rows, questions, size, engine().graph, model=False)
             job = evaluate(engine(), store(), plan)
         st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

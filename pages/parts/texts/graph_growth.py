@@ -41,14 +41,12 @@ def draw_growth(graph: Graph) -> None:
     growth: GraphGrowth = graph.derived.once("growth of", "chunks", lambda: GraphGrowth(graph))
     total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
     if not total:
-        caption("This graph does not know which chunk says what.")
+        caption("This graph does not record which chunk its facts come from.")
         return
     number.value = min(max(1, number.value), total)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
-        st.caption(
-            tr("of {total:,}, in the order in which they are read", total=total), width="content"
-        )
+        st.caption(tr("of {total:,}, in reading order", total=total), width="content")
     row = number.value - 1
     adds = growth.adds(row)
     left, right = st.columns(2, gap="large")
@@ -56,14 +54,14 @@ def draw_growth(graph: Graph) -> None:
         draw_passage(
             graph.columns.tables()["chunks"], row, *graph.names([*adds.fresh, *adds.known])
         )
-        caption("Marked: the names that the texts spell as the graph does.")
+        caption("Marked: names spelled as in the graph.")
     with right:
         _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
         _entities(
             graph,
-            tr("Merged with an entity that was there"),
+            tr("Merged with an earlier entity"),
             adds.known,
-            tr("Nothing that was there before."),
+            tr("No earlier entity."),
         )
         _relations(graph, adds)
     _draw_figures(graph, growth, row)
@@ -102,7 +100,7 @@ def _relations(graph: Graph, adds: ChunkAdditions) -> None:
     fresh, known_edges = adds.fresh_edges, adds.known_edges
     st.markdown(
         tr(
-            "**Relations said here**  ·  {fresh:,} new, {known:,} said before",
+            "**Relations in this chunk**  ·  {fresh:,} new, {known:,} known before",
             fresh=len(fresh),
             known=len(known_edges),
         )
@@ -145,7 +143,7 @@ def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
     """
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(tr("**The graph growing**"))
+        st.markdown(tr("**Growth of the graph**"))
         st.plotly_chart(
             growing_figure(graph, growth, row),
             key="texts-growing",
@@ -160,9 +158,7 @@ def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
         st.plotly_chart(
             sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False}
         )
-        caption(
-            "A curve that flattens shows that later chunks speak of what is known: names merge."
-        )
+        caption("A flatter curve means that later chunks mention mostly known entities.")
 
 
 def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:

@@ -48,7 +48,7 @@ def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: G
     """
     if not graph.n_nodes:
         st.info(
-            tr("Nothing was found in these texts from which a graph could be made."),
+            tr("Nothing to build a graph from was found in these texts."),
             icon=":material/hub:",
         )
         return
@@ -167,9 +167,9 @@ def _entities(graph: Graph) -> None:
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
         if chunks:
-            caption("No text holds these words, one after the other.")
+            caption("No text contains this phrase.")
         else:
-            caption("No name is near to that. Try another spelling.")
+            caption("No similar name found. Try another spelling.")
         return
     page_range = page_of(Session.texts_entity_page[graph.digest], len(nodes), ENTITIES_PER_PAGE)
     entity_table(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")

@@ -22,7 +22,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.graph_comparison import method_on_build, starts_at_build
 
-LACKING_STEPS_NOTE = tr("These steps make no graph: the brick with the red border says why.")
+LACKING_STEPS_NOTE = tr("These steps make no graph. The step with the red border says why.")
 NO_STEPS_NOTE = tr("There are no steps. Choose a first one, or go back.")
 
 
@@ -83,8 +83,8 @@ def draw_compare_link(corpus: Corpus, one: GraphBuild) -> None:
     row = next((row for row in instances().values() if starts_at_build(row, one)), None)
     if row is None:
         caption(
-            "No method of the catalogue is made for such a graph. A line begins on it so, with "
-            "“As text” on Build:"
+            "No method of the catalogue uses such a graph. To start a method on it, paste this "
+            "under “As text” on Build:"
         )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return

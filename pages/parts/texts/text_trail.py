@@ -14,7 +14,7 @@ from pages.parts.texts.passage import passage_position
 ENTITIES_VIEW = tr("Entities")
 COMMUNITIES_VIEW = tr("Communities")
 CHUNKS_VIEW = tr("Chunk by chunk")
-COMPARISON_VIEW = tr("Beside another graph")
+COMPARISON_VIEW = tr("Compare with another graph")
 MAX_BUTTON_CHARACTERS = 40  # most characters of a name on a button
 
 

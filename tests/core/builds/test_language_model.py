@@ -311,8 +311,8 @@ def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     # Nothing is to be read. Of .24 reports for a chunk come 2, each of which reads 460 tokens and writes 190, as long as 760 that are read;
     # the replies so far took 2 seconds for 1000 and 50: 1220 / 1200 of that are 2.03.
     expected = (
-        "6 chunks. Reports on communities come on top, about one for 4 chunks: about 2 calls of a language model, 920 tokens in, 380 out, "
-        "2 to 8 seconds, less what was replied before."
+        "6 chunks. Reports on communities are added, about one for 4 chunks: about 2 calls of a language model, 920 tokens in, 380 out, "
+        "2 to 8 seconds, minus saved replies."
     )
     assert estimate_cost(corpus, find_build("tkg"), models).words() == expected
     plain = run_build(corpus, "tkg", models)

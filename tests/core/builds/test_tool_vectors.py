@@ -88,7 +88,7 @@ def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
 
 def test_vectors_of_another_encoder_are_not(corpus):
     graph = run_build(corpus, "opened-lightrag", Reading())
-    why = "are not taken: they have 384 numbers each, and those of the encoder here 16. They are made anew."
+    why = "are not used: they have 384 numbers each, and those of the encoder here 16. They are computed again."
     assert notes(corpus) == [
         f"The vectors of {what} in the index of LightRAG {why}"
         for what in ("entities", "relations", "chunks")

@@ -98,7 +98,7 @@ def test_several_files_are_one_graph_or_many_documents(tmp_path):
     assert read.items[0] == ("Anna", "sails", "The Gull") and read.notes
     texts = recognise_together([example("documents/pdf"), example("documents/md")])
     assert [one.importer.kind for one in texts] == ["documents"]
-    with pytest.raises(BadInput, match="one after another"):
+    with pytest.raises(BadInput, match="one by one"):
         recognise_together([example("documents/pdf"), example("cases/cases")])
 
 

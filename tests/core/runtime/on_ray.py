@@ -275,7 +275,7 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
 def test_a_cap_needs_one_process(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     corpus = write_corpus(new_folder("texts"), [Document("d", "Ann met Bob.")])
-    with pytest.raises(BadParameter, match="one process"):
+    with pytest.raises(BadParameter, match="single process"):
         build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
 
 

@@ -23,13 +23,13 @@ def served():
 
 def looked(at, address, **given):
     name_it(at, address)
-    if not any(one.label == "Look at it" for one in at.button):
+    if not any(one.label == "Preview" for one in at.button):
         return at
     for key, value in given.items():
         {"query": at.text_area, "limit": at.number_input}.get(key, at.text_input)(
             key=f"database_{key}"
         ).set_value(value)
-    button(at, "Look at it").click().run()
+    button(at, "Preview").click().run()
     assert not at.exception
     return at
 

@@ -25,7 +25,7 @@ def bring(*files, name="small"):
 
 
 def read(at):
-    button(at, "Read them").click().run()
+    button(at, "Add documents").click().run()
     return until(at, lambda: at.success or at.error)
 
 
@@ -37,7 +37,7 @@ def test_files_become_texts_that_are_looked_at(small):
     # they are the ones that “Ask about it” asks about
     assert at.session_state["texts_corpus"] == "my-notes"
     assert HOSTILE in open_corpus("my-notes").document("My notes.md").text
-    button(at, "Go on to its graph").click().run()
+    button(at, "Continue to its graph").click().run()
     assert not at.exception and at.session_state["texts_corpus"] == "my-notes"
 
 
@@ -73,7 +73,7 @@ def test_nothing_to_read_is_a_sentence(small, monkeypatch, file, content, told):
     at = read(bring((file, content)))
     assert (
         told in texts(at)
-        and "Nothing was kept" in texts(at)
+        and "Nothing was saved" in texts(at)
         and open_corpus("small").n_documents == 2
     )
 
@@ -140,10 +140,10 @@ def test_rows_that_a_table_no_longer_has_are_named_and_removed_on_demand(small):
 def test_a_title_that_is_no_name_or_taken_is_a_sentence(small):
     at = bring(("small.txt", b"Small."))
     at.selectbox(key="texts_into").set_value("").run()
-    button(at, "Read them").click().run()
-    assert "already texts called “small”" in texts(at)
+    button(at, "Add documents").click().run()
+    assert "Texts called “small” already exist" in texts(at)
     next(one for one in at.text_input if one.label == "Title").set_value(" ").run()
-    button(at, "Read them").click().run()
+    button(at, "Add documents").click().run()
     assert "a title" in texts(at) and not at.success
 
 
@@ -249,7 +249,7 @@ def test_columns_of_a_workbook_are_chosen(small):
     at = bring(("mails.xlsx", saved(sheets(A=[["No", "Re", "Said"], [7, "Hello", "The first"]]))))
     chosen = next(one for one in at.selectbox if one.label == "Column: Text")
     assert chosen.value == "" and chosen.options == [
-        "none: a document a workbook",
+        "none: one document per workbook",
         "No",
         "Re",
         "Said",
@@ -278,14 +278,16 @@ def test_a_set_is_brought_by_its_id_with_its_questions(small):
     (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')
     (folder / "qrels" / "docs.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     at = name_it(opened("small", texts_open=ADD), "irds:toy/docs")
-    until(at, lambda: "Read them" in labels(at))
+    until(at, lambda: "Add documents" in labels(at))
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
     corpus = open_corpus("irds-toy-docs")
     assert corpus.ids == ("d1",) and [
         one.gold for name in corpus.sets for one in corpus.questions(name)
     ] == [("d1",)]
-    assert next(one for one in at.text_input if one.label == "Path, address or id").value == ""
+    assert (
+        next(one for one in at.text_input if one.label == "Path, address or dataset ID").value == ""
+    )
 
 
 def test_tables_without_a_column_in_common_are_not_chosen_from(small):
@@ -298,17 +300,17 @@ def test_tables_without_a_column_in_common_are_not_chosen_from(small):
 
 def test_cancel_ends_the_reading_of_a_long_file(small):
     at = bring(("long.html", SLOW.encode()))
-    button(at, "Read them").click().run()
+    button(at, "Add documents").click().run()
     until(at, lambda: "Cancel" in labels(at))
     button(at, "Cancel").click().run()
-    until(at, lambda: "Cancelled; nothing was kept of it." in texts(at))
+    until(at, lambda: "Cancelled. Nothing was saved." in texts(at))
     assert open_corpus("small").n_documents == 2
 
 
 def ask(content, file="asked.jsonl"):
     at = drop(opened(texts_open=ADD), (file, content), brought_as="questions")
-    if "Keep the questions" in labels(at):
-        button(at, "Keep the questions").click().run()
+    if "Save the questions" in labels(at):
+        button(at, "Save the questions").click().run()
     assert not at.exception
     return at
 
@@ -320,7 +322,7 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
         "gold": ["The town", "nowhere"],
     }
     at = ask(json.dumps(row).encode())
-    assert "1 question kept, 1 with known answers, 1 with gold documents" in texts(
+    assert "1 question saved: 1 with correct answers, 1 with evidence" in texts(
         at
     ) and "does not have: “nowhere”" in texts(at)
     (asked,) = open_corpus("small").questions("small")
@@ -329,7 +331,7 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
         ("town", "nowhere"),
     )
     at = drop(at, ("asked.jsonl", json.dumps(row)), brought_as="questions")
-    assert "Here already: small texts (1)" in texts(at)
+    assert "Already here: small texts (1)" in texts(at)
     assert (
         "small" in corpora()["small"].sets
         and open_corpus("small").questions("small")[0].text == row["question"]
@@ -339,12 +341,12 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
 def test_ten_questions_in_csv_are_looked_at_and_kept(small):
     rows = "".join(f"Where, {number}?;Turku;The town;x\n" for number in range(10))
     at = drop(opened(texts_open=ADD), ("asked.csv", f"question;answers;gold;remark\n{rows}"))
-    assert "10 questions, 10 with answers, 10 with gold documents. The first 8:" in texts(
+    assert "10 questions, 10 with answers, 10 with evidence. The first 8:" in texts(
         at
     ) and "asked.csv: “remark”" in texts(at)
-    assert list(at.dataframe[0].value) == ["Question", "Answers", "Gold documents"]
-    button(at, "Keep the questions").click().run()
-    assert "10 questions kept, 10 with known answers, 10 with gold documents" in texts(at)
+    assert list(at.dataframe[0].value) == ["Question", "Answers", "Evidence"]
+    button(at, "Save the questions").click().run()
+    assert "10 questions saved: 10 with correct answers, 10 with evidence" in texts(at)
     assert {question.gold for question in open_corpus("small").questions("small")} == {("town",)}
 
 
@@ -354,7 +356,7 @@ def test_ten_questions_in_csv_are_looked_at_and_kept(small):
         (b"not json", "asked.jsonl"),
         (b'{"answer": "x"}', "question"),
         (b"[]", "asked.jsonl holds no questions"),
-        (b'{"question": "Who?"}', "None of them has a known answer or a gold document"),
+        (b'{"question": "Who?"}', "None of them has a correct answer or evidence"),
     ],
 )
 def test_a_file_that_holds_no_such_questions_is_a_sentence(small, content, told):

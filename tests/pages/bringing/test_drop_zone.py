@@ -47,16 +47,16 @@ def test_another_reading_is_chosen_without_a_second_upload(own):
     at = dropped("documents/csv")
     assert chosen(at) == "documents/csv"
     choose(at, "questions/csv")
-    assert "Keep the questions" in labels(at)
+    assert "Save the questions" in labels(at)
     choose(at, "documents")
-    pressed(at, "Read them")
+    pressed(at, "Add documents")
     assert open_corpus("csv").n_documents
 
 
 def test_a_table_of_questions_is_kept_for_the_graph_that_is_looked_at(own):
     at = dropped("questions/csv")
     assert chosen(at) == "questions/csv"
-    pressed(at, "Keep the questions")
+    pressed(at, "Save the questions")
     assert questions("csv")[0].answers == ("Turku",) and list(datasets()["small"].sets) == ["csv"]
 
 
@@ -65,7 +65,7 @@ def test_questions_may_be_those_of_documents(own):
     at = dropped("questions/csv")
     box = next(one for one in at.selectbox if one.label == "Questions of")
     box.set_value(next(one for one in available_sources() if one.name == "texts")).run()
-    pressed(at, "Keep the questions")
+    pressed(at, "Save the questions")
     assert open_corpus("texts").questions("texts")[0].answers == ("Turku",)
 
 
@@ -73,7 +73,7 @@ def test_questions_may_be_those_of_documents(own):
 def test_a_text_becomes_documents(own, key):
     at = dropped(key)
     assert chosen(at) == key
-    pressed(at, "Read them")
+    pressed(at, "Add documents")
     assert open_corpus(key.partition("/")[2]).n_documents == 1
 
 
@@ -117,14 +117,16 @@ def test_saved_cases_are_added(own):
 def test_what_is_nothing_is_a_sentence_and_offers_no_button(own, file, content, fault):
     at = drop(opened(), (file, content))
     assert fault in at.error[0].value.replace("\\", "") and not chosen(at)
-    assert not {"Build the graph", "Read them", "Open it"} & set(labels(at))
+    assert not {"Build the graph", "Add documents", "Open it"} & set(labels(at))
 
 
 def test_a_pickle_is_refused_whatever_it_is_said_to_be(own):
     data = pickle.dumps({"a": [1, 2]})
     for kind in ("graph/tab", "questions/csv", "documents", "run", "index", "cases"):
         at = drop(opened(), ("graph.pkl", data), brought_as=kind)
-        for label in {"Read them", "Add to the methods", "Open it", "Add them"} & set(labels(at)):
+        for label in {"Add documents", "Add to the methods", "Open it", "Add them"} & set(
+            labels(at)
+        ):
             at = pressed(at, label)
         assert at.error and not at.success
     assert "graph" not in {*datasets(), *corpora()} and not runs_by_name()
@@ -133,7 +135,7 @@ def test_a_pickle_is_refused_whatever_it_is_said_to_be(own):
 def test_files_of_different_kinds_are_brought_one_after_another(own):
     files = [(one.name, one.read_bytes()) for one in map(example, ("graph/turtle", "run/trec"))]
     at = drop(opened(), *files)
-    assert "one after another" in at.error[0].value and not chosen(at)
+    assert "one by one" in at.error[0].value and not chosen(at)
 
 
 def test_of_several_files_those_that_are_nothing_are_named(own):
@@ -169,7 +171,7 @@ def test_a_path_is_read_where_nobody_else_comes(own, monkeypatch):
 
 def test_an_address_is_a_database(own):
     at = name_it(opened(), "bolt://localhost:7687")
-    assert "Look at it" in labels(at)
+    assert "Preview" in labels(at)
 
 
 def test_a_compressed_file_is_recognised(own):

@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_a_sentence(own, address, given, said):
 def test_what_is_around_an_entity_is_fetched_and_walked(served):
     added(served, 1)
     at = on(PAGE, served)
-    assert "Nothing of it is here" in words(at.info) and not at.metric
+    assert "This graph stays in its database" in words(at.info) and not at.metric
     at.text_input(key="around").set_value("Ann").run()
     assert [one.value for one in at.metric] == [
         "2",

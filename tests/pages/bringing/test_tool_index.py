@@ -45,9 +45,7 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     assert "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations" in texts(
         at
     )
-    assert "claims (covariates): 2" in texts(at) and "It has no vectors that can be read" in texts(
-        at
-    )
+    assert "claims (covariates): 2" in texts(at) and "It has no readable vectors" in texts(at)
     assert "microsoft-graphrag" not in corpora()  # looking keeps nothing
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
@@ -57,7 +55,7 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     )
     corpus = open_corpus("microsoft-graphrag")
     until(at, lambda: build_status(corpus, "opened-graphrag").current)
-    button(at, "Go on to its graph").click().run()
+    button(at, "Continue to its graph").click().run()
     # the graph that it came with is the one that is shown
     assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
     assert at.session_state["texts_build-tkg"] == "opened-graphrag"
@@ -147,7 +145,7 @@ def test_uploads_stay_in_their_folder(tmp_path):
     assert (inside / "index" / "graphs" / "a_new.json").is_file() and len(
         list(inside.rglob("*.json"))
     ) == len(names) - 1
-    with pytest.raises(BadInput, match="cannot be laid down"):
+    with pytest.raises(BadInput, match="cannot be written"):
         save_folder([Upload("index", b"")], inside)
 
 
@@ -160,7 +158,7 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
     run_build(corpus, "tkg-noun-phrases", engine().models)
     at = opened("microsoft-graphrag", texts_view=COMPARISON_VIEW)
     until(at, lambda: "In both" in texts(at))
-    assert "each at one place in both pictures" in texts(at) and len(at.get("plotly_chart")) == 2
+    assert "at the same position in both pictures" in texts(at) and len(at.get("plotly_chart")) == 2
 
 
 def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():

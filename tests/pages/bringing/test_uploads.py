@@ -107,11 +107,11 @@ def test_questions_are_looked_at_and_kept(own):
         caption.value for caption in at.caption
     ]
     assert list(at.dataframe[0].value["Question"]) == [HOSTILE, "who"]
-    button(at, "Keep the questions").click().run()
+    button(at, "Save the questions").click().run()
     assert not at.exception and "my\\-rows" in at.success[0].value
     assert list(datasets()["small"].sets) == ["my-rows"] and questions("my-rows")[0].text == HOSTILE
     at = add(at, "questions", "My rows.jsonl", json.dumps(ROW))
-    button(at, "Keep the questions").click().run()
+    button(at, "Save the questions").click().run()
     assert "already a question set" in at.error[0].value
     at = opened()
     button(at, "Remove").click().run()
@@ -130,7 +130,7 @@ def kept_table(own) -> AppTest:
     assert NoteWith("2 questions", "1 with entities", "1 with answers") in [
         caption.value for caption in at.caption
     ]
-    return button(at, "Keep the questions").click().run()
+    return button(at, "Save the questions").click().run()
 
 
 def test_a_table_is_kept_and_one_of_it_asked(own):
@@ -169,7 +169,7 @@ def test_the_form_has_an_example_that_is_taken(own):
 def test_each_question_can_be_asked_on_its_own_graph(own):
     at = add(opened(), "questions", "rog.json", json.dumps([ROW]))
     at.selectbox(key="questions_asked_on").set_value("question").run()
-    button(at, "Keep the questions").click().run()
+    button(at, "Save the questions").click().run()
     assert datasets()["small"].graph_for("rog", questions("rog")[0]).n_edges == 2
 
 
@@ -189,7 +189,7 @@ def test_columns_are_named_where_the_file_does_not(own):
     assert not at.error and NoteWith("1 question", "1 with entities", "1 with answers") in [
         caption.value for caption in at.caption
     ]
-    button(at, "Keep the questions").click().run()
+    button(at, "Save the questions").click().run()
     assert [(q.id, q.entities, q.answers) for q in questions("q")] == [("7", ("A",), ("B",))]
 
 
@@ -205,7 +205,7 @@ def test_columns_are_named_where_the_file_does_not(own):
 def test_bad_questions_name_the_line(own, name, text, told):
     at = add(opened(), "questions", name, text)
     assert told in at.error[0].value.replace("\\", "")
-    assert not any(b.label == "Keep the questions" for b in at.button)
+    assert not any(b.label == "Save the questions" for b in at.button)
 
 
 def test_names_of_uploads_are_made_harmless(tmp_path):

@@ -121,6 +121,8 @@ def test_without_its_start_the_question_says_why_it_cannot_be_asked(app):
     with open_page(
         f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).written()})}"
     ) as page:
-        page.get_by_text("All that the question starts from is taken away").wait_for(timeout=60_000)
+        page.get_by_text("Every entity that the question starts at was removed").wait_for(
+            timeout=60_000
+        )
         page.get_by_role("button", name="Without Jon Hamm").click()
         answered(page)

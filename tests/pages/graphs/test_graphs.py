@@ -63,13 +63,13 @@ def test_counts_and_somewhere_to_start(own):
     assert [metric.value for metric in at.metric] == [f"{HUB + 2:,}", f"{HUB + 2:,}", "3"]
     button(at, "Hub").click().run()
     assert at.query_params["entity"] == "Hub"
-    assert any("Drawn: 59 of 10,001 neighbours" in caption.value for caption in at.caption)
+    assert any("Shown: 59 of 10,001 neighbours" in caption.value for caption in at.caption)
 
 
 def test_the_first_page_shows_a_picture_of_the_graph(own):
     at = opened()
     assert any(
-        "8 best connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value
+        "8 most connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value
         for c in at.caption
     )
     graph = open_graph("walked")
@@ -115,7 +115,7 @@ def test_a_very_large_graph_is_counted_when_asked(own, monkeypatch):
     at = opened()
     assert any("Counting reads the whole graph: 10,002 triples" in m.value for m in at.markdown)
     button(at, "Count them").click().run()
-    assert not at.exception and any("Most edges at one entity" == c.value for c in at.caption)
+    assert not at.exception and any("Most edges of one entity" == c.value for c in at.caption)
 
 
 def test_a_hub_pages_quickly(own):

@@ -51,7 +51,7 @@ def address(browser, tmp_path_factory):
 
 def test_the_first_picture_is_walked_by_a_click(address):
     with open_page(f"{address}/graphs?graph=films") as page:
-        picture = page.locator("iframe[title='The best connected entities as a picture']")
+        picture = page.locator("iframe[title='Picture of the most connected entities']")
         picture.wait_for(timeout=60_000)
         frame = picture.element_handle().content_frame()
         frame.wait_for_function(

@@ -102,7 +102,7 @@ def test_a_language_model_replies(own, monkeypatch):
     at = opened()
     at.selectbox(key="try_model_name").set_value("qwen-0.5b").run()
     button(at, "Send").click().run()
-    until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
+    until(at, lambda: any("tokens in" in caption.value for caption in at.caption))
     assert "Hello <b>you</b>" in [text.value for text in at.text]
     assert any("tokens a second" in caption.value for caption in at.caption)
 
@@ -147,7 +147,7 @@ def test_a_reply_is_shown_with_its_thought_apart_and_why_it_is_blank_or_cut(
 ):
     at = served(reply)
     button(at, "Send").click().run()
-    until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
+    until(at, lambda: any("tokens in" in caption.value for caption in at.caption))
     found = [text.value for text in at.text]
     assert (
         (shown in found) == bool(shown)
@@ -156,7 +156,7 @@ def test_a_reply_is_shown_with_its_thought_apart_and_why_it_is_blank_or_cut(
     )
     assert (fault in found) == bool(fault)
     assert [one.label for one in at.expander if "Thought" in one.label] == [
-        "Thought, no part of the reply"
+        "Thought (not part of the reply)"
     ] * bool(thought)
     assert not any("tokens a second" in caption.value for caption in at.caption) or not thought
 
@@ -234,7 +234,7 @@ def test_a_server_that_is_found_fills_the_form(own, monkeypatch):
     at = opened()
     button(at, "Look for servers on this computer").click().run()
     at.selectbox(key="found-http://127.0.0.1:1/v1").set_value("nomic-embed-text:latest").run()
-    button(at, "Take it").click().run()
+    button(at, "Use this").click().run()
     assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "model")] == [
         "nomic-embed-text",
         "http://127.0.0.1:1/v1",
@@ -265,7 +265,7 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own):
         (("mine", "http://x/v1", "m", "", "a key"), "one word"),
         (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
         (("mine", "localhost:8000", "m", ""), "http://"),
-        (("mine", "http://x/v1", "", ""), "as the server calls it"),
+        (("mine", "http://x/v1", "", ""), "the model's name on the server"),
         (("mine", "http://x/v1", "m", "sk-123"), "is named HOPSCOPE_KEY_"),
         (("mine", "http://x/v1", "m", "HOME"), "is named HOPSCOPE_KEY_"),
         (("mine", "http://x/v1", "m", "HOPSCOPE_KEY_NO_SUCH"), "needs a key: set"),

@@ -13,9 +13,12 @@ from pages.parts.models.saved_vectors import vectors_sentence
 @pytest.mark.parametrize(
     "facts, words",
     [
-        (VectorFileUse(0, 0, 0, 0, 0, ""), "not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0"),
+        (
+            VectorFileUse(0, 0, 0, 0, 0, ""),
+            "Vectors of texts are not saved: HOPSCOPE_SAVED_VECTORS is 0",
+        ),
         (VectorFileUse(1200, 10**6, 1 << 29, 0, 0, ""), "Saved vectors of texts: 1,200, "),
-        (VectorFileUse(1200, 10**6, 1 << 29, 40, 10, ""), "10 of 40 texts (25%) were found there"),
+        (VectorFileUse(1200, 10**6, 1 << 29, 40, 10, ""), "Cache hits since start: 10 of 40 (25%)"),
     ],
 )
 def test_the_line(facts, words):

@@ -158,7 +158,7 @@ def test_files_of_those_who_did_not_sign_in_are_refused(tmp_path):
     with server(tmp_path, HOPSCOPE_SHARED="1", HOPSCOPE_HOME=str(tmp_path / "home")) as (url, _):
         assert sent(url) == (
             403,
-            "Sign in first: files are taken from those alone who may see the pages.\n",
+            "Sign in first. Only visitors who may see the pages can upload files.\n",
         )
 
 

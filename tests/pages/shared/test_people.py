@@ -180,7 +180,9 @@ def test_the_administrator_adds_servers_of_this_computer_alone():
         at.text_input(key=key).set_value(value)
     for button in ("server-go", "server-add"):
         at.button(key=button).click().run()
-        assert "Servers may stand on this computer alone, not on “169.254.169.254”" in said(at)
+        assert "Model servers are allowed on this computer alone, not on “169.254.169.254”" in said(
+            at
+        )
 
 
 SCREEN = """

@@ -119,7 +119,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
         "<b>in {braces}</b>." in texts(at)
         and f"Rests on {resting} chunk" in texts(at)
         and resting >= len(ships) > 0
-        and "letter by letter" not in texts(at)
+        and "spell the name differently" not in texts(at)
     )
     below = at.dataframe[0].value
     assert set(below["Relation"]) == {"sums up"} and set(below["Related to"]) >= {

@@ -53,7 +53,7 @@ def test_what_is_not_the_same_is_not_suggested_again(small):
     corpus = made()
     at = opened("mended")
     until(at, lambda: at.dataframe)
-    button(at, "Not the same").click().run()
+    button(at, "Different").click().run()
     assert read_merges(corpus).refused == (
         ("Jose Diaz", "José Díaz"),
     ) and "0 suggestions" in texts(at)
@@ -69,7 +69,7 @@ def test_a_merge_that_fits_nothing_says_so_and_hostile_names_are_text(small):
     )
     at = opened("mended")
     until(at, lambda: at.dataframe)
-    assert "1 merge fits nothing in this graph" in texts(at)
+    assert "1 merge fits no names in this graph" in texts(at)
     label = next(label for label in labels(at) if "not here" in label)
     assert "\\*" in label and "<b>" not in label.replace("\\<b", "")
     button(at, "Undo all").click().run()
@@ -122,15 +122,15 @@ def test_a_name_that_a_build_joined_is_separate_after_it_is_built_anew_and_joine
         at
     )
     next(
-        one for one in at.button if one.label == "Not the same" and "EHA" in str(one.key)
+        one for one in at.button if one.label == "Different" and "EHA" in str(one.key)
     ).click().run()
     assert read_merges(corpus).refused == (
         ("EHA", "European Harbour Agency"),
     ) and "EHA ≠ European Harbour Agency" in joins(at)
     assert "names marked since" in texts(at) and "EHA" not in names(at)
-    until(at, lambda: "Build anew" in labels(at))
-    button(at, "Build anew").click().run()
-    until(at, lambda: at.dataframe and "EHA" in names(at) and "Build anew" not in labels(at))
+    until(at, lambda: "Rebuild" in labels(at))
+    button(at, "Rebuild").click().run()
+    until(at, lambda: at.dataframe and "EHA" in names(at) and "Rebuild" not in labels(at))
     assert joins(at) == {"Hood → Amy Hood"} and build_status(corpus, "kg-names").current
     button(at, "EHA ≠ European Harbour Agency").click().run()
     assert read_merges(corpus).refused == () and build_status(corpus, "kg-names").renamed
@@ -143,12 +143,12 @@ def test_a_name_that_may_be_one_of_several_is_merged_or_none_of_them(small):
     corpus = joined()
     at = opened("calls")
     until(at, lambda: at.dataframe)
-    assert "1 name that may be one of several" in texts(at) and "Berg" in names(at)
+    assert "1 name with several possible matches" in texts(at) and "Berg" in names(at)
     button(at, "Merge into Olof Berg").click().run()
     assert read_merges(corpus).edits == (
         Edit("merge", ("Berg", "Olof Berg")),
     ) and "Berg" not in names(at)
-    assert "that may be one of several" not in texts(at)
+    assert "several possible matches" not in texts(at)
     button(at, "Berg → Olof Berg").click().run()
     button(at, "None of them").click().run()
     assert set(read_merges(corpus).refused) == {
@@ -180,7 +180,7 @@ def test_a_name_that_was_joined_twice_and_hostile_names_are_listed(small, monkey
     at = opened("calls")
     until(at, lambda: at.dataframe)
     assert (
-        labels(at).count("Not the same") == 2
+        labels(at).count("Different") == 2
         and labels(at).count("Merge into Anna Berg") == 2
         and corpus.name == "calls"
     )

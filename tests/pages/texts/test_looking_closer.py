@@ -24,10 +24,10 @@ def test_a_chunk_shows_what_it_adds_and_what_merged(small):
     at = opened(texts_view=CHUNKS_VIEW)
     assert not at.exception
     assert "New with this chunk**  ·  5" in texts(at) or "New with this chunk" in texts(at)
-    assert "Nothing that was there before." in texts(at) and "<mark" in html(at)
+    assert "No earlier entity." in texts(at) and "<mark" in html(at)
     at.number_input[0].set_value(2).run()
     merged = texts(at)
-    assert not at.exception and "Merged with an entity that was there" in merged
+    assert not at.exception and "Merged with an earlier entity" in merged
     names = {one.label for one in at.button}
     assert {"Olof Lind", "Turku"} <= names
     next(one for one in at.button if one.label == "Olof Lind").click().run()
@@ -37,7 +37,7 @@ def test_a_chunk_shows_what_it_adds_and_what_merged(small):
 def test_two_graphs_are_held_against_each_other(small):
     make_graph(small, "tkg-noun-phrases")
     at = opened(texts_view=COMPARISON_VIEW)
-    assert "There is no other graph of these texts yet." in " ".join(one.value for one in at.info)
+    assert "These texts have no other graph yet." in " ".join(one.value for one in at.info)
     make_graph(small, "kg-noun-phrases")
     at = opened(texts_view=COMPARISON_VIEW)
     until(at, lambda: "In both" in texts(at))

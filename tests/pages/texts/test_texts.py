@@ -147,18 +147,18 @@ def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatc
     at = built(opened())
     monkeypatch.setattr(graph_builds, "run_build", held)
     small.put([Document("ship", "Eva Holm sails to Turku.")])
-    until(at, lambda: "Build anew" in labels(at))
+    until(at, lambda: "Rebuild" in labels(at))
     assert "have changed since" in texts(at) and not at.dataframe
-    button(at, "Build anew").click().run()
+    button(at, "Rebuild").click().run()
     until(at, lambda: at.dataframe)
     assert (
         "being built" in texts(at)
-        and "as they were before" in texts(at)
+        and "graph of the earlier documents" in texts(at)
         and "Anna Berg" in set(at.dataframe[0].value["Name"])
     )
     going.set()
     until(at, lambda: at.dataframe and "Eva Holm" in set(at.dataframe[0].value["Name"]))
-    assert "as they were before" not in texts(at)
+    assert "graph of the earlier documents" not in texts(at)
 
 
 def test_a_failing_build_is_a_sentence(small, monkeypatch):
@@ -205,7 +205,7 @@ def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, 
             until(at, lambda: "Build" in labels(at))
             assert (
                 " EUR" in texts(at)
-                and "Reports on communities come on top" in texts(at)
+                and "Reports on communities are added" in texts(at)
                 and "In all: about" in texts(at)
             )
             limit = next(one for one in at.text_input if one.label == "Spend at most")

@@ -58,10 +58,10 @@ def test_a_build_without_a_readable_reply_is_none_and_can_be_built_again(server)
 def test_a_build_with_gaps_says_how_many_and_asks_again_for_these_alone(server):
     server.append("sails to Turku")
     at = built_by_model()
-    assert "built with gaps" in texts(
+    assert "built, incomplete" in texts(
         at
     ) and "1 reply of the language model could not be read" in texts(at)
     server.append("lives in Turku")
     button(at, "Build again").click().run()
     until(at, lambda: not {"Cancel", "Build again"} & set(labels(at)))
-    assert "could not be read" not in texts(at) and "built with gaps" not in texts(at)
+    assert "could not be read" not in texts(at) and "built, incomplete" not in texts(at)

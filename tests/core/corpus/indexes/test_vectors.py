@@ -143,6 +143,6 @@ def test_a_damaged_file_of_vectors_costs_the_vectors_alone(tmp_path):
     index = index_in(folder)[1]
     assert [one.of for one in index.vectors] == ["relations", "chunks"] and len(index.entities) == 5
     assert any(
-        note.startswith("Vectors of entities are made anew. vdb_entities.json is not JSON")
+        note.startswith("Vectors of entities are computed again. vdb_entities.json is not JSON")
         for note in index.notes
     )

@@ -284,7 +284,7 @@ def test_a_thought_that_repeats_itself_is_stopped():
                 },
                 finish="tool_calls",
             ),
-            "The model asked for a tool “find” in the place of a reply.",
+            "The model asked for a tool “find” instead of replying.",
         ),
         (
             sent({"content": None, "refusal": "I may not."}),
