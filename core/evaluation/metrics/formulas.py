@@ -338,6 +338,10 @@ def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     -------
     A share from 0 to 1. None without an answer or known answers.
 
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (Recall); token recall of SQuAD.
+
     Examples
     --------
     >>> from core.evaluation.metrics.catalogue import metric
@@ -366,6 +370,10 @@ def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
     -------
     A share from 0 to 1. None without an answer or known answers.
 
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (Recall on PopQA and PopAll), as its code computes it.
+
     Examples
     --------
     >>> from core.evaluation.metrics.catalogue import metric
@@ -389,6 +397,10 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    F1 of SQuAD.
 
     Examples
     --------
@@ -415,6 +427,10 @@ def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
     -------
     A share from 0 to 1. None without an answer or known answers.
 
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
     Examples
     --------
     >>> from core.evaluation.metrics.catalogue import metric
@@ -437,6 +453,10 @@ def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
     Returns
     -------
     0 or 1. None without an answer or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; eval_hit in utils/Evaluation.py of the published code.
 
     Examples
     --------
@@ -463,6 +483,10 @@ def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
     -------
     A share from 0 to 1. None without an answer or known answers.
 
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py and Generate.py of the published code.
+
     Examples
     --------
     >>> from core.evaluation.metrics.catalogue import metric
@@ -488,6 +512,10 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons.
 
     Examples
     --------
@@ -518,6 +546,10 @@ def judge_accepts(outcome: Outcome, _: int | None = None) -> float | None:
     Returns
     -------
     0 or 1. None if no model judged or its reply could not be used.
+
+    Notes
+    -----
+    LEGO-GraphRAG, technical report, B.4.
 
     Examples
     --------
