@@ -167,7 +167,16 @@ class MiniLMEncoder:
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """Yield for each distinct text its positions in `texts` and unit token vectors.
 
-        The vectors are float32 [tokens, d]. Short texts come first, and nothing is remembered.
+        Short texts come first, and nothing is remembered.
+
+        Parameters
+        ----------
+        texts : any number of texts; equal texts are encoded once.
+        watch : called between batches; may raise Cancelled.
+
+        Yields
+        ------
+        The positions of a distinct text, and float32 [tokens, d] with unit rows.
         """
         positions: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
