@@ -86,7 +86,7 @@ class KnowledgeGraph(Protocol):
     # For an edited graph, the origin of its rows (`core.graph.edits.Origin`); else None.
     edited_from: Any = None
     # For a database of which nothing is loaded yet, the object that fetches parts of it
-    # (`core.databases.live.Live`); else None.
+    # (`core.databases.live_database`); else None.
     live: Any = None
     # For a graph that was fetched from such a database, a description of the fetch; else None.
     fetched: FetchedPart | None = None

@@ -121,7 +121,7 @@ def timely_pieces(
 
     Raises
     ------
-    Overdue
+    ReplyOverdueError
         If no piece with content arrived for so long.
     """
     last_arrival, ended = time.monotonic(), False

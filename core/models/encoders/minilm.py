@@ -61,8 +61,8 @@ class MiniLMEncoder:
     Parameters
     ----------
     folder : folder of the weights.
-    backend : program, as in `ways.way`.
-    precision : precision, as in `ways.way`.
+    backend : program, as in `choose_mode`.
+    precision : precision, as in `choose_mode`.
     remember : number of texts whose vectors are kept in memory, in half precision.
     files : vectors on disk, if any.
     """
