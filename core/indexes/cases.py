@@ -168,6 +168,18 @@ def case_coverage(
     """Count the questions of the sources that are solved, and those that can be.
 
     A question can be solved if the graph has its entities and at least one of its answers.
+
+    Parameters
+    ----------
+    encoder : encoder of the questions; its fingerprint is part of the file's name.
+    source : the question sets that cases are made of, as a text.
+    size : number of questions that are drawn from each set.
+    steps : largest number of steps of a case's chains.
+    own : the person's own questions.
+
+    Returns
+    -------
+    Number of solved questions, and of those that can be solved.
     """
     asked_for = (
         *_drawn(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
@@ -194,7 +206,14 @@ def parts_of(source: str) -> tuple[str, ...]:
 def own_stamp(source: str, own: Sequence[Question]) -> str:
     """Return a text that changes with the person's own solved questions.
 
-    Empty where these are not among the sources.
+    Parameters
+    ----------
+    source : the question sets that cases are made of, as a text.
+    own : the person's own questions.
+
+    Returns
+    -------
+    Empty if these are not among the sources.
     """
     return " ".join(map(case_key, own)) if OWN_QUESTIONS in parts_of(source) else ""
 

@@ -190,8 +190,6 @@ def walk_folder(
 ) -> FilePath:
     """Return the folder of the vectors of these walks by this encoder and wording.
 
-    Raises StoreError.
-
     Parameters
     ----------
     encoder : the encoder of the vectors; its fingerprint is part of the name.
