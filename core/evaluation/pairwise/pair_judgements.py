@@ -251,7 +251,21 @@ def start_judging(
 ) -> Job:
     """Start the job of the engine that judges the answers of a run in pairs.
 
-    The job's result is a tally. Raises BadInput and BadParameter.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    summary : figures of the run.
+    sample : number of questions of which answers are judged; None for all.
+    role : role or name of the judging model.
+    against : instance whose answers are compared with those of each other one; empty for all pairs.
+
+    Returns
+    -------
+    The job, whose result is a tally.
+
+    Raises
+    ------
+    BadInput, BadParameter : there are no pairs to judge, or no such instance or model.
     """
     work = PairwiseJudge(
         summary.instances, answer_pairs(summary, sample, against), engine.models, role

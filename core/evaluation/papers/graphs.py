@@ -67,7 +67,14 @@ def _of_extractor(kind: str, extractor: str) -> str:
 def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
     """Check that each name is an extractor or a build of one of these kinds.
 
-    Raises BadInput if not.
+    Parameters
+    ----------
+    wanted : names of extractors or builds.
+    kinds : kinds of graph that the rows use.
+
+    Raises
+    ------
+    BadInput : a name is neither, or a build of another kind.
     """
     graph_kinds = set(kinds)
     for name in wanted:

@@ -176,6 +176,17 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
     Each name has the spelling of its first occurrence. A part of a longer name does not count.
 
+    Parameters
+    ----------
+    text : the text.
+    names : names to look for, in any case.
+
+    Returns
+    -------
+    Numbers of occurrences by name.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.named_sentences import names_in
     >>> names_in(
     ...     "Tom Reid of Ayr knew the Reids; tom reid did not.", ["Reid", "Tom Reid", "Ayr", "Bo"]
@@ -202,6 +213,17 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     """Return the spans at which a text contains a name as whole words, ignoring case.
 
+    Parameters
+    ----------
+    text : the text.
+    name : the name, in any case.
+
+    Returns
+    -------
+    Start and end of each occurrence, in characters.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.named_sentences import spans_of
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]

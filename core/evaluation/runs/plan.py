@@ -281,6 +281,15 @@ def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> li
     """Return a sentence for each set that does not fit its graph.
 
     It names entities or answers that the graph lacks, and answers that are not given.
+
+    Parameters
+    ----------
+    drawn : the drawn questions.
+    by_name : opens a graph by its name.
+
+    Returns
+    -------
+    Sentences; empty if all sets fit.
     """
     questions_by_source: dict[tuple[str, str], list[Question]] = {}
     for one in (one for one in drawn if not one.source.is_corpus):
@@ -297,10 +306,23 @@ def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> li
 
 
 def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
-    """Return `size` of the questions without repeats, or all of them.
+    """Draw a sample of questions.
 
     The order depends on the seed alone, so a smaller sample is the beginning of a larger one.
-    Raises BadInput for a size below 1.
+
+    Parameters
+    ----------
+    questions : the questions.
+    size : number of questions; None for all.
+    seed : seed of the order.
+
+    Returns
+    -------
+    The sample, without repeats.
+
+    Raises
+    ------
+    BadInput : the size is below 1.
     """
     if size is not None and size < 1:
         raise BadInput("A sample needs at least one question.")

@@ -35,7 +35,17 @@ def spending(
 
 
 def cap_error(spent: Spending, done: int, total: int) -> CapReached:
-    """Return the error that reports that the cap stopped the run."""
+    """Return the error that reports that the cap stopped the run.
+
+    Parameters
+    ----------
+    spent : the account of the run.
+    done, total : numbers of rows.
+
+    Returns
+    -------
+    The error, which the caller raises.
+    """
     return CapReached(
         f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
         "and the next question may cost more than is left. What is done is saved; with a higher "
@@ -83,9 +93,19 @@ class SpendingEstimate:
 def estimate_rest(
     spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
 ) -> SpendingEstimate:
-    """Return the estimated cost of the remaining rows, from the mean over the rows that are done.
+    """Return the estimated cost of the remaining rows.
 
-    The mean includes all instances.
+    It follows the mean over the rows that are done, of all instances.
+
+    Parameters
+    ----------
+    spent : the account of the run.
+    done, total : numbers of rows.
+    seconds : least and most remaining time, if it is known.
+
+    Returns
+    -------
+    Tokens, money and time.
     """
     usage, rows_left = spent.account.usage, total - done
     total_usage = sum(usage.values(), Usage())

@@ -183,7 +183,21 @@ def read_alternative(
 ) -> Alternative | None:
     """Return a row of the file as an alternative.
 
-    It is None if the row is not wanted or if all its models are missing. Raises BadParameter.
+    Parameters
+    ----------
+    row : a row of the file: an operator, its kind, and the values of its parameters.
+    stage : stage under which it stands.
+    models : the registry of models.
+    kinds : kinds of operators that are wanted.
+    file : name of the file, for errors.
+
+    Returns
+    -------
+    None if the row is not wanted or if all its models are missing.
+
+    Raises
+    ------
+    BadParameter : the operator, a parameter or a value is not valid.
     """
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in OPERATOR_KINDS:

@@ -42,6 +42,16 @@ def reference_lines(
     They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
     models are available. For a corpus they are the rows of the in-depth analysis that retrieve
     chunks.
+
+    Parameters
+    ----------
+    known : the instances by id.
+    models : the registry of models.
+    source : the graph or corpus that is searched.
+
+    Returns
+    -------
+    The published lines.
     """
     instances = []
     for instance in (
@@ -284,7 +294,15 @@ def _finds_chunks(instance: Instance) -> bool:
 def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     """Start the job that searches and then compares on unseen questions.
 
-    The job's result is `(points, verdict)`. The verdict is None without unseen questions.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : receives the rows on unseen questions.
+    planned : the search and its unseen questions.
+
+    Returns
+    -------
+    The job, whose result is `(points, verdict)`. The verdict is None without unseen questions.
     """
 
     def work(job: Job):
@@ -309,7 +327,22 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
 def search_verdict(
     summary: RunSummary, planned: SearchPlan, chosen: Sequence[SearchPoint]
 ) -> SearchVerdict:
-    """Return the verdict of a finished run over `planned.plan(chosen)`."""
+    """Return the verdict of a finished run on unseen questions.
+
+    Parameters
+    ----------
+    summary : figures of the run of `planned.plan(chosen)`.
+    planned : the search and its unseen questions.
+    chosen : the points of the front that are compared.
+
+    Returns
+    -------
+    The best published line, and the comparison of each point with it.
+
+    Raises
+    ------
+    BadInput : no published line answered any of the unseen questions.
+    """
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
     published_by_id = {one.id: one for one in planned.on_unseen.instances}
