@@ -41,7 +41,17 @@ def reply_to(
 
 
 def in_language(asked: Messages, ctx: BuildContext) -> Messages:
-    """Add the language to write in to messages, unless the documents are in English."""
+    """Add the language to write in to messages, unless the documents are in English.
+
+    Parameters
+    ----------
+    asked : a prompt.
+    ctx : the language of the documents.
+
+    Returns
+    -------
+    The prompt with one more instruction; unchanged for English.
+    """
     if is_english(ctx.language):
         return asked
     name = name_of(ctx.language)

@@ -67,7 +67,15 @@ def read_batches(
 class ParserProcess:
     """Another process that reads batches.
 
-    `left` holds the batches whose facts have not arrived. `ended` is true once no more will.
+    Parameters
+    ----------
+    read : reads a batch of texts in that process.
+    batches : batches of texts by number.
+
+    Attributes
+    ----------
+    left : the batches whose facts have not arrived.
+    ended : true once no more will arrive.
     """
 
     def __init__(self, read: FactReader, batches: dict[int, Sequence[str]]):
