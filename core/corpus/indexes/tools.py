@@ -116,6 +116,11 @@ def recognise_tool(
 
     An index in the outermost folder is preferred.
 
+    Parameters
+    ----------
+    files : files by their paths.
+    where : words for the folder or zip, for errors.
+
     Raises
     ------
     BadInput
