@@ -169,7 +169,7 @@ class SavedRuns:
     Parameters
     ----------
     note : receives a sentence about each fault of the file.
-    file : the SQLite file; by default `gathered.sqlite` in the person's folder.
+    file : the SQLite file; by default gathered.sqlite in the person's folder.
     """
 
     def __init__(self, note: Callable[[str], None], file: Path | None = None):

@@ -50,7 +50,7 @@ class FactStore:
 
     Parameters
     ----------
-    file : the SQLite file; by default `facts.sqlite` in the person's folder.
+    file : the SQLite file; by default facts.sqlite in the person's folder.
     shipped : files that are only read, for facts that it lacks.
 
     Raises
