@@ -51,6 +51,10 @@ def cluster_by_mixtures(
     vectors : one row for each text.
     reducer : "pca" or "umap".
     sought : search the number of components by `least_bic` instead of trying every number.
+
+    Returns
+    -------
+    Positions of the vectors of each cluster, int64 ascending.
     """
     clusters: dict[tuple[int, ...], None] = {}
     for outer in _mixed(

@@ -428,6 +428,10 @@ def run_build(
     indexed : also build the indexes. Otherwise a question builds those that it reads.
     workers : processes that read chunks and encode texts. The graph is the same byte by byte.
 
+    Returns
+    -------
+    The opened graph.
+
     Raises
     ------
     BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and

@@ -66,13 +66,15 @@ def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunk
 def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
-    None where one of its operators has not been measured yet.
-
     Parameters
     ----------
     chunks : the number of all chunks.
     read : the number of chunks that an extractor still has to read.
     encoded : the number of texts to encode.
+
+    Returns
+    -------
+    Seconds; None if one of its operators has not been measured yet.
     """
     speeds, total = _known(), 0.0
     for operator in line:

@@ -151,12 +151,16 @@ def encode_half_vectors(
     ctx: BuildContext,
     advanced: Callable[[int], None] = lambda encoded: None,
 ) -> np.ndarray:
-    """Return vectors of texts in half precision, float16 [n, d], saved ones or encoded now.
+    """Return vectors of texts in half precision, saved ones or encoded now.
 
     Parameters
     ----------
     encoder : the name or role of the encoder.
     advanced : is called with the number of vectors that are ready so far.
+
+    Returns
+    -------
+    float16 [n, d], in the order of `texts`.
 
     Raises
     ------

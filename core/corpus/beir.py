@@ -63,6 +63,14 @@ def read_beir(
     sets : the files of judgements by set name; None stands for `qrels/NAME`. If empty, each file
         of judgements is one set.
     watch : receives the share of the documents that was read.
+
+    Returns
+    -------
+    The documents, and the questions of each set by name.
+
+    Raises
+    ------
+    BadInput : a file is missing or cannot be read, or two queries share an id.
     """
     documents = [
         _document(file, where, row)

@@ -300,11 +300,16 @@ class Corpus:
         Parameters
         ----------
         documents : added, or put in place of those with the same ids.
+        watch : receives the progress and may raise Cancelled.
         title : a new title; empty keeps the old one.
         sets : question sets by name, added or put in place of those with the same names.
         links : if any are given, they replace all links of the corpus.
         origins : put in place of those of the same sources.
         removed : ids of documents that are removed.
+
+        Returns
+        -------
+        The new corpus.
         """
         given, without = list(documents), frozenset(removed)
         change = lambda current: corpus_storage.change_table(current.table, given, without)
@@ -464,6 +469,10 @@ def write_corpus(
     own : False for a corpus that ships.
     made_of : the digest of the files from which a shipped corpus was read.
     origins : the origins of files, by source.
+
+    Returns
+    -------
+    The corpus, opened from its folder.
 
     Raises
     ------

@@ -62,6 +62,10 @@ def read_published(
     watch : receives the share that was read.
     titled : documents of earlier files, which are not returned again.
 
+    Returns
+    -------
+    The new documents, and the questions of each set.
+
     Raises
     ------
     BadInput

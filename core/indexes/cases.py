@@ -124,8 +124,7 @@ def load_cases(
     """Return the cases of the named sources, solving those that are not saved yet.
 
     Newly saved questions of the person are included at once. Questions with an entity that the
-    graph lacks, or without any answer in the graph, are left out. What `watch`
-    raises is passed on.
+    graph lacks, or without any answer in the graph, are left out.
 
     Parameters
     ----------
@@ -133,7 +132,12 @@ def load_cases(
         argument `own`.
     size : how many questions are drawn from each set, the same ones every time.
     steps : the largest number of steps of a chain.
+    watch : receives the progress; what it raises stops the work.
     own : the person's own solved questions.
+
+    Returns
+    -------
+    The cases, saved and new ones.
 
     Raises
     ------

@@ -214,13 +214,16 @@ def chain_index(
 ) -> ChainIndex:
     """Return the index of the graph's chains, built first where it is not saved yet.
 
-    What `watch` raises is passed on.
-
     Parameters
     ----------
     steps : the largest number of steps of a chain.
     direction : "both", "out" (along the triples), "in" (against them) or "graph", which is the
         setting of the graph.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The index, kept in memory with the graph.
 
     Raises
     ------

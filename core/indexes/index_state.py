@@ -210,6 +210,10 @@ def start_index_job(
     ----------
     anew : build from nothing an index that is otherwise only added to.
 
+    Returns
+    -------
+    The job.
+
     Raises
     ------
     NotAllowed : this would rebuild another person's index.

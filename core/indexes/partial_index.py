@@ -272,12 +272,15 @@ def available_vectors(
 ) -> VectorIndex | PartialVectors:
     """Return all vectors if they are ready or soon will be, else those encoded so far.
 
-    What `watch` raises is passed on.
-
     Parameters
     ----------
     begin : starts the job that encodes the vectors, or returns the running one. The job continues
         after this call.
+    watch : receives the progress; what it raises stops the waiting.
+
+    Returns
+    -------
+    The finished index, or the vectors that are encoded so far.
 
     Raises
     ------

@@ -340,6 +340,10 @@ def build_vectors(
     worded : texts of items that are encoded instead of the graph's own.
     source : who made the vectors, as a sentence, if not this program.
 
+    Returns
+    -------
+    The index, opened from its files.
+
     Raises
     ------
     BadInput : there are more than `limit` items, or none.

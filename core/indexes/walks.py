@@ -220,6 +220,10 @@ def walk_corpus(
     plan : how the walks are drawn.
     words : the wording of the walks; the template by default.
 
+    Returns
+    -------
+    The corpus, kept in memory with the graph.
+
     Raises
     ------
     StoreError : the corpus is missing and more than `MAX_NODES_IN_QUESTION` nodes have walks. The
@@ -299,6 +303,10 @@ def build_walk_corpus(
     plan : how the walks are drawn.
     words : the wording of the walks; the template by default.
     limit : the largest number of nodes of the graph.
+
+    Returns
+    -------
+    The corpus, opened from its files.
 
     Raises
     ------

@@ -171,6 +171,10 @@ def open_unpacked(
     most : bytes that the file may unpack to; None for any number.
     longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
 
+    Yields
+    ------
+    The unpacked bytes; the file is closed afterwards.
+
     Raises
     ------
     BadInput

@@ -33,6 +33,10 @@ def key_for(variable: str, url: str, who: str) -> str:
     url : address of the server.
     who : the server's name in messages.
 
+    Returns
+    -------
+    The key without the address.
+
     Raises
     ------
     ModelUnavailable

@@ -285,6 +285,10 @@ class Chat(Protocol):
         on_text : called with each new piece of text as it arrives.
         watch : called between pieces; may raise Cancelled.
 
+        Returns
+        -------
+        The reply, with its cost and how it ended.
+
         Raises
         ------
         ModelFailed, ModelUnavailable

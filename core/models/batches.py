@@ -44,12 +44,16 @@ class BatchSplitter:
     def run(
         self, lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> Iterator[tuple[list[int], T]]:
-        """Yield each batch, as positions in `lengths`, with the result of `read`; long texts first.
+        """Yield each batch with its result; long texts first.
 
         Parameters
         ----------
         lengths : number of tokens of each text.
         read : processes the texts at some positions.
+
+        Yields
+        ------
+        Positions in `lengths`, and the result of `read`.
 
         Raises
         ------

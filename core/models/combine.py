@@ -413,7 +413,7 @@ def _written(
 def build_chooser(
     expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
 ) -> Chooser:
-    """Return the chooser that an expression names. Raises BadParameter.
+    """Return the chooser that an expression names.
 
     Parameters
     ----------
@@ -421,6 +421,14 @@ def build_chooser(
     chooser : returns the chooser of a name; for a language model it may get a prompt's name as a
         second argument.
     scorer : returns the scorer of a name.
+
+    Returns
+    -------
+    A scorer, a language model that picks, or a combination.
+
+    Raises
+    ------
+    BadParameter : the expression cannot be read, or a name is unknown.
     """
     return _build(parse_chooser(expression), chooser, scorer)
 

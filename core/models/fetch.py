@@ -55,6 +55,10 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
     target : path of the file.
     watch : cancellation and progress.
 
+    Returns
+    -------
+    The file.
+
     Raises
     ------
     ModelUnavailable

@@ -303,6 +303,10 @@ class Registry:
         key : API key of a server, saved in the file of keys for its address alone.
         settings : the other keys of its row.
 
+        Returns
+        -------
+        The model as it is declared now.
+
         Raises
         ------
         BadParameter, BadInput

@@ -280,8 +280,15 @@ class AnswerSource(ABC):
 
         Parameters
         ----------
+        environment : the models and stores.
+        build : a build, as a text that names it.
+        watch : receives the progress and may raise Cancelled.
         mended : apply the saved merges before the edits.
         make : build the graph if it is missing and can be built soon.
+
+        Returns
+        -------
+        The graph.
 
         Raises
         ------

@@ -207,6 +207,10 @@ class SavedFacts(Sequence[Facts]):
         fresh : makes an empty collection. The first chunk of the run is its row 0.
         report : receives the number of facts that are extracted now. Without it, the worker
             processes of the build do the work, where there are any.
+
+        Yields
+        ------
+        Rows of chunks, and the collection of their facts.
         """
         saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(chunk_runs(self._keys))

@@ -93,6 +93,10 @@ def collect_over_workers(
     ----------
     fresh : makes an empty collection.
     runs : the texts of each run, whose facts are saved.
+
+    Yields
+    ------
+    A filled collection, in the order of the runs.
     """
     assert ctx.workers is not None  # without workers, the caller collects here
     for texts, result in ctx.workers.each(

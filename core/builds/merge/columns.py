@@ -44,6 +44,10 @@ def collect_all(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: Build
     ----------
     fresh : makes an empty collection.
     what : the message of the progress.
+
+    Returns
+    -------
+    The filled collection.
     """
     collection = fresh()
     if isinstance(facts, SavedFacts):

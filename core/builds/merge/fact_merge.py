@@ -199,6 +199,10 @@ class Merged:
         longest : the most tokens of a description.
         shorten : makes one description from several that together exceed `longest` tokens. It is
             called with a list of (name of node or edge, descriptions).
+
+        Returns
+        -------
+        A graph with tables of nodes, edges and chunks.
         """
         parts = self._put_together(longest, shorten)
         self._empty()
@@ -352,6 +356,10 @@ class Descriptions:
         ----------
         rows : the numbers of the texts of each item.
         called : the name of an item, for shortening its description.
+
+        Returns
+        -------
+        A column of texts, one for each item.
         """
         return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
 

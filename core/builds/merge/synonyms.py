@@ -246,6 +246,10 @@ def add_edges(
     more : the weight of each new edge (node, relation, node).
     chunks : the chunks of a new edge, from its two nodes.
     description : the description of all new edges.
+
+    Returns
+    -------
+    A new graph.
     """
     n = graph.n_edges
     relations = sorted({*graph.relation_names, *(relation for _, relation, _ in more)})

@@ -57,6 +57,10 @@ class PartFinder:
         aliases : pairs of names that the text gives as one, with their label.
         long : the document is long. Initials then fit by chance, so the text must explain an
             acronym.
+
+        Returns
+        -------
+        Key of the full name and the rule, by the key of a part.
         """
         full_of_part: dict[str, tuple[str, str]] = {}
         self.several = {}

@@ -102,6 +102,10 @@ def read_parquet_rows(
     needed : names of the columns to read.
     more : names of further columns, which are read if they exist.
 
+    Returns
+    -------
+    Values by column for each row.
+
     Raises
     ------
     BadInput

@@ -179,6 +179,10 @@ def parquet_vectors(
     columns : the columns of ids and of lists of numbers.
     item : returns the key and the text of an id.
 
+    Returns
+    -------
+    The vectors, float [items, d].
+
     Raises
     ------
     BadInput

@@ -115,6 +115,12 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
     row : the fields; nested ones get dotted names.
     without : the field whose value is written without its name.
 
+    Returns
+    -------
+    Fields separated by semicolons.
+
+    Examples
+    --------
     >>> from core.corpus.readers.nested_fields import row_as_sentence
     >>> row_as_sentence({"route": "Varberg-Grenaa", "fare": {"adult": 42}, "note": ""})
     'route: Varberg-Grenaa; fare.adult: 42'

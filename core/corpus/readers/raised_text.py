@@ -42,6 +42,12 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
     before : the line up to the raised text.
     is_note : True if the file says that the text refers to a note.
 
+    Returns
+    -------
+    What is written behind the text before it.
+
+    Examples
+    --------
     >>> from core.corpus.readers.raised_text import write_raised
     >>> write_raised("holds 10", "6"), write_raised("built in 1984", "3")
     ('^6', '[3]')

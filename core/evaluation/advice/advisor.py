@@ -318,6 +318,10 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
     took : seconds of the first questions.
     total : number of questions that there are.
 
+    Returns
+    -------
+    A number from `MIN_ADVICE_QUESTIONS` to `total`, or `total` if there are fewer.
+
     Examples
     --------
     >>> from core.evaluation.advice.advisor import affordable_questions

@@ -40,6 +40,10 @@ def judge_answer(
     known : the known answers.
     answer : the text to be judged.
 
+    Returns
+    -------
+    The verdict, with its cost.
+
     Examples
     --------
     >>> from core.evaluation.metrics.judge import judge_answer

@@ -219,6 +219,10 @@ def observe(
     supported : support of the answer's sentences.
     built : cost of building the graph.
 
+    Returns
+    -------
+    All facts from which the metrics are computed.
+
     Examples
     --------
     >>> from core.evaluation.metrics.outcome import observe

@@ -240,6 +240,10 @@ def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     ----------
     costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
     count : number of nodes retained.
+
+    Returns
+    -------
+    The gold node, the rank from 1 and the uncertainty of each such drop.
     """
     gold_numbers, drop_ranks, drop_costs = list[int](), list[int](), list[float]()
     for gold, cost in enumerate(costs):

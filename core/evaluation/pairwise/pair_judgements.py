@@ -54,12 +54,20 @@ def answer_pairs(
     """Return every two different answers of a language model to the same question.
 
     Pairs come question by question, in the order in which these were asked. Two answers with the
-    same text are left out. Raises BadInput if there are none.
+    same text are left out.
 
     Parameters
     ----------
     sample : number of questions, the first ones; None takes all.
     against : id of an instance that must be one of each pair; empty for all pairs.
+
+    Returns
+    -------
+    At least one pair.
+
+    Raises
+    ------
+    BadInput : there are no two different answers to one question.
     """
     answers: dict[str, dict[str, str]] = {}
     questions = {row.question.id: row.question for row in summary.rows}

@@ -133,6 +133,10 @@ def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> 
     parts : share of each kind.
     wanted : number of questions in all.
 
+    Returns
+    -------
+    Numbers by kind; fewer than `wanted` together if there are fewer questions.
+
     Examples
     --------
     >>> from core.evaluation.questions.name_questions import kind_counts

@@ -74,12 +74,15 @@ class SentenceTable:
     ) -> SentenceTable:
         """Return the table of a corpus.
 
-        Raises the errors of `watch`.
-
         Parameters
         ----------
         chunks : the chunks of the corpus.
         facts : the noun phrases of each chunk.
+        watch : may raise Cancelled.
+
+        Returns
+        -------
+        The sentences with their names.
         """
         table, rows = cls(corpus, chunks), dict[str, list[int]]()
         for row, id in enumerate(chunks.texts("document")):

@@ -65,13 +65,19 @@ def reopen_question(
 ) -> LostQuestion | None:
     """Return a question in the state in which an instance of the run left it.
 
-    The result is None if no states are saved. Raises BadInput, UnknownEntity and StoreError if the
-    question cannot be opened, for example on a changed graph.
-
     Parameters
     ----------
     instance : the instance's entry in the specification of the run.
     drawn : the question.
+
+    Returns
+    -------
+    The question with its lane; None if no states are saved.
+
+    Raises
+    ------
+    BadInput, UnknownEntity, StoreError : the question cannot be opened, for example on a changed
+        graph.
     """
     saved = store.states(run.id, instance["id"], drawn.question.id)
     if not saved:

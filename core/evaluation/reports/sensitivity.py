@@ -106,16 +106,20 @@ def curves(
     table: Mapping[str, Mapping[str, Estimate]],
     name: str,
 ) -> dict[str, list[tuple[Any, Estimate]]]:
-    """Return for each group of instances that differ only in a parameter (value, figure) by value.
+    """Return the curve of each group of instances that differ only in a parameter.
 
-    A group has the name of its first instance. Groups with a single value are left out. So are
-    instances whose operators of that name have several values of the parameter.
+    Groups with a single value are left out. So are instances whose operators of that name have
+    several values of the parameter.
 
     Parameters
     ----------
     operator, parameter : names of the operator and of its parameter.
     table : figures by instance id and metric.
     name : the metric.
+
+    Returns
+    -------
+    Values and figures, by the name of a group's first instance; values ascend.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}

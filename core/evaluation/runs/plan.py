@@ -223,7 +223,7 @@ def make_plan(
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions.
     The set of a corpus is asked on its documents. `run-NAME` stands for the questions of a finished
-    run, on the source of that run. Raises BadInput and StoreError.
+    run, on the source of that run.
 
     Parameters
     ----------
@@ -237,6 +237,15 @@ def make_plan(
     abstract : whether all questions are asked as abstract ones, whatever their set says.
     only : a field that must be true in a row of the file.
     options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
+
+    Returns
+    -------
+    The plan, with the drawn questions.
+
+    Raises
+    ------
+    BadInput : a set or graph is missing, or does not fit; or a setting is not valid.
+    StoreError : a graph or the store of runs is damaged.
     """
     drawn_questions: list[DrawnQuestion] = []
     set_names, graphs, question_count, notes = [], {}, 0, []

@@ -29,15 +29,20 @@ def reopen_comparison(
 ) -> MethodComparison:
     """Return the rows of one question as a finished comparison on an opened source.
 
-    Raises BadInput if the run has no such question or no saved state of it, or if a graph has
-    changed since. It also raises the errors of `open_build`.
-
     Parameters
     ----------
     question : id of the question.
     source : the source, already opened.
     instances : ids of the instances, all if empty.
     open_build : opens the graph that a line names, and returns None for a line that names none.
+
+    Returns
+    -------
+    One lane for each instance with saved states.
+
+    Raises
+    ------
+    BadInput : the run has no such question or no saved state of it, or a graph has changed since.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}

@@ -17,14 +17,20 @@ def spending(
 ) -> Spending:
     """Return the spending of a plan.
 
-    Raises BadInput for a cap in money if no model of the plan has a price, or if prices differ in
-    currency.
-
     Parameters
     ----------
     before : usage of each model so far, by name.
     cap : the limit, None for no limit.
     done : number of rows that are done.
+
+    Returns
+    -------
+    The account, with an estimate of a question's cost.
+
+    Raises
+    ------
+    BadInput : the cap is in money, and no model of the plan has a price or prices differ in
+        currency.
     """
     return Spending(
         prices_of(models, plan.models, cap, "this evaluation"),

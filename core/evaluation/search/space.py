@@ -119,14 +119,19 @@ class Space:
 def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
     """Return the space of a file, restricted to some kinds of operators and available models.
 
-    Raises BadParameter for an unknown kind, operator or parameter, or if nothing is left to
-    retrieve with.
-
     Parameters
     ----------
     models : the model registry.
     kinds : kinds of operators (`OPERATOR_KINDS`).
     file : the TOML file of the space.
+
+    Returns
+    -------
+    The alternatives of each stage.
+
+    Raises
+    ------
+    BadParameter : a kind, operator or parameter is unknown, or nothing is left to retrieve with.
     """
     kinds = tuple(kinds)
     for kind in kinds:

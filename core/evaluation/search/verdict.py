@@ -183,8 +183,7 @@ def plan_search(
 ) -> SearchPlan:
     """Return the plan of a search over question sets.
 
-    Unseen questions of a set that is also searched with are different questions of that set. Raises
-    BadInput, BadParameter and StoreError.
+    Unseen questions of a set that is also searched with are different questions of that set.
 
     Parameters
     ----------
@@ -192,6 +191,17 @@ def plan_search(
     sample, unseen_sample : sample sizes, None for all questions.
     known : the published lines to beat.
     options : `graph`, `seed`, `columns`, `kinds`, and the settings of `SearchConfig`.
+
+    Returns
+    -------
+    The search, and its unseen questions if any are named.
+
+    Raises
+    ------
+    BadInput : a set is missing, sets do not fit together, unseen questions are tuning questions
+        too, or no published line is named.
+    BadParameter : a setting is not valid.
+    StoreError : a graph is damaged.
     """
     shared: dict[str, Any] = {
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options

@@ -368,17 +368,26 @@ def chains_from(
     known: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
-    """Yield the chains of up to `steps` steps from the seeds, with their end nodes.
+    """Yield the chains from some nodes, with their end nodes.
 
-    Only chains that lead to another node than the seeds count. They are ordered by (length, codes),
-    and the nodes ascend.
+    Only chains that lead to another node than the seeds count. They are ordered by (length, codes).
 
     Parameters
     ----------
+    seeds : ids of the start nodes.
+    steps : largest number of steps of a chain.
+    direction : follows steps in the direction out, in, both or graph.
     sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
         little more than other nodes. A chain may be missed, but every yielded chain exists.
     known : returns whether a chain, or the beginning of one, is wanted.
+    watch : may raise Cancelled between steps.
 
+    Yields
+    ------
+    A chain, and its end nodes int64 ascending.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import chain_name, chains_from
     >>> chains = chains_from(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains]

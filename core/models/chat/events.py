@@ -119,6 +119,10 @@ def timely_pieces(
     silence : seconds within which a piece with content must arrive.
     watch : called for each piece, also for an empty one; may raise.
 
+    Yields
+    ------
+    A piece.
+
     Raises
     ------
     ReplyOverdueError

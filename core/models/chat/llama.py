@@ -45,6 +45,10 @@ def open_engine(
     lanes : number of requests that it answers at a time.
     cached : if true, the beginning that a prompt shares with an earlier one is computed once.
 
+    Returns
+    -------
+    A server of xllamacpp.
+
     Raises
     ------
     ModelUnavailable, ModelFailed

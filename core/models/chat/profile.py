@@ -134,6 +134,10 @@ def measure_server(
     most : tokens of the longest prompt; 0 for what the server says of itself.
     seconds : approximate time for the long prompts.
 
+    Returns
+    -------
+    The abilities that were measured.
+
     Raises
     ------
     ModelFailed

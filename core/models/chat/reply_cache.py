@@ -41,7 +41,7 @@ class ReplyCache:
         cut: bool = False,
         fewest: int = 0,
     ) -> ChatReply | None:
-        """Return the usable remembered reply for a key, marked as cached, or None.
+        """Return the usable remembered reply for a key.
 
         Parameters
         ----------
@@ -51,6 +51,10 @@ class ReplyCache:
         cut : if true, replies that were cut off count too.
         fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
             this number, does not count.
+
+        Returns
+        -------
+        The reply, marked as cached; None without one.
         """
         with self._lock:
             reply = self._replies.get(key)

@@ -92,7 +92,7 @@ class SavedReplies:
     def find(
         self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
     ) -> ChatReply | None:
-        """Return the saved reply of a key, marked as cached, or None.
+        """Return the saved reply of a key.
 
         Shipped replies are returned in any case.
 
@@ -103,6 +103,10 @@ class SavedReplies:
         usable : if true, the user's replies count only if they are usable and their prompt was not
             cut.
         fewest : least possible tokens of the prompt, by which a cut is detected.
+
+        Returns
+        -------
+        The reply, marked as cached; None without one.
         """
         return self.find_all({key: fewest}, schema, usable).get(key)
 

@@ -126,7 +126,7 @@ class MiniLMEncoder:
     def encode(
         self, texts: Sequence[str], watch: Watch = NO_WATCH, received: Received | None = None
     ) -> np.ndarray:
-        """Return unit vectors in the order of `texts`, float32 [n, d].
+        """Return the vectors of texts.
 
         Vectors that were computed before a cancellation are remembered.
 
@@ -136,6 +136,10 @@ class MiniLMEncoder:
         watch : called while vectors are computed; may raise.
         received : receives texts with their vectors, first the remembered ones and then the others
             as they are computed. Each text comes once.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`.
         """
         unique = list(dict.fromkeys(texts))
         known_vectors = self._recall(unique)
