@@ -103,7 +103,7 @@ def answer(summary: RunSummary, advice: Advice) -> AdviceAnswer:
 
     Returns
     -------
-    Sentences, and the recommended methods.
+    Sentences with the recommendation; the answer is open if the rows do not decide.
     """
     return _GraphComparison(summary, Ranks(summary, summary.fitting(ADVICE_METRIC))).answer(advice)
 
