@@ -36,16 +36,26 @@ def param(
 
     Parameters
     ----------
-    default : value used if none is given. Its type is the type of the parameter.
-    label : a few words for forms.
-    help : one sentence for forms and documents.
-    low, high : range of a number.
-    choices : all values that a text may have.
-    model : True if the text names a model or a combination of models.
-    also : words that are allowed in place of a model's name.
-    chat : True if the text is the name or role of a language model.
-    known : returns the texts that a form offers at the moment.
-    lines : True if the text may have several lines.
+    default
+        Value used if none is given. Its type is the type of the parameter.
+    label
+        A few words for forms.
+    help
+        One sentence for forms and documents.
+    low, high
+        Range of a number.
+    choices
+        All values that a text may have.
+    model
+        True if the text names a model or a combination of models.
+    also
+        Words that are allowed in place of a model's name.
+    chat
+        True if the text is the name or role of a language model.
+    known
+        Returns the texts that a form offers at the moment.
+    lines
+        True if the text may have several lines.
     """
     return field(
         default=default,

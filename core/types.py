@@ -24,18 +24,27 @@ class Question:
 
     Attributes
     ----------
-    text : the question itself.
-    id : its id in the question set.
-    entities : names of the question entities, not their ids.
-    answers : names of the correct answers, not their ids.
-    hops : number of steps to the answer, if the question set gives it.
-    gold : the passages of a corpus that the answer rests on: ids of documents, or of parts of
+    text
+        The question itself.
+    id
+        Its id in the question set.
+    entities
+        Names of the question entities, not their ids.
+    answers
+        Names of the correct answers, not their ids.
+    hops
+        Number of steps to the answer, if the question set gives it.
+    gold
+        The passages of a corpus that the answer rests on: ids of documents, or of parts of
         documents (`core.corpus.quotations`).
-    options : the answers to choose from, if there are any. The text contains them too.
-    aliases : groups of names of one answer each. The first name of a group is in `answers`. An
-        answer without a group has one name.
-    abstract : True if the question asks for an overview rather than for one fact. Its answer may
-        be long (`core.operators.answer_length`).
+    options
+        The answers to choose from, if there are any. The text contains them too.
+    aliases
+        Groups of names of one answer each. The first name of a group is in `answers`. An answer
+        without a group has one name.
+    abstract
+        True if the question asks for an overview rather than for one fact. Its answer may be long
+        (`core.operators.answer_length`).
     """
 
     text: str
@@ -82,9 +91,12 @@ class Path:
 
     Attributes
     ----------
-    nodes : n + 1 node ids, in the order of the walk.
-    edges : n edge ids.
-    forward : for each step, True if it goes from the head of its triple to the tail.
+    nodes
+        The n + 1 node ids, in the order of the walk.
+    edges
+        The n edge ids.
+    forward
+        For each step, True if it goes from the head of its triple to the tail.
     """
 
     nodes: tuple[int, ...]
@@ -104,7 +116,22 @@ class Path:
         return len(self.edges)
 
     def extended(self, node: int, edge: int, forward: bool) -> Path:
-        """Return this path with one more step."""
+        """Return this path with one more step.
+
+        Parameters
+        ----------
+        node
+            Id of the node that the step leads to.
+        edge
+            Id of the edge.
+        forward
+            True if the step goes from the head of its triple to the tail.
+
+        Returns
+        -------
+        Path
+            A new path.
+        """
         return Path(self.nodes + (node,), self.edges + (edge,), self.forward + (forward,))
 
 
@@ -120,7 +147,18 @@ class Subgraph:
         return _contains_sorted(self.nodes, node)
 
     def has_edge(self, edge: int) -> bool:
-        """Return whether the edge is in this part."""
+        """Return whether the edge is in this part.
+
+        Parameters
+        ----------
+        edge
+            Edge id.
+
+        Returns
+        -------
+        bool
+            False for an unknown edge.
+        """
         return _contains_sorted(self.edges, edge)
 
 
@@ -140,10 +178,14 @@ class Ranking:
 
     Attributes
     ----------
-    kind : kind of the items.
-    items : node ids, edge ids, paths or table rows, depending on the kind.
-    scores : aligned with `items`, or None if the order has no scores.
-    left_out : number of further items that a saved case does not hold.
+    kind
+        Kind of the items.
+    items
+        Node ids, edge ids, paths or table rows, depending on the kind.
+    scores
+        Aligned with `items`, or None if the order has no scores.
+    left_out
+        Number of further items that a saved case does not hold.
     """
 
     kind: Kind
@@ -180,7 +222,18 @@ class Ranking:
         return max(0, len(self) - MAX_HITS) + self.left_out
 
     def head(self, k: int) -> Ranking:
-        """Return the first `k` items."""
+        """Return the first `k` items.
+
+        Parameters
+        ----------
+        k
+            Number of items.
+
+        Returns
+        -------
+        Ranking
+            A new ranking with the scores of these items.
+        """
         return Ranking(self.kind, self.items[:k], None if self.scores is None else self.scores[:k])
 
 
@@ -211,10 +264,14 @@ class Frame:
 
     Attributes
     ----------
-    title : a few words for the moment.
-    ranking : the kept items, with scores.
-    considered : number of candidates, including those that were not kept.
-    before_cut : all candidates in the model's order, if the model ordered all of them.
+    title
+        A few words for the moment.
+    ranking
+        The kept items, with scores.
+    considered
+        Number of candidates, including those that were not kept.
+    before_cut
+        All candidates in the model's order, if the model ordered all of them.
     """
 
     title: str
@@ -229,22 +286,36 @@ class Step:
 
     Attributes
     ----------
-    seconds : time of the operator itself, without `waiting`, `prepared` and `saved`.
-    sizes : number of items of each kind that the operator wrote.
-    notes : sentences for a person.
-    before_cut : all candidates in their final order, if the operator ranked them and kept only the
-        best. It tells a path that was dropped from one that was never reached.
-    ranking : seconds in which candidates were scored, a part of `seconds`.
-    model : seconds in which a language model was asked, a part of `seconds`.
-    waiting : seconds of waiting for the turns of other runs.
-    prepared : preparations made once for all questions, each with its seconds.
-    saved : seconds that cached vectors and replies had cost when they were made.
-    thoughts : texts that language models wrote before their replies.
-    unusable : number of replies that were blank, cut, refused or unreadable.
-    fault : a sentence on the last reply that was blank or cut.
-    partly : how much of the searched data was there, such as `31 % of the passages so far`. Empty
-        if all of it was.
-    warnings : those of the notes without which the answer would be misread.
+    seconds
+        Time of the operator itself, without `waiting`, `prepared` and `saved`.
+    sizes
+        Number of items of each kind that the operator wrote.
+    notes
+        Sentences for a person.
+    before_cut
+        All candidates in their final order, if the operator ranked them and kept only the best. It
+        tells a path that was dropped from one that was never reached.
+    ranking
+        Seconds in which candidates were scored, a part of `seconds`.
+    model
+        Seconds in which a language model was asked, a part of `seconds`.
+    waiting
+        Seconds of waiting for the turns of other runs.
+    prepared
+        Preparations made once for all questions, each with its seconds.
+    saved
+        Seconds that cached vectors and replies had cost when they were made.
+    thoughts
+        Texts that language models wrote before their replies.
+    unusable
+        Number of replies that were blank, cut, refused or unreadable.
+    fault
+        A sentence on the last reply that was blank or cut.
+    partly
+        How much of the searched data was there, such as `31 % of the passages so far`. Empty if all
+        of it was.
+    warnings
+        Those of the notes without which the answer would be misread.
     """
 
     operator: str
@@ -274,10 +345,14 @@ class Repair:
 
     Attributes
     ----------
-    spec : canonical text of the line.
-    label : the change and its result, such as `Keep 75 nodes → 5 of 5`.
-    right : number of correct answers found, by the score of the lane.
-    of : number of correct answers.
+    spec
+        Canonical text of the line.
+    label
+        The change and its result, such as `Keep 75 nodes → 5 of 5`.
+    right
+        Number of correct answers found, by the score of the lane.
+    of
+        Number of correct answers.
     """
 
     spec: str
@@ -292,11 +367,16 @@ class SupportingSentence:
 
     Attributes
     ----------
-    start, end : where the sentence of the answer begins and ends in the answer, in characters.
-    chunk : id of the chunk.
-    place : where the sentence of the chunk begins and ends in the chunk, in characters.
-    score : cosine similarity of the two sentences by an encoder.
-    words : True if the sentence of the chunk holds all words of the answer's sentence.
+    start, end
+        Where the sentence of the answer begins and ends in the answer, in characters.
+    chunk
+        Id of the chunk.
+    place
+        Where the sentence of the chunk begins and ends in the chunk, in characters.
+    score
+        Cosine similarity of the two sentences by an encoder.
+    words
+        True if the sentence of the chunk holds all words of the answer's sentence.
     """
 
     start: int
@@ -313,9 +393,12 @@ class ItemInfluence:
 
     Attributes
     ----------
-    place : position of the item among those of its kind, from 0.
-    influence : from 0 (nothing changes) to 1 (nothing of the answer is left).
-    changes : True if the answer changes.
+    place
+        Position of the item among those of its kind, from 0.
+    influence
+        From 0 (nothing changes) to 1 (nothing of the answer is left).
+    changes
+        True if the answer changes.
     """
 
     kind: Kind
@@ -330,14 +413,20 @@ class Influence:
 
     Attributes
     ----------
-    weights : one for each item that was left out alone.
-    smallest : the smallest set of items without which the answer changes, as positions in
-        `weights`. Empty if the answer changes only without all items.
-    exact : True if all smaller sets were tried and none changes the answer.
-    others : number of items that were never left out.
-    unusable : number of replies of the language model that were blank or cut.
-    lost : the part of the answer that is missing without the smallest set. Empty if most of its
-        words change.
+    weights
+        One for each item that was left out alone.
+    smallest
+        The smallest set of items without which the answer changes, as positions in `weights`. Empty
+        if the answer changes only without all items.
+    exact
+        True if all smaller sets were tried and none changes the answer.
+    others
+        Number of items that were never left out.
+    unusable
+        Number of replies of the language model that were blank or cut.
+    lost
+        The part of the answer that is missing without the smallest set. Empty if most of its words
+        change.
     """
 
     by_model: bool
@@ -355,13 +444,20 @@ class EditComparison:
 
     Attributes
     ----------
-    read : True if the lane had read the part that was changed.
-    lost : items of the answer that it gave before and gives no longer.
-    new : items of the answer that it gives now and did not give before.
-    right : number of correct answers before and after; None if none is known.
-    text : a sentence on the comparison.
-    silent : True if the answer is empty before and after.
-    said : items of the answer before the edit.
+    read
+        True if the lane had read the part that was changed.
+    lost
+        Items of the answer that it gave before and gives no longer.
+    new
+        Items of the answer that it gives now and did not give before.
+    right
+        Number of correct answers before and after; None if none is known.
+    text
+        A sentence on the comparison.
+    silent
+        True if the answer is empty before and after.
+    said
+        Items of the answer before the edit.
     """
 
     read: bool
@@ -384,13 +480,19 @@ class Rating:
 
     Attributes
     ----------
-    digest : digest of the graph.
-    line : canonical text of the line.
-    up : True if the person liked the answer.
-    answers : the correct answers of the question, else the entities named in the answer, as far
-        as they are known.
-    size : number of nodes of the subgraph that was first extracted.
-    time : seconds since 1970.
+    digest
+        Digest of the graph.
+    line
+        Canonical text of the line.
+    up
+        True if the person liked the answer.
+    answers
+        The correct answers of the question, else the entities named in the answer, as far as they
+        are known.
+    size
+        Number of nodes of the subgraph that was first extracted.
+    time
+        Seconds since 1970.
     """
 
     question: str
@@ -413,8 +515,10 @@ class WrittenReport:
 
     Attributes
     ----------
-    about : names of the question entities to whose communities it belongs.
-    members : number of members of the community.
+    about
+        Names of the question entities to whose communities it belongs.
+    members
+        Number of members of the community.
     """
 
     title: str
@@ -454,8 +558,10 @@ class ContextTable:
 
     Attributes
     ----------
-    items : the hits of the rows, all of one kind.
-    left_out : number of hits that did not fit into the token budget of the table.
+    items
+        The hits of the rows, all of one kind.
+    left_out
+        Number of hits that did not fit into the token budget of the table.
     """
 
     kind: Kind
@@ -471,8 +577,10 @@ class AnswerPoint:
 
     Attributes
     ----------
-    score : how much the note helps to answer, 1 to 100.
-    kind, items : the hits in that part.
+    score
+        How much the note helps to answer, 1 to 100.
+    kind, items
+        The hits in that part.
     """
 
     score: int
@@ -487,11 +595,15 @@ class Prompt:
 
     Attributes
     ----------
-    paths, reports : number of paths and of reports in the messages.
-    tokens : size of the messages, if it is known.
-    hits : number of hits in the messages, by kind.
-    source : the paper whose printed prompt it follows, or a remark that the prompt is a person's
-        own. Empty for a prompt written for this project.
+    paths, reports
+        Number of paths and of reports in the messages.
+    tokens
+        Size of the messages, if it is known.
+    hits
+        Number of hits in the messages, by kind.
+    source
+        The paper whose printed prompt it follows, or a remark that the prompt is a person's own.
+        Empty for a prompt written for this project.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -508,11 +620,15 @@ class HiddenStates:
 
     Attributes
     ----------
-    model : name of the reranker.
-    nodes : node ids.
-    vectors : float [n, d], aligned with `nodes`.
-    head : the last layers, from their non-linear part on. They turn such vectors into scores,
-        float64 [n].
+    model
+        Name of the reranker.
+    nodes
+        Node ids.
+    vectors
+        float [n, d], aligned with `nodes`.
+    head
+        The last layers, from their non-linear part on. They turn such vectors into scores, float64
+        [n].
     """
 
     model: str
@@ -530,11 +646,16 @@ class State:
 
     Attributes
     ----------
-    nodes : ranking of node ids.
-    relations : ranking of edge ids, of the kind "triple".
-    chunks, communities : rankings of rows of those tables of the graph.
-    linked : nodes that the names in the question were linked to.
-    waiting : rankings set aside to be merged with others.
+    nodes
+        Ranking of node ids.
+    relations
+        Ranking of edge ids, of the kind "triple".
+    chunks, communities
+        Rankings of rows of those tables of the graph.
+    linked
+        Nodes that the names in the question were linked to.
+    waiting
+        Rankings set aside to be merged with others.
     """
 
     question: Question

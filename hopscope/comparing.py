@@ -38,7 +38,15 @@ RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Compar
 
 
 class Lane:
-    """Result of one method for the question; a view on its part of `Comparison.data`."""
+    """Result of one method for the question.
+
+    It is a view of a part of `Comparison.data`.
+
+    Attributes
+    ----------
+    data : dict
+        The lane as `hopscope ask --json` prints it.
+    """
 
     def __init__(self, data: dict[str, Any]):
         self.data = data
@@ -53,8 +61,7 @@ class Lane:
         """Answers of the method, best first.
 
         The language model's answer if one was asked. Else the names that the graph reader returns,
-        or
-        on documents the excerpt that answers.
+        or on documents the excerpt that answers.
         """
         if self.data["answer"]:
             return [self.data["answer"]]
@@ -72,8 +79,7 @@ class Lane:
         """Retrieved items that are no paths, best first.
 
         A list of dicts with `id`, `score`, `text` and `source` for each kind: chunk, node,
-        relation,
-        community.
+        relation, community.
         """
         return self.data["hits"]
 
@@ -159,13 +165,26 @@ class Comparison:
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return `rows` as a data frame."""
+        """Return `rows` as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns method, kind, rank, id, text and score.
+        """
         import pandas
 
         return pandas.DataFrame(self.rows(), columns=list(RESULT_COLUMNS))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return `rows` as an Arrow table."""
+        """Return `rows` as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns as those of `to_pandas`; rank is int64, score is float64, the others are
+            strings.
+        """
         import pyarrow
 
         kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
@@ -202,7 +221,13 @@ class Comparison:
         return "".join(f"{line}\n" for line in lines)
 
     def to_json(self) -> str:
-        """Return `data` as JSON."""
+        """Return `data` as JSON.
+
+        Returns
+        -------
+        str
+            Indented JSON, as `hopscope ask --json` prints it.
+        """
         return json_text(self.data, indent=2)
 
 
@@ -308,6 +333,18 @@ def methods(words: str = "") -> dict[str, str]:
 
 def instance_of(method: Method, source: AnswerSource) -> Instance:
     """Return the instance that a method of `compare` stands for, on the given source.
+
+    Parameters
+    ----------
+    method : Method
+        Any method that `compare` accepts.
+    source : AnswerSource
+        The graph or corpus that is asked. On a corpus, a function is a method on documents.
+
+    Returns
+    -------
+    Instance
+        A method of the catalogue, or a new one.
 
     Raises
     ------

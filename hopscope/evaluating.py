@@ -29,7 +29,7 @@ class Evaluation:
 
     Attributes
     ----------
-    summary : Summary
+    summary : RunSummary
         All figures of the run, with intervals and paired tests.
     """
 
@@ -43,8 +43,7 @@ class Evaluation:
         -------
         list of dict
             Each with `method`, `questions` (the number scored) and the mean of every metric that
-            has a
-            value for any method; None where a method has none.
+            has a value for any method; None where a method has none.
         """
         return self._rows(self.summary.reported)
 
@@ -66,13 +65,25 @@ class Evaluation:
         ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return `rows` as a data frame."""
+        """Return `rows` as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each method.
+        """
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return `rows` as an Arrow table."""
+        """Return `rows` as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row for each method.
+        """
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.rows())
@@ -100,24 +111,42 @@ class Evaluation:
         return write_run_files(engine(), self._store, self.summary.run, Path(folder))
 
     def to_latex(self) -> str:
-        """Return the summary as a LaTeX table for the package booktabs."""
+        """Return the summary as a LaTeX table for the package booktabs.
+
+        Returns
+        -------
+        str
+            Text that needs the package booktabs.
+        """
         return latex_table(self.summary)
 
     def to_html(self) -> str:
-        """Return the report as one HTML file."""
+        """Return the report as one HTML file.
+
+        Returns
+        -------
+        str
+            A whole HTML document.
+        """
         return report_html(self.summary)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, with intervals and paired tests.
 
         It is the object that `hopscope evaluate --json` prints.
+
+        Returns
+        -------
+        dict[str, Any]
+            Numbers, texts, lists and dicts alone.
         """
         return summary_dict(self.summary)
 
     @property
     def recommendation(self) -> str:
-        """The recommended method with the reasons, in sentences; empty if the figures decide
-        nothing.
+        """The recommended method with the reasons, in sentences.
+
+        Empty if the figures decide nothing.
         """
         found = recommendation(self.summary)
         return "" if found is None else " ".join((found.headline, *found.details))

@@ -79,6 +79,11 @@ def html(data: Mapping[str, Any]) -> str:
     ----------
     data : dict
         The object that `core.results.comparison_dict` returns.
+
+    Returns
+    -------
+    str
+        A style sheet, one card per lane, and the picture.
     """
     cards = "".join(
         _card(lane, LANE_COLOURS[at % len(LANE_COLOURS)], data)
@@ -148,6 +153,16 @@ def svg(data: Mapping[str, Any]) -> str:
     """Return one SVG picture of the first paths of all lanes; empty without paths.
 
     A node has one position for all lanes. The edges of a lane have its colour.
+
+    Parameters
+    ----------
+    data : dict
+        The object that `core.results.comparison_dict` returns.
+
+    Returns
+    -------
+    str
+        An SVG element, or an empty text.
     """
     steps, nodes = _steps(data["lanes"])
     if not steps:

@@ -26,12 +26,15 @@ def engine() -> Engine:
 class WorkProgress:
     """A context manager that shows the progress of long work.
 
-    It draws in notebooks and terminals: `with Bar("Reading") as watch: watch.report(text, share)`.
+    It draws in notebooks and terminals: `with WorkProgress("Reading") as watch:
+    watch.report(text, share)`.
 
     Parameters
     ----------
-    text : the words before the bar, until the work reports others.
-    shown : False draws nothing.
+    text : str
+        The words before the bar, until the work reports others.
+    shown : bool
+        False draws nothing.
     """
 
     def __init__(self, text: str, shown: bool = True):
@@ -64,9 +67,23 @@ class WorkProgress:
 
 
 def wait_for_job(job: Any, text: str, progress: bool) -> Any:
-    """Wait until a job has ended, with a progress bar, and return it.
+    """Wait until a job has ended, with a progress bar.
 
     An interruption cancels the job.
+
+    Parameters
+    ----------
+    job : job
+        A job of the engine or of an evaluation.
+    text : str
+        The words before the bar, until the job reports others.
+    progress : bool
+        Whether to draw the bar.
+
+    Returns
+    -------
+    job
+        The same job.
 
     Raises
     ------

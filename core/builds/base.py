@@ -157,6 +157,19 @@ class BuildOperator(OperatorBase):
         """Return the state of the build after this operator.
 
         The result is deterministic. It does not depend on what was saved before.
+
+        Parameters
+        ----------
+        made : the state of the build so far; it is not changed.
+        ctx : the models, the report and the settings of the build.
+
+        Returns
+        -------
+        A changed copy of the state.
+
+        Raises
+        ------
+        TypeError : a subclass does not override this method.
         """
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
@@ -254,7 +267,17 @@ class BuildLine(OperatorLine[BuildOperator]):
 
 
 def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
-    """Return the reason why `operator` cannot follow `before`, or None where it can."""
+    """Return the reason why an operator cannot follow others.
+
+    Parameters
+    ----------
+    before : the operators before it, in order.
+    operator : the operator.
+
+    Returns
+    -------
+    A sentence; None if it can follow.
+    """
     before = tuple(before)
     written = set(INITIAL_PARTS).union(*(other.writes for other in before))
     for need in operator.reads:

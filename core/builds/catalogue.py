@@ -191,7 +191,18 @@ def of_kind(graph: str) -> list[GraphBuild]:
 def choose_build(graph: str, extractor: str = "") -> GraphBuild:
     """Return the build of a kind of graph by an extractor, else the first of that kind.
 
-    Raises BadParameter.
+    Parameters
+    ----------
+    graph : a kind of graph, or the id of a build.
+    extractor : name of an extractor; empty for the first build of that kind.
+
+    Returns
+    -------
+    A build; the first of the kind if none has that extractor.
+
+    Raises
+    ------
+    BadParameter : there is no such kind, build or extractor.
     """
     fit = of_kind(graph)
     if not fit:

@@ -35,7 +35,18 @@ class Chunker(BuildOperator):
     def table(
         self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
     ) -> Table:
-        """Return the chunks of some documents in the language with this code."""
+        """Return the chunks of some documents.
+
+        Parameters
+        ----------
+        documents : the documents, in order.
+        watch : may raise Cancelled.
+        code : code of their language; empty for English.
+
+        Returns
+        -------
+        A table of chunks, by document.
+        """
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         code = "" if is_english(ctx.language) else ctx.language

@@ -51,6 +51,10 @@ def cluster_by_mixtures(
     vectors : one row for each text.
     reducer : "pca" or "umap".
     sought : search the number of components by `least_bic` instead of trying every number.
+
+    Returns
+    -------
+    Positions of the vectors of each cluster, int64 ascending.
     """
     clusters: dict[tuple[int, ...], None] = {}
     for outer in _mixed(
@@ -64,14 +68,28 @@ def cluster_by_mixtures(
 
 
 def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
-    """Cluster vectors by balanced k-means (RAPTOR-K).
+    """Cluster vectors by balanced k-means.
 
-    There are `n // size` clusters. None has more than the mean number of vectors, rounded up. Each
-    vector is in one cluster.
+    None of the clusters has more than the mean number of vectors, rounded up. Each vector is in one
+    cluster. More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly,
+    so that time grows as n log n.
 
-    More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly, so that
-    time grows as n log n.
+    Parameters
+    ----------
+    vectors : float [n, d].
+    size : mean number of vectors in a cluster; there are n // size clusters.
+    watch : may raise Cancelled.
 
+    Returns
+    -------
+    Positions of the vectors of each cluster, int64 ascending; clusters by their first position.
+
+    Notes
+    -----
+    RAPTOR-K, as the In-depth Analysis has it.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.builds.clustering import cluster_balanced
     >>> [one.tolist() for one in cluster_balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
@@ -143,11 +161,22 @@ def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray
 
 
 def least_bic(bic: Callable[[int], float], most: int) -> int:
-    """Search the number from 1 to `most` with the least BIC.
+    """Search the number of clusters with the least BIC.
 
     First 1, 2, 4, 8 and so on are tried, then the numbers half way between the best and its nearest
     neighbours tried. Of 49 numbers, some 14 are tried. The search may miss the least BIC.
 
+    Parameters
+    ----------
+    bic : returns the Bayesian information criterion of a number of clusters.
+    most : the largest number.
+
+    Returns
+    -------
+    A number from 1 to `most`.
+
+    Examples
+    --------
     >>> from core.builds.clustering import least_bic
     >>> tried = {}
     >>> least_bic(lambda count: tried.setdefault(count, (count - 11) ** 2), 49), sorted(tried)

@@ -138,8 +138,22 @@ def estimate_cost(
 ) -> BuildCost:
     """Estimate the present cost of a build of a corpus, given everything saved before.
 
-    The documents are cut into chunks for this, and nothing else is done. Raises
-    BadInput, StoreError, and what `watch` raises.
+    The documents are cut into chunks for this, and nothing else is done.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : the build.
+    models : the registry of models, with their prices.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    Calls, tokens, money and seconds that remain.
+
+    Raises
+    ------
+    BadInput, StoreError : the corpus cannot be read, or lacks something that the build needs.
     """
     ctx, state = build_context(corpus, models, watch=watch.quiet), BuildState(corpus)
     missing, reading = 0, UsageEstimate()
@@ -192,7 +206,15 @@ def estimate_cost(
 def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str, ...]:
     """Return sentences on how the language of a corpus fits the parsers and models of a build.
 
-    Empty for English documents that are read as English.
+    Parameters
+    ----------
+    corpus : the corpus, with the language that it is read as.
+    build : the build.
+    models : the registry of models.
+
+    Returns
+    -------
+    Sentences; empty for English documents that are read as English.
     """
     language, sentences = corpus.language, list[str]()
     seems = corpus.language_as_found

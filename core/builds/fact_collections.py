@@ -48,7 +48,13 @@ class Collector(Protocol):
     """A collection that facts are added to in the order of their chunks."""
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk in a row."""
+        """Add the facts of the chunk in a row.
+
+        Parameters
+        ----------
+        row : row of the chunk; calls come in ascending order of rows.
+        facts : the facts extracted from that chunk.
+        """
 
 
 C = TypeVar("C", bound=Collector)
@@ -113,7 +119,11 @@ class NumberColumns:
     def include(self, other: NumberColumns, *numbers: np.ndarray | None) -> None:
         """Add the rows of other columns.
 
-        Where `numbers` are given for a column, each value is replaced by `numbers[value]`.
+        Parameters
+        ----------
+        other : columns of the same number and types.
+        *numbers : for each column, int64 [old numbers], the number here of each number there; None
+            keeps the values.
         """
         for column, values, new in zip(self._columns, other.arrays(), numbers):
             column.frombytes(
@@ -155,6 +165,11 @@ class SavedRuns:
     It is the person's own file by default. Its content can always be computed again. A damaged file
     is therefore replaced by an empty one, and a file that cannot be used is not read or written. In
     both cases `note` receives a sentence.
+
+    Parameters
+    ----------
+    note : receives a sentence about each fault of the file.
+    file : the SQLite file; by default gathered.sqlite in the person's folder.
     """
 
     def __init__(self, note: Callable[[str], None], file: Path | None = None):
@@ -176,7 +191,17 @@ class SavedRuns:
         return set()
 
     def found(self, key: bytes, empty: C) -> C | None:
-        """Load the collection of a run into an empty one; None where it cannot be read."""
+        """Load the collection of a run into an empty one.
+
+        Parameters
+        ----------
+        key : key of the run, by `run_key`.
+        empty : a new collection of the kind that was saved; it is filled.
+
+        Returns
+        -------
+        The filled collection, or None if it is not saved or cannot be read.
+        """
         with (
             self._noting(),
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
@@ -186,7 +211,13 @@ class SavedRuns:
         return None
 
     def keep(self, key: bytes, gathered: Collector) -> None:
-        """Save the collection of a run."""
+        """Save the collection of a run.
+
+        Parameters
+        ----------
+        key : key of the run, by `run_key`.
+        gathered : the collection to save.
+        """
         with self._noting():
             self._rows.save("runs", [(key, _packed(gathered), time.time())])
 
@@ -221,7 +252,17 @@ class SavedRuns:
 
 
 def run_key(what: str, keys: Sequence[bytes]) -> bytes:
-    """Return the key of a run of chunks, from their keys, `what` is collected, and the edition."""
+    """Return the key of a run of chunks under which a collection is saved.
+
+    Parameters
+    ----------
+    what : text that identifies what is collected and how.
+    keys : keys of the chunks, in their order.
+
+    Returns
+    -------
+    SHA-256 digest that also depends on the edition of the collections.
+    """
     return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {what}\n".encode(), *keys))).digest()
 
 

@@ -25,7 +25,18 @@ FACTS_SCHEMA = Schema(
 
 
 def fact_key(operator: str, signature: str, text: str) -> bytes:
-    """Return the key of a chunk's facts, from its text, the extractor and the model."""
+    """Return the key of a chunk's facts.
+
+    Parameters
+    ----------
+    operator : text of the extractor with its parameters and edition.
+    signature : text that changes with the replies of its model; empty without one.
+    text : text of the chunk.
+
+    Returns
+    -------
+    SHA-256 digest.
+    """
     return hashlib.sha256(json.dumps([SAVED_FIELDS, operator, signature, text]).encode()).digest()
 
 
@@ -37,8 +48,15 @@ FACTS_FIELD = (
 class FactStore:
     """Saved facts of chunks, in one SQLite file and in files that ship.
 
-    The SQLite file is the person's own by default. Shipped files are only read, for facts that it
-    lacks. Raises StoreError where the file cannot be used, and BadInput for a damaged shipped file.
+    Parameters
+    ----------
+    file : the SQLite file; by default facts.sqlite in the person's folder.
+    shipped : files that are only read, for facts that it lacks.
+
+    Raises
+    ------
+    StoreError : by its methods, if the file cannot be used.
+    BadInput : by its methods, for a damaged shipped file.
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
@@ -52,7 +70,18 @@ class FactStore:
     ) -> dict[bytes, Facts]:
         """Return the saved facts by key.
 
-        Of the person's own facts only those that are `final` are returned, of the shipped ones all.
+        Parameters
+        ----------
+        keys : keys of chunks, by `fact_key`.
+        final : decides which of the person's own facts are returned; shipped ones always are.
+
+        Returns
+        -------
+        Facts by key; keys without facts are left out.
+
+        Raises
+        ------
+        StoreError, BadInput : a file cannot be used.
         """
         with self._rows.reading() as base:
             rows = select_by_keys(base, "facts", ("key", "facts"), keys)

@@ -68,6 +68,15 @@ def suggest_by_spelling(graph: Graph, mends: EntityMerges) -> list[Suggestion]:
     That means case, accents, apostrophes, punctuation or plural. Each is merged into the entity of
     its group with the most passages. Refused pairs are left out. A graph whose nodes are passages
     or summaries has no suggestions.
+
+    Parameters
+    ----------
+    graph : the graph of a corpus.
+    mends : the merges and refusals of the corpus.
+
+    Returns
+    -------
+    Suggestions, each with its reason.
     """
     suggestions, counts = [], _passages(graph)
     groups: dict[str, list[tuple[tuple[str, ...], int, str]]] = {}
@@ -105,11 +114,23 @@ def suggest_by_vectors(
     least: float = MIN_NAME_COSINE,
     watch: Watch = NO_WATCH,
 ) -> list[Suggestion]:
-    """Suggest merges of entities whose names have similar vectors, most similar first.
+    """Suggest merges of entities whose names have similar vectors.
 
-    The cosine is at least `least`. Names are compared among the `MAX_COMPARED_NAMES` entities with
-    the most relations. Pairs are left out if their numbers differ, as in two years, or if the
-    spelling already suggests the merge.
+    Names are compared among the `MAX_COMPARED_NAMES` entities with the most relations. Pairs are
+    left out if their numbers differ, as in two years, or if the spelling already suggests the
+    merge.
+
+    Parameters
+    ----------
+    graph : the graph of a corpus.
+    mends : the merges and refusals of the corpus.
+    encoder : encoder of the names.
+    least : least cosine.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    Suggestions, most similar first.
     """
     entities, counts = list(_entities(graph)), _passages(graph)
     if entities:

@@ -28,6 +28,10 @@ def reply_to(
     asked : the messages to the model.
     cut : accept a reply that was cut off, for texts that are usable without their end.
     how : further arguments of `Chat.reply`.
+
+    Returns
+    -------
+    The second reply if the first is unusable.
     """
     asked = in_language(asked, ctx)
     reply = chat.reply(asked, watch=ctx.watch, **how)
@@ -41,7 +45,17 @@ def reply_to(
 
 
 def in_language(asked: Messages, ctx: BuildContext) -> Messages:
-    """Add the language to write in to messages, unless the documents are in English."""
+    """Add the language to write in to messages, unless the documents are in English.
+
+    Parameters
+    ----------
+    asked : a prompt.
+    ctx : the language of the documents.
+
+    Returns
+    -------
+    The prompt with one more instruction; unchanged for English.
+    """
     if is_english(ctx.language):
         return asked
     name = name_of(ctx.language)
@@ -53,7 +67,7 @@ def in_language(asked: Messages, ctx: BuildContext) -> Messages:
 def map_in_parallel(
     work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
 ) -> Iterator[tuple[int, T]]:
-    """Apply a function to items in parallel, and yield (index, result) as they finish.
+    """Apply a function to items in parallel.
 
     As many items are worked on at a time as the language model accepts. If `work` or `ctx.watch`
     raises, the items already running are finished and yielded before the error is raised.
@@ -62,6 +76,10 @@ def map_in_parallel(
     ----------
     work : asks a language model about one item.
     model : the name or role of that language model.
+
+    Yields
+    ------
+    Index of an item and its result, as they finish.
 
     Raises
     ------

@@ -14,12 +14,21 @@ MAX_CACHED_NAME_CHARACTERS = 100  # characters; names recur, whole texts do not
 def fold_name(name: str, reading: str = "unicode") -> str:
     """Return the common form of names of one entity: case and white space folded.
 
-    By default all letters are kept. With the reading of the published code ("code"), everything but
-    A-Z, a-z and 0-9 first becomes white space, so a name in other letters is empty.
-
     This is not `core.languages.spelling.fold`, because saved facts and shipped graphs depend on
     this form. Names in other typography are joined by a mend.
 
+    Parameters
+    ----------
+    name : the name.
+    reading : “unicode” keeps all letters. With “code”, the reading of the published code,
+        everything but A-Z, a-z and 0-9 first becomes white space.
+
+    Returns
+    -------
+    The folded name; with “code” it is empty for a name in other letters.
+
+    Examples
+    --------
     >>> from core.builds.name_folding import fold_name
     >>> fold_name(" José  DÍAZ-2 "), fold_name(" José  DÍAZ-2 ", "code")
     ('josé díaz-2', 'jos d az 2')

@@ -113,7 +113,19 @@ class NameMerges:
         separated: Iterable[tuple[str, str]] = (),
         refused: Iterable[tuple[str, str]] = (),
     ) -> NameMerges:
-        """Select the rows that a report saves."""
+        """Select the rows that a report saves.
+
+        Parameters
+        ----------
+        made : all merges of names.
+        near : all pairs that were nearly merged.
+        separated : pairs that a person marked as different and that the build would have merged.
+        refused : pairs that a person marked as different.
+
+        Returns
+        -------
+        The most frequent of them, with the number of all.
+        """
         first = lambda rows, most: tuple(
             sorted(rows, key=lambda one: (-one.times, one.name))[:most]
         )

@@ -118,8 +118,19 @@ class Status:
 def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     """Open the graph of a build; while it is being built anew, the earlier one.
 
-    Raises BadParameter for an unknown build. Raises StoreError where it is not built yet, or is
-    outdated and not being built.
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : a build, or a text that names one.
+
+    Returns
+    -------
+    The graph.
+
+    Raises
+    ------
+    BadParameter : there is no such build.
+    StoreError : it is not built yet, or is outdated and not being built.
     """
     chosen_build = _find_build(build)
     state = build_status(corpus, chosen_build)
@@ -150,7 +161,21 @@ def uncovered(graph: Graph) -> str:
 
 
 def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
-    """Return the status of a build of a corpus."""
+    """Return the status of a build of a corpus.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : a build, or a text that names one.
+
+    Returns
+    -------
+    The status, with the reason why it is outdated if it is.
+
+    Raises
+    ------
+    BadParameter : there is no such build.
+    """
     chosen_build = _find_build(build)
     folder = build_folder(corpus, chosen_build)
     try:
@@ -237,7 +262,21 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     Builds that need something that the corpus lacks are left out, unless all do.
 
     An id that is also the name of a kind, such as "chunks", always means the build with this id. A
-    line that names it therefore searches the same graph wherever it runs. Raises BadParameter.
+    line that names it therefore searches the same graph wherever it runs.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    spec : the id of a build, a kind of graph such as “kg” or “tkg”, or a line.
+    shipped : prefers builds that came with the corpus, also if they are not built here.
+
+    Returns
+    -------
+    The build.
+
+    Raises
+    ------
+    BadParameter : the text means no build.
     """
     choices = builds_of(corpus)
     candidates = sorted(
@@ -294,7 +333,17 @@ def built_as(graph: Graph) -> GraphBuild | None:
 
 
 def build_folder(corpus: Corpus, build: GraphBuild) -> Path:
-    """Return the folder of a build's graph: named by its line, in the folder of its corpus."""
+    """Return the folder of a build's graph: named by its line, in the folder of its corpus.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : the build.
+
+    Returns
+    -------
+    The path; the folder may not exist.
+    """
     return corpus.folder / "graphs" / hashlib.sha256(repr(build.line).encode()).hexdigest()[:16]
 
 
@@ -308,7 +357,23 @@ def build_context(
     spending: BuildSpending | None = None,
     workers: Workers | None = None,
 ) -> BuildContext:
-    """Return the environment of the operators for a build of this corpus."""
+    """Return the environment of the operators for a build of this corpus.
+
+    Parameters
+    ----------
+    corpus : the corpus, with its shipped replies and facts.
+    models : the registry of models.
+    watch : receives the progress and may raise Cancelled.
+    report : collects counts, notes and costs.
+    saved : saved replies; by default the person's own and the shipped ones.
+    lanes : the number of parallel requests to a local language model.
+    spending : account of what the build may spend.
+    workers : processes that read chunks and encode texts.
+
+    Returns
+    -------
+    The environment.
+    """
     files = shipped_replies(corpus)
     replies = saved or SavedReplies(shipped=files)
     facts = FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
@@ -357,6 +422,10 @@ def run_build(
         stopped.
     indexed : also build the indexes. Otherwise a question builds those that it reads.
     workers : processes that read chunks and encode texts. The graph is the same byte by byte.
+
+    Returns
+    -------
+    The opened graph.
 
     Raises
     ------
@@ -439,7 +508,21 @@ def _report_models(corpus: Corpus, build: GraphBuild, ctx: BuildContext) -> None
 
 
 def being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
-    """Return whether a process is running a build of a corpus."""
+    """Return whether a process is running a build of a corpus.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : a build, or a text that names one.
+
+    Returns
+    -------
+    True for a build by any process of this computer.
+
+    Raises
+    ------
+    BadParameter : there is no such build.
+    """
     return _is_locked(build_folder(corpus, _find_build(build)))
 
 

@@ -88,6 +88,18 @@ def collect_shipment(
     The builds run once more for this, without storing their graphs. A build without a language
     model contributes only the facts of its parser.
 
+    Parameters
+    ----------
+    corpus : the corpus.
+    builds : the builds.
+    models : the registry of models.
+    watch : receives the progress and may raise Cancelled.
+    saved : saved replies; by default the person's own.
+
+    Returns
+    -------
+    The data for a file.
+
     Raises
     ------
     StoreError : a reply is not saved, so the build has to be finished first.
@@ -131,7 +143,22 @@ def write_shipment(
 ) -> tuple[ShippedBuild, ...]:
     """Write the facts and replies of builds into a file.
 
-    Returns the builds as the file describes them. Raises as `collect_shipment`.
+    Parameters
+    ----------
+    corpus : the corpus.
+    builds : the builds.
+    models : the registry of models.
+    file : the file.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The builds as the file describes them.
+
+    Raises
+    ------
+    StoreError : a reply is not saved, or the file cannot be written.
+    BadInput : a build neither uses a language model nor reads its chunks.
     """
     data = collect_shipment(corpus, builds, models, watch)
     try:

@@ -31,7 +31,18 @@ class ShippedClusters:
         self.used: dict[str, list[list[int]]] = {}
 
     def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
-        """Return the shipped clusters of some texts by the method `how`, or those of `make`."""
+        """Return the shipped clusters of some texts, or those made now.
+
+        Parameters
+        ----------
+        how : text that identifies the method.
+        texts : texts of a layer.
+        make : clusters their vectors, if the clusters do not ship.
+
+        Returns
+        -------
+        Positions of the texts of each cluster.
+        """
         key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
         saved = self._shipped_ones().get(key)
         clusters = make() if saved is None else [np.array(one, np.int64) for one in saved]

@@ -104,7 +104,14 @@ def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:
 def find_shipped_build(corpus: Corpus, build: GraphBuild) -> ShippedBuild | None:
     """Return the shipped build with the line of a build.
 
-    None where it does not ship, or only for other documents.
+    Parameters
+    ----------
+    corpus : the corpus.
+    build : the build.
+
+    Returns
+    -------
+    None if it does not ship, or only for other documents.
     """
     return next((one for one in shipped_builds(corpus) if one.line == repr(build.line)), None)
 

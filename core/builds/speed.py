@@ -35,7 +35,15 @@ class StepTime:
 def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunks: int) -> None:
     """Record the seconds per chunk of each operator, from a build that found nothing saved.
 
-    Raises StoreError.
+    Parameters
+    ----------
+    line : the line of the build.
+    took : time and new items of each operator.
+    chunks : number of chunks; nothing is recorded below `MIN_TIMED_CHUNKS`.
+
+    Raises
+    ------
+    StoreError : the file cannot be written.
     """
     if chunks < MIN_TIMED_CHUNKS or any(
         took[operator].fresh < chunks for operator in line if operator.stage == "extract"
@@ -58,13 +66,15 @@ def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunk
 def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
-    None where one of its operators has not been measured yet.
-
     Parameters
     ----------
     chunks : the number of all chunks.
     read : the number of chunks that an extractor still has to read.
     encoded : the number of texts to encode.
+
+    Returns
+    -------
+    Seconds; None if one of its operators has not been measured yet.
     """
     speeds, total = _known(), 0.0
     for operator in line:
@@ -106,7 +116,15 @@ def _known() -> dict[str, float]:
 def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float | None:
     """Return the estimated seconds of such calls of a language model on this computer.
 
-    The estimate uses the mean of saved replies. None where no reply was measured.
+    Parameters
+    ----------
+    ctx : the saved replies, by whose mean the time is estimated.
+    name : role or name of the language model.
+    usage : calls and tokens.
+
+    Returns
+    -------
+    Seconds; None if no reply was measured.
     """
     mean_call = ctx.replies.measured(ctx.models.weights(name))
     if mean_call is None or not usage.calls:

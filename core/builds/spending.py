@@ -33,6 +33,13 @@ class BuildSpending:
     ):
         """Load the earlier spending.
 
+        Parameters
+        ----------
+        file : record of the spending; None keeps none.
+        models : the registry of models, with their prices.
+        names : roles or names of the models of the build.
+        cap : the cap, if any.
+
         Raises
         ------
         BadInput : the cap is in money, and none of the models has a price, or their currencies
@@ -77,7 +84,16 @@ class BuildSpending:
                     self._save()
 
     def reached(self, done: int, total: int) -> CapReached:
-        """Return the error for a step that the cap stopped after `done` of `total` texts."""
+        """Return the error for a step that the cap stopped.
+
+        Parameters
+        ----------
+        done, total : numbers of texts of the step.
+
+        Returns
+        -------
+        The error, which the caller raises.
+        """
         return CapReached(
             f"Stopped before the cap: {self._spending.so_far()} are spent, {done:,} of {total:,} "
             "texts of this step done, and the next one may cost more than is left. Replies are "
@@ -106,9 +122,17 @@ def spent_file(folder: Path) -> Path:
 
 
 def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
-    """Return a sentence on what a stopped build has spent so far; empty for nothing.
+    """Return a sentence on what a stopped build has spent so far.
 
-    If the record cannot be read, the sentence says why.
+    Parameters
+    ----------
+    folder : folder of the build.
+    models : the registry of models, with their prices.
+    names : roles or names of the models of the build.
+
+    Returns
+    -------
+    Empty if nothing was spent. If the record cannot be read, the sentence says why.
     """
     try:
         usage, _ = _saved(spent_file(folder))

@@ -70,9 +70,21 @@ class UnitRows:
 
 
 def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
-    """Return unit vectors of texts, float32 [n, d], saved ones or encoded now.
+    """Return unit vectors of texts, saved ones or encoded now.
 
-    `encoder` is the name or role of the encoder. Raises as `encode_half_vectors`.
+    Parameters
+    ----------
+    texts : any number of texts, n.
+    encoder : role or name of the encoder.
+    ctx : the models and the report of the build.
+
+    Returns
+    -------
+    float32 [n, d], in the order of `texts`.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable : as `encode_half_vectors` raises.
     """
     rows = UnitRows.of(encode_half_vectors(texts, encoder, ctx))
     vectors = np.empty(rows.shape, np.float32)
@@ -85,6 +97,11 @@ class BuildVectors:
     """Saved vectors of one encoder: float16, found and saved by text.
 
     Vectors that an earlier version saved in a separate file for builds are found too.
+
+    Parameters
+    ----------
+    name : role or name of the encoder.
+    ctx : the models of the build.
 
     Raises
     ------
@@ -106,7 +123,13 @@ class BuildVectors:
         return saved | former_vectors
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
-        """Save vectors that took `seconds` to encode, unless the encoder saves them itself."""
+        """Save vectors, unless the encoder saves them itself.
+
+        Parameters
+        ----------
+        vectors : the vector of each text.
+        seconds : time that encoding them took.
+        """
         if not self._saves_itself:
             self._saved.save(vectors, seconds)
 
@@ -128,12 +151,16 @@ def encode_half_vectors(
     ctx: BuildContext,
     advanced: Callable[[int], None] = lambda encoded: None,
 ) -> np.ndarray:
-    """Return vectors of texts in half precision, float16 [n, d], saved ones or encoded now.
+    """Return vectors of texts in half precision, saved ones or encoded now.
 
     Parameters
     ----------
     encoder : the name or role of the encoder.
     advanced : is called with the number of vectors that are ready so far.
+
+    Returns
+    -------
+    float16 [n, d], in the order of `texts`.
 
     Raises
     ------
@@ -166,7 +193,21 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
     """Return an encoding function that works like `encode_half_vectors` over worker processes.
 
     Texts without a saved vector are encoded by the workers. The vectors are the same wherever they
-    are encoded. Raises as `encode_half_vectors`, and HopscopeError where a worker dies repeatedly.
+    are encoded.
+
+    Parameters
+    ----------
+    workers : the processes.
+    encoder : role or name of the encoder.
+    ctx : the models and the report of the build.
+
+    Returns
+    -------
+    A function for `VectorBlocks.complete`. It raises HopscopeError if a worker dies repeatedly.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable : as `encode_half_vectors` raises.
     """
     saved = BuildVectors(encoder, ctx)
 

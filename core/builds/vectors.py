@@ -47,8 +47,20 @@ def taken_vectors(
     """Return the vectors that came with the index of a tool, if this encoder makes the same.
 
     `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of
-    at least `MIN_SAME_VECTOR_COSINE` with its vector in the index. None otherwise, with a note of
-    the reason. None also where the index has no vectors.
+    at least `MIN_SAME_VECTOR_COSINE` with its vector in the index.
+
+    Parameters
+    ----------
+    corpus : a corpus that was opened from the index of a tool.
+    tool : name of the tool.
+    of : kind of the items.
+    items : number of items of the graph.
+    encoder : the encoder of the build.
+    ctx : the report and the watch of the build.
+
+    Returns
+    -------
+    The vectors. None if the index has none, or if they differ; a note then gives the reason.
     """
     tool_vectors = opened_vectors(corpus, tool, of)
     if tool_vectors is None or len(tool_vectors.texts) != items:

@@ -63,6 +63,14 @@ def read_beir(
     sets : the files of judgements by set name; None stands for `qrels/NAME`. If empty, each file
         of judgements is one set.
     watch : receives the share of the documents that was read.
+
+    Returns
+    -------
+    The documents, and the questions of each set by name.
+
+    Raises
+    ------
+    BadInput : a file is missing or cannot be read, or two queries share an id.
     """
     documents = [
         _document(file, where, row)
@@ -95,9 +103,22 @@ def is_beir(path: FilePath) -> bool:
 
 
 def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
-    """Unpack the BEIR folder of a zip into `folder` and return it; None if there is none.
+    """Unpack the BEIR folder of a zip.
 
-    Published sets come as such zips. Raises BadInput for a damaged or too large zip.
+    Published sets come as such zips.
+
+    Parameters
+    ----------
+    file : the zip.
+    folder : receives the files.
+
+    Returns
+    -------
+    The BEIR folder inside it; None if the zip has none.
+
+    Raises
+    ------
+    BadInput : the zip is damaged or too large.
     """
     members, _ = zip_members(file)
     roots = [

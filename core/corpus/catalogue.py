@@ -160,7 +160,19 @@ def shipped_corpora() -> dict[str, ShippedCorpus]:
 def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     """Open the corpus of a name.
 
-    Raises BadInput that names the nearest corpora, and StoreError for a damaged one.
+    Parameters
+    ----------
+    name : name of a corpus.
+    watch : receives the progress of reading a shipped one; may raise Cancelled.
+
+    Returns
+    -------
+    The corpus.
+
+    Raises
+    ------
+    BadInput : there is no such corpus; the message names the nearest ones.
+    StoreError : the corpus is damaged.
     """
     known = shipped_corpora()
     if name in known:

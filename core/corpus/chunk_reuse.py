@@ -49,11 +49,20 @@ class DocumentChunks:
 def reuse_chunks(
     corpus: Corpus, cut: Cutter, before: DocumentChunks | None
 ) -> tuple[DocumentChunks, int]:
-    """Return the chunks of a corpus, and the number of documents that were cut.
+    """Return the chunks of a corpus, of which known ones are reused.
 
-    Only documents whose chunks are not in `before` are given to `cut`. `before` must come from the
-    same cutter.
+    Parameters
+    ----------
+    corpus : the corpus.
+    cut : cuts documents into a table of chunks.
+    before : chunks of an earlier content by the same cutter; None to cut all documents.
 
+    Returns
+    -------
+    The chunks by document, and the number of documents that were cut.
+
+    Examples
+    --------
     >>> from core.corpus.chunks import documents_as_chunks
     >>> from core.corpus.chunk_reuse import reuse_chunks
     >>> from core.corpus import open_corpus
@@ -110,7 +119,15 @@ class ChunkReuse:
     def chunks(self, corpus: Corpus, cutter: str, cut: Cutter) -> tuple[Table, int]:
         """Return the chunks of a corpus, and the number of documents that were cut.
 
-        `cutter` is the name of the cutter `cut`.
+        Parameters
+        ----------
+        corpus : the corpus.
+        cutter : name of the cutter, with its parameters.
+        cut : cuts documents into a table of chunks.
+
+        Returns
+        -------
+        The chunks, and the number of documents that were cut.
         """
         if not self.folders:
             return cut(corpus), len(corpus)
@@ -143,7 +160,14 @@ class ChunkReuse:
 def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
     """Return the chunks, made by this cutter, of the graph in a folder.
 
-    Returns None if the graph has other chunks, or they cannot be read.
+    Parameters
+    ----------
+    folder : folder of a graph.
+    cutter : name of the cutter, with its parameters.
+
+    Returns
+    -------
+    The chunks by document; None if the graph has other chunks, or they cannot be read.
     """
     try:
         digests.check_sealed(folder / CHUNKED_DOCUMENTS_FILE)

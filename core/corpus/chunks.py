@@ -28,16 +28,34 @@ CLOSING_SIGNS = frozenset("、。，．！？；：」』）】》〉”’…")
 def chunk_by_tokens(
     documents: Iterable[Document], size: int = 1200, overlap: int = 100, watch: Watch = NO_WATCH
 ) -> Table:
-    """Cut documents into overlapping chunks of at most `size` tokens.
+    """Cut documents into overlapping chunks of limited size.
 
-    Each chunk begins about `overlap` tokens before the previous one ends. Tokens are those of
-    `core.corpus.tokens`. A chunk's text is an exact slice of its document. No cut falls within a
-    word, unless the word alone is longer than a chunk. Source: the chunks of LightRAG and GraphRAG.
-    Differs from LightRAG's code, which adds a last chunk that lies within the one before it.
+    Tokens are those of `core.corpus.tokens`. A chunk's text is an exact slice of its document. No
+    cut falls within a word, unless the word alone is longer than a chunk.
 
-    Returns a table with the columns id, document, title, place, text and tokens, in the order of
-    the documents. Raises BadParameter if `overlap` is not below `size`.
+    Parameters
+    ----------
+    documents : the documents.
+    size : largest number of tokens of a chunk.
+    overlap : about how many tokens a chunk begins before the previous one ends.
+    watch : called from time to time; may raise Cancelled.
 
+    Returns
+    -------
+    A table with the columns id, document, title, place, text and tokens, in the order of the
+        documents.
+
+    Raises
+    ------
+    BadParameter : the overlap is negative or not below the size.
+
+    Notes
+    -----
+    The chunks of LightRAG and GraphRAG. LightRAG's code also adds a last chunk that lies within the
+    one before it.
+
+    Examples
+    --------
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import chunk_by_tokens
     >>> table = chunk_by_tokens([Document("d", "One two three. Four five six.")], size=5, overlap=2)
@@ -56,11 +74,31 @@ def chunk_by_tokens(
 def chunk_by_sentences(
     documents: Iterable[Document], size: int = 100, watch: Watch = NO_WATCH, code: str = ""
 ) -> Table:
-    """Pack whole sentences into chunks of at most `size` tokens.
+    """Pack whole sentences into chunks of limited size.
 
-    A longer sentence is cut at words. The chunks of a document do not overlap. `code` is the code
-    of their language. Returns a table like that of `chunk_by_tokens`. Source: the leaves of RAPTOR.
+    A longer sentence is cut at words. The chunks of a document do not overlap.
 
+    Parameters
+    ----------
+    documents : the documents.
+    size : largest number of tokens of a chunk.
+    watch : called from time to time; may raise Cancelled.
+    code : code of their language; empty for English.
+
+    Returns
+    -------
+    A table like that of `chunk_by_tokens`.
+
+    Raises
+    ------
+    BadParameter : the size is below 1.
+
+    Notes
+    -----
+    The leaves of RAPTOR.
+
+    Examples
+    --------
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import chunk_by_sentences
     >>> chunk_by_sentences([Document("d", "One two. Three four. Five.")], size=6).texts("text")
@@ -74,11 +112,30 @@ def chunk_by_sentences(
 def chunk_by_characters(
     documents: Iterable[Document], size: int = 4096, watch: Watch = NO_WATCH
 ) -> Table:
-    """Cut documents at blanks into adjacent chunks of at most `size` characters.
+    """Cut documents at blanks into adjacent chunks of limited size.
 
-    A longer word is cut. Returns a table like that of `chunk_by_tokens`. Source: the nodes of
-    FastInsight's ACL-OCL; the paper does not say where a word is cut.
+    A longer word is cut.
 
+    Parameters
+    ----------
+    documents : the documents.
+    size : largest number of characters of a chunk.
+    watch : called from time to time; may raise Cancelled.
+
+    Returns
+    -------
+    A table like that of `chunk_by_tokens`.
+
+    Raises
+    ------
+    BadParameter : the size is below 1.
+
+    Notes
+    -----
+    The nodes of FastInsight's ACL-OCL; the paper does not say where a word is cut.
+
+    Examples
+    --------
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import chunk_by_characters
     >>> chunk_by_characters([Document("d", "One two three.  Four")], size=9).texts("text")
@@ -92,8 +149,19 @@ def chunk_by_characters(
 def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
     """Return each document as one chunk with its text unchanged.
 
-    Documents of blanks alone are left out. Returns a table like that of `chunk_by_tokens`.
+    Documents of blanks alone are left out.
 
+    Parameters
+    ----------
+    documents : the documents.
+    watch : called from time to time; may raise Cancelled.
+
+    Returns
+    -------
+    A table like that of `chunk_by_tokens`.
+
+    Examples
+    --------
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import documents_as_chunks
     >>> documents_as_chunks([Document("d", "One two. ", "D")]).texts("text")
@@ -107,10 +175,22 @@ def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) 
 
 
 def chunk_id(document: str, number: int, of: int) -> str:
-    """Return the id of a document's chunk, counted from 0.
+    """Return the id of a document's chunk.
 
-    A document's only chunk has the document's id. No two chunks of a corpus share an id.
+    No two chunks of a corpus share an id.
 
+    Parameters
+    ----------
+    document : id of the document.
+    number : number of the chunk, from 0.
+    of : number of chunks of the document.
+
+    Returns
+    -------
+    The document's id for an only chunk, else this id with the number.
+
+    Examples
+    --------
     >>> from core.corpus.chunks import chunk_id
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
     ('d', 'd#2', 'd#1#0')

@@ -230,8 +230,21 @@ class Corpus:
     def add(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with more documents.
 
-        An identical document is kept once. Raises BadInput if the corpus has a different document
-        with the same id.
+        An identical document is kept once.
+
+        Parameters
+        ----------
+        documents : the documents.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The new corpus.
+
+        Raises
+        ------
+        BadInput : the corpus has a different document with the same id.
+        StoreError : it cannot be written.
         """
         new_documents = list(documents)
 
@@ -249,7 +262,19 @@ class Corpus:
     def change(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with these documents in place of those with the same ids.
 
-        Raises BadInput if an id is missing.
+        Parameters
+        ----------
+        documents : the documents.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The new corpus.
+
+        Raises
+        ------
+        BadInput : the corpus has no document with one of the ids.
+        StoreError : it cannot be written.
         """
         changed_documents = list(documents)
 
@@ -275,11 +300,16 @@ class Corpus:
         Parameters
         ----------
         documents : added, or put in place of those with the same ids.
+        watch : receives the progress and may raise Cancelled.
         title : a new title; empty keeps the old one.
         sets : question sets by name, added or put in place of those with the same names.
         links : if any are given, they replace all links of the corpus.
         origins : put in place of those of the same sources.
         removed : ids of documents that are removed.
+
+        Returns
+        -------
+        The new corpus.
         """
         given, without = list(documents), frozenset(removed)
         change = lambda current: corpus_storage.change_table(current.table, given, without)
@@ -291,20 +321,58 @@ class Corpus:
         """Return the corpus with question sets added or replaced by name.
 
         Shipped corpora accept them too.
+
+        Parameters
+        ----------
+        sets : title and questions of each set, by name.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The new corpus.
+
+        Raises
+        ------
+        StoreError : it cannot be written.
         """
         return self._rewritten(lambda current: current.table, watch, sets=sets, fixed=False)
 
     def with_language(self, code: str, watch: Watch = NO_WATCH) -> Corpus:
-        """Return the corpus with the language of a code; an empty code detects it again.
+        """Return the corpus with another language.
 
         Shipped corpora accept it too.
+
+        Parameters
+        ----------
+        code : code of the language; empty to detect it again.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The new corpus.
+
+        Raises
+        ------
+        StoreError : it cannot be written.
         """
         return self._rewritten(lambda current: current.table, watch, fixed=False, language=code)
 
     def remove(self, ids: Iterable[str], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus without some documents.
 
-        Raises BadInput if an id is missing, or no document would be left.
+        Parameters
+        ----------
+        ids : ids of the documents.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The new corpus.
+
+        Raises
+        ------
+        BadInput : the corpus has no document with one of the ids, or none would be left.
+        StoreError : it cannot be written.
         """
         removed_ids = frozenset(ids)
 
@@ -401,6 +469,10 @@ def write_corpus(
     own : False for a corpus that ships.
     made_of : the digest of the files from which a shipped corpus was read.
     origins : the origins of files, by source.
+
+    Returns
+    -------
+    The corpus, opened from its folder.
 
     Raises
     ------

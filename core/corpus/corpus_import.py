@@ -89,6 +89,10 @@ def import_documents(
     replace_files : remove documents that the same files, folders or zips had earlier and no longer
         have. Otherwise these are returned as `missing`.
 
+    Returns
+    -------
+    The corpus, with the numbers of new, replaced and equal documents, and notes on the files.
+
     Raises
     ------
     BadInput
@@ -203,6 +207,10 @@ def import_question_set(
     ----------
     set : the name of the set; empty takes that of the corpus.
     format, columns, encoding : as in `core.questions.read_question_file`.
+
+    Returns
+    -------
+    The corpus with that set, the number of questions, and notes.
 
     Raises
     ------

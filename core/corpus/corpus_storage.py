@@ -75,7 +75,18 @@ def table_of_rows(rows: list[tuple[str, ...]]) -> Table:
 def change_table(
     table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()
 ) -> Table:
-    """Return the table with documents added or replaced by id, and others removed."""
+    """Return the table with documents added or replaced by id, and others removed.
+
+    Parameters
+    ----------
+    table : the documents.
+    put : documents that are added, or replace those with their ids.
+    removed : ids of documents that are removed.
+
+    Returns
+    -------
+    A new table, ordered by id.
+    """
     import pyarrow as pa
 
     fresh = document_table(put)
@@ -90,6 +101,15 @@ def corpus_digest(table: Table, linked: Table | None = None) -> str:
 
     It is made from the digests of documents in the order of ids, so the order of adding has no
     effect.
+
+    Parameters
+    ----------
+    table : the documents.
+    linked : their links; None without any.
+
+    Returns
+    -------
+    64 hexadecimal digits.
     """
     more = [digest_of_links(linked)] if linked is not None and len(linked) else []
     return sha256(
@@ -101,7 +121,16 @@ def corpus_digest(table: Table, linked: Table | None = None) -> str:
 def lock_corpus(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold the lock file next to a corpus's folder while the block runs.
 
-    The file stays. `watch` is called while another process holds the lock. Raises StoreError.
+    The file stays.
+
+    Parameters
+    ----------
+    folder : folder of the corpus.
+    watch : called while another process holds the lock; may raise Cancelled.
+
+    Raises
+    ------
+    StoreError : the lock file cannot be written.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

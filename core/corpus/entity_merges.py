@@ -74,7 +74,16 @@ class EntityMerges:
 
 
 def ordered_pair(name: str, other: str) -> tuple[str, str]:
-    """Return two names in a fixed order."""
+    """Return two names in a fixed order.
+
+    Parameters
+    ----------
+    name, other : the names.
+
+    Returns
+    -------
+    The names in the order of their characters.
+    """
     return (name, other) if name < other else (other, name)
 
 
@@ -97,7 +106,20 @@ def read_merges(corpus: Corpus) -> EntityMerges:
 def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]) -> EntityMerges:
     """Change the saved merges of a corpus and return them.
 
-    Raises BadInput, StoreError, and NotAllowed if the corpus belongs to another person.
+    Parameters
+    ----------
+    corpus : the corpus.
+    change : returns the new merges for the saved ones.
+
+    Returns
+    -------
+    The new merges.
+
+    Raises
+    ------
+    NotAllowed : the corpus belongs to another person.
+    StoreError : the file cannot be read or written.
+    BadInput : as `change` raises.
     """
     if corpus.own:
         check_may_change(OWNED_KIND, corpus.name)

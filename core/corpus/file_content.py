@@ -56,7 +56,23 @@ def read_content(
 ) -> FileContent:
     """Return the content of files, for a corpus of that name.
 
-    The parameters are those of `core.corpus.import_documents`. Raises BadInput.
+    Parameters
+    ----------
+    name : name of the corpus.
+    files : files, folders or zips.
+    columns : the columns of a table by role; None for those with usual names.
+    format : one of the published formats, or that of plain files.
+    questions : a file of questions; empty for none.
+    watch : receives the progress and may raise Cancelled.
+    encoding : encoding of text files; empty to detect it.
+
+    Returns
+    -------
+    Documents, question sets, links, and notes on them.
+
+    Raises
+    ------
+    BadInput : a file is missing or cannot be read, or there is no such format.
     """
     if format not in (FILES_FORM, *FORM_READERS):
         raise BadInput(

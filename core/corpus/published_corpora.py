@@ -62,6 +62,10 @@ def read_published(
     watch : receives the share that was read.
     titled : documents of earlier files, which are not returned again.
 
+    Returns
+    -------
+    The new documents, and the questions of each set.
+
     Raises
     ------
     BadInput
@@ -74,11 +78,22 @@ def read_published(
 
 
 def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
-    """Return the format of a published file or folder; empty if it has none.
+    """Return the format of a published file or folder.
 
-    It is recognised by names and by the keys of the first rows. A file that cannot be read, or that
-    has the column of texts named in `columns`, has none.
+    It is recognised by names and by the keys of the first rows.
 
+    Parameters
+    ----------
+    path : the file or folder.
+    columns : columns by role, as a person names them; a file that has the column of texts is a
+        table.
+
+    Returns
+    -------
+    Empty if it has no such format, or cannot be read.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> from core.corpus.published_corpora import published_form
     >>> published_form(Path("notes.md"))
@@ -106,7 +121,17 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
 
 
 def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
-    """Return the format of a file by its first rows; empty if it has none."""
+    """Return the format of a file by its first rows.
+
+    Parameters
+    ----------
+    suffix : suffix of the file.
+    first : its first rows.
+
+    Returns
+    -------
+    Empty if it has no published format.
+    """
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH_FORM
     asks = any(key in row for row in first for key in (*ROW_QUESTION_KEYS[:-1], "questions"))
@@ -127,8 +152,9 @@ def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
 
 
 def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
-    """Read questions in rows that hold their passages, as `core.questions.gold.passages` finds
-    them.
+    """Read questions in rows that hold their passages.
+
+    Passages are found by `core.questions.gold.passages`.
 
     These are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
     them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and QuALITY (“article”,
@@ -140,7 +166,20 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledD
     as HTML; those without a text are left out and counted. A set without a file of its own has the
     questions of these rows.
 
-    Raises BadInput if no row holds a passage.
+    Parameters
+    ----------
+    path : the file.
+    sets : file of each question set by name; None for the questions of these rows.
+    watch : receives the share read and may raise Cancelled.
+    titled : receives the documents.
+
+    Returns
+    -------
+    The documents, and the questions of each set.
+
+    Raises
+    ------
+    BadInput : no row holds a passage, or a row cannot be read.
     """
     collected = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
     collected.seen |= {*PASSAGE_KEYS, "questions"}
@@ -241,6 +280,21 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDo
     HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
     Columns are found by their usual names. Questions come from a file of their own, else from the
     same rows: `question`, `answer` or `answers` if known, and the gold documents.
+
+    Parameters
+    ----------
+    path : the file.
+    sets : file of each question set by name; None for the questions of these rows.
+    watch : receives the share read and may raise Cancelled.
+    titled : receives the documents.
+
+    Returns
+    -------
+    The documents, and the questions of each set.
+
+    Raises
+    ------
+    BadInput : a row cannot be read.
     """
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES):
         with RowErrors(path, where):
@@ -251,10 +305,29 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDo
 
 
 def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
-    """Read GraphRAG-Bench (Xiang et al., 2025).
+    """Read GraphRAG-Bench.
 
     Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
     the name of their document, which is their gold document if the corpus has several.
+
+    Parameters
+    ----------
+    path : the file.
+    sets : file of each question set by name; None for the questions of these rows.
+    watch : receives the share read and may raise Cancelled.
+    titled : receives the documents.
+
+    Returns
+    -------
+    The documents, and the questions of each set.
+
+    Raises
+    ------
+    BadInput : a row cannot be read.
+
+    Notes
+    -----
+    Xiang et al., 2025.
     """
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
@@ -269,6 +342,21 @@ def read_book(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments)
     """Read one plain text as a document with its file's name as id.
 
     Questions are rows with `question` and `answer` or `answers`.
+
+    Parameters
+    ----------
+    path : the file.
+    sets : file of each question set by name.
+    watch : receives the share read and may raise Cancelled.
+    titled : not used; all readers of published forms have it.
+
+    Returns
+    -------
+    One document, and the questions of each set.
+
+    Raises
+    ------
+    BadInput : the file is too large or no text.
     """
     with open_unpacked(path, watch, MAX_PUBLISHED_BYTES) as source:
         text = decode_file(path.name, source.read())

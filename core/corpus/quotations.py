@@ -15,8 +15,19 @@ QUOTATION_MARK = "\n"
 
 
 def passage_name(document: str, quote: str = "") -> str:
-    """Return the name of the passage that holds a quotation; the document's id without one.
+    """Return the name of the passage that holds a quotation.
 
+    Parameters
+    ----------
+    document : id of the document.
+    quote : words of the passage; empty for the whole document.
+
+    Returns
+    -------
+    The document's id, with the quotation on a line of its own if there is one.
+
+    Examples
+    --------
     >>> from core.corpus.quotations import passage_name
     >>> passage_name("may.md", "Ann Lee built  the harbour."), passage_name("may.md")
     ('may.md\\nAnn Lee built the harbour.', 'may.md')
@@ -40,7 +51,14 @@ def split_passage_name(passage: str) -> tuple[str, str]:
 def holds_quotation(text: str, quote: str) -> bool:
     """Return whether a text holds a quotation, ignoring case, typography and blanks.
 
-    Any text holds an empty quotation.
+    Parameters
+    ----------
+    text : the text.
+    quote : the quotation.
+
+    Returns
+    -------
+    True also for an empty quotation.
     """
     return quote in single_line(text) or comparable_text(quote) in comparable_text(text)
 

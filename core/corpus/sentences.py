@@ -31,9 +31,19 @@ def sentence_spans(text: str, code: str = "") -> list[Span]:
     A sentence ends after a full stop, question mark or exclamation mark, with closing quotes, if a
     blank follows. It also ends after a Chinese or Japanese mark, and before an empty line. A full
     stop does not end it after a common abbreviation or an initial, or if the next word begins with
-    a small letter. The `code` of another language than English adds its abbreviations and ordinal
-    numbers.
+    a small letter.
 
+    Parameters
+    ----------
+    text : the text.
+    code : code of its language, which adds abbreviations and ordinal numbers; empty for English.
+
+    Returns
+    -------
+    Start and end of each sentence that is not blank.
+
+    Examples
+    --------
     >>> from core.corpus.sentences import sentence_spans
     >>> text = "Dr. Li came. “Why?” she asked. 天气很好。我们走吧！"
     >>> [text[start:end] for start, end in sentence_spans(text)]

@@ -26,7 +26,21 @@ class TitledDocuments:
     def add(self, name: Any, text: Any, title: Any = None) -> str:
         """Add a text and return the id of its document.
 
-        The id is `name`, numbered from the second text on. The title is `name` if none is given.
+        The id is `name`, numbered from the second text on.
+
+        Parameters
+        ----------
+        name : the title in the file.
+        text : the text.
+        title : title of the document; None for its name.
+
+        Returns
+        -------
+        The id of the document.
+
+        Raises
+        ------
+        TypeError : a value is no text.
         """
         name, text = require_text(name), require_text(text)
         ids = self._ids.setdefault(name, {})
@@ -41,7 +55,13 @@ class TitledDocuments:
 
 
 class RowErrors:
-    """Context that turns errors of a row's form into BadInput that names the row."""
+    """Context that turns errors of a row's form into BadInput that names the row.
+
+    Parameters
+    ----------
+    path : the file.
+    where : words for the row.
+    """
 
     def __init__(self, path: FilePath, where: str):
         self.path, self.where = path, where

@@ -41,29 +41,71 @@ class DatabaseLookup(ABC):
 
     @abstractmethod
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
-        """Return the things with exactly these names, by name."""
+        """Return the things with exactly these names, by name.
+
+        Parameters
+        ----------
+        names : any number of names.
+
+        Returns
+        -------
+        Things by name; names without a thing are left out.
+        """
 
     @abstractmethod
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
         """Return the things whose names differ from these only in case, by their own names.
 
         This may read all names of the database.
+
+        Parameters
+        ----------
+        names : any number of names.
+
+        Returns
+        -------
+        Things by their own names, which differ from the given ones in case alone.
         """
 
     @abstractmethod
     def degrees(self, things: Sequence[Id]) -> Mapping[Id, int]:
-        """Return the number of edges of each thing in the database."""
+        """Return the number of edges of each thing in the database.
+
+        Parameters
+        ----------
+        things : ids in the database.
+
+        Returns
+        -------
+        Number of edges by id.
+        """
 
     @abstractmethod
     def edges(self, things: Sequence[Id], each: int) -> tuple[list[DatabaseEdge], set[Id]]:
         """Return the edges of things, and the things that have more.
 
-        At most `each` edges out of a thing and `each` into it are returned.
+        Parameters
+        ----------
+        things : ids in the database.
+        each : largest number of edges out of a thing, and of edges into it.
+
+        Returns
+        -------
+        The edges, and the things of which some edges were left out.
         """
 
     @abstractmethod
     def leads_on(self, thing: Id) -> bool:
-        """Return whether the edges of a thing can be requested."""
+        """Return whether the edges of a thing can be requested.
+
+        Parameters
+        ----------
+        thing : id in the database.
+
+        Returns
+        -------
+        False for a thing without a name that every request understands, such as a blank node.
+        """
 
     @abstractmethod
     def write(
@@ -72,6 +114,16 @@ class DatabaseLookup(ABC):
         """Write the edges to a file in `folder`, with `START_RELATION` edges at the starts.
 
         Things are named as in a copy of the database.
+
+        Parameters
+        ----------
+        folder : folder of the file.
+        edges : the fetched edges.
+        starts : things from which the fetch started.
+
+        Returns
+        -------
+        The written file.
         """
 
 

@@ -69,6 +69,10 @@ class KnowledgeGraph(Protocol):
     Edge `e` is a triple (head, relation, tail). Edge ids ascend by (head, relation, tail), so a
     list of edges by id is the same in every store of the same triples. A store implements the
     attributes and methods whose body is `...`; the others are derived from them.
+
+    Attributes
+    ----------
+    n_nodes, n_edges, n_relations : numbers of nodes, edges and relations; ids begin at 0.
     """
 
     name: str
@@ -82,7 +86,7 @@ class KnowledgeGraph(Protocol):
     # For an edited graph, the origin of its rows (`core.graph.edits.Origin`); else None.
     edited_from: Any = None
     # For a database of which nothing is loaded yet, the object that fetches parts of it
-    # (`core.databases.live.Live`); else None.
+    # (`core.databases.live_database`); else None.
     live: Any = None
     # For a graph that was fetched from such a database, a description of the fetch; else None.
     fetched: FetchedPart | None = None
@@ -106,6 +110,16 @@ class KnowledgeGraph(Protocol):
     def names(self, nodes: Iterable[int]) -> list[str]:
         """Return the names of several nodes, in their order.
 
+        Parameters
+        ----------
+        nodes : node ids, repetitions allowed.
+
+        Returns
+        -------
+        One name for each given node.
+
+        Examples
+        --------
         >>> toy.names([0, 4])
         ['A', 'E']
         """
@@ -114,6 +128,16 @@ class KnowledgeGraph(Protocol):
     def nodes_named(self, name: str) -> tuple[int, ...]:
         """Return the ids of the nodes with exactly this name, ascending.
 
+        Parameters
+        ----------
+        name : the name, letter by letter.
+
+        Returns
+        -------
+        Several ids if nodes share the name; empty for an unknown name.
+
+        Examples
+        --------
         >>> toy.nodes_named("C")
         (2,)
         """
@@ -124,6 +148,17 @@ class KnowledgeGraph(Protocol):
 
         With `both`, a self-loop counts twice.
 
+        Parameters
+        ----------
+        nodes : node ids, int64 [n].
+        direction : counts outgoing edges (out), incoming ones (in) or both.
+
+        Returns
+        -------
+        int64 [n], aligned with `nodes`.
+
+        Examples
+        --------
         >>> toy.degrees(np.array([0, 3])).tolist()  # A>B A>C C>A E>A; C>D and the loop D>D twice
         [4, 3]
         """
@@ -135,6 +170,17 @@ class KnowledgeGraph(Protocol):
         Steps from head to tail come first. Within each part, they are in the order of the given
         nodes, then by ascending edge.
 
+        Parameters
+        ----------
+        nodes : node ids, int64 [n].
+        direction : follows edges from head to tail (out), from tail to head (in) or both.
+
+        Returns
+        -------
+        The steps as aligned arrays.
+
+        Examples
+        --------
         >>> steps = toy.steps_from(np.array([1]))  # B>C, and A>B backward
         >>> steps.nodes.tolist(), steps.edges.tolist(), steps.forward.tolist()
         ([2, 0], [2, 0], [True, False])
@@ -144,6 +190,16 @@ class KnowledgeGraph(Protocol):
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the (heads, relations, tails) of the edges, int64, in their order.
 
+        Parameters
+        ----------
+        edges : edge ids, int64 [n].
+
+        Returns
+        -------
+        Heads, relations and tails, each int64 [n].
+
+        Examples
+        --------
         >>> [ids.tolist() for ids in toy.triples(np.array([4]))]  # C r4 D
         [[2], [4], [3]]
         """
@@ -154,6 +210,14 @@ class KnowledgeGraph(Protocol):
 
         Algorithms that walk the whole graph use it.
 
+        Returns
+        -------
+        Compressed rows: the tails of node v are tails[out_indptr[v] : out_indptr[v + 1]], in the
+            order of the edge ids, and its heads in_heads[in_indptr[v] : in_indptr[v + 1]]. The
+            pointers are int64 [n_nodes + 1].
+
+        Examples
+        --------
         >>> out_indptr, tails, in_indptr, in_heads = toy.adjacency()
         >>> out_indptr.tolist(), tails.tolist()
         ([0, 2, 3, 5, 6, 7], [1, 2, 2, 0, 3, 3, 0])
@@ -163,6 +227,12 @@ class KnowledgeGraph(Protocol):
     def shape(self) -> Shape:
         """Return counts over the whole graph.
 
+        Returns
+        -------
+        Counts of the whole graph, such as its busiest nodes and its loops.
+
+        Examples
+        --------
         >>> toy.shape().busiest[:2], toy.shape().loops
         ((0, 2), 1)
         """
@@ -175,11 +245,21 @@ class KnowledgeGraph(Protocol):
     def resolve(self, direction: str) -> Direction:
         """Return `direction`, or the graph's own direction if it is "graph".
 
+        Parameters
+        ----------
+        direction : out, in, both, or graph.
+
+        Returns
+        -------
+        out, in or both.
+
         Raises
         ------
         BadParameter
             If the result is not out, in or both.
 
+        Examples
+        --------
         >>> toy.resolve("graph"), toy.resolve("out")
         ('both', 'out')
         """
@@ -191,6 +271,16 @@ class KnowledgeGraph(Protocol):
     def node_name(self, node: int) -> str:
         """Return the name of a node.
 
+        Parameters
+        ----------
+        node : node id.
+
+        Returns
+        -------
+        The name; nodes may share it.
+
+        Examples
+        --------
         >>> toy.node_name(3)
         'D'
         """
@@ -199,6 +289,16 @@ class KnowledgeGraph(Protocol):
     def relation_name(self, edge: int) -> str:
         """Return the name of an edge's relation.
 
+        Parameters
+        ----------
+        edge : edge id.
+
+        Returns
+        -------
+        The name of the relation, not of the triple.
+
+        Examples
+        --------
         >>> toy.relation_name(6)  # E r5 A comes after D r6 D
         'r5'
         """
@@ -207,6 +307,17 @@ class KnowledgeGraph(Protocol):
     def degree(self, node: int, direction: str = "both") -> int:
         """Return the number of edges at a node; with `both`, a self-loop counts twice.
 
+        Parameters
+        ----------
+        node : node id.
+        direction : counts outgoing edges (out), incoming ones (in) or both.
+
+        Returns
+        -------
+        The number of edges.
+
+        Examples
+        --------
         >>> toy.degree(3), toy.degree(3, "out")
         (3, 1)
         """
@@ -220,6 +331,17 @@ class KnowledgeGraph(Protocol):
         Out-edges come first, each part by ascending edge id. A self-loop is one step forward and,
         with `both`, one backward.
 
+        Parameters
+        ----------
+        node : node id.
+        direction : follows edges from head to tail (out), from tail to head (in) or both.
+
+        Returns
+        -------
+        Aligned arrays: neighbours int64 [k], edges int64 [k], forward bool [k].
+
+        Examples
+        --------
         >>> [part.tolist() for part in toy.steps(1)]
         [[2, 0], [2, 0], [True, False]]
         """
@@ -229,10 +351,23 @@ class KnowledgeGraph(Protocol):
     def texts(self, paths: Sequence[Path]) -> list[str]:
         """Return paths as texts, such as `A -> r1 -> B`.
 
-        A backward step is written `A -> r1_reverse -> B`. This is the format in which LEGO-GraphRAG
-        prints paths; the suffix of backward steps is that of Retrieve-Rewrite-Answer. Each node and
-        edge is looked up once.
+        A backward step is written `A -> r1_reverse -> B`. Each node and edge is looked up once.
 
+        Parameters
+        ----------
+        paths : any number of paths.
+
+        Returns
+        -------
+        One text for each path, in their order.
+
+        Notes
+        -----
+        This is the format in which LEGO-GraphRAG prints paths. The suffix of backward steps is that
+        of Retrieve-Rewrite-Answer.
+
+        Examples
+        --------
         >>> from core.types import Path
         >>> toy.texts([Path((0, 2, 1), (1, 2), (True, False))])
         ['A -> r1 -> C -> r2_reverse -> B']
@@ -248,12 +383,31 @@ class KnowledgeGraph(Protocol):
         return ["".join(_parts(path, node_names, arrows)) for path in paths]
 
     def text(self, path: Path) -> str:
-        """Return one path as text, in the format of `texts`."""
+        """Return one path as text, in the format of `texts`.
+
+        Parameters
+        ----------
+        path : any path of this graph.
+
+        Returns
+        -------
+        The text; a single name for a path without steps.
+        """
         return self.texts((path,))[0]
 
     def triple_texts(self, edges: Sequence[int] | np.ndarray) -> list[str]:
         """Return triples as texts: `A -> r -> B`.
 
+        Parameters
+        ----------
+        edges : edge ids.
+
+        Returns
+        -------
+        One text for each edge, in their order.
+
+        Examples
+        --------
         >>> toy.triple_texts([4, 6])
         ['C -> r4 -> D', 'E -> r5 -> A']
         """
@@ -268,7 +422,16 @@ class KnowledgeGraph(Protocol):
         ]
 
     def triple_text(self, edge: int) -> str:
-        """Return one triple as text."""
+        """Return one triple as text.
+
+        Parameters
+        ----------
+        edge : edge id.
+
+        Returns
+        -------
+        The text, in the format of `triple_texts`.
+        """
         return self.triple_texts((edge,))[0]
 
 

@@ -124,8 +124,7 @@ def load_cases(
     """Return the cases of the named sources, solving those that are not saved yet.
 
     Newly saved questions of the person are included at once. Questions with an entity that the
-    graph lacks, or without any answer in the graph, are left out. What `watch`
-    raises is passed on.
+    graph lacks, or without any answer in the graph, are left out.
 
     Parameters
     ----------
@@ -133,7 +132,12 @@ def load_cases(
         argument `own`.
     size : how many questions are drawn from each set, the same ones every time.
     steps : the largest number of steps of a chain.
+    watch : receives the progress; what it raises stops the work.
     own : the person's own solved questions.
+
+    Returns
+    -------
+    The cases, saved and new ones.
 
     Raises
     ------
@@ -168,6 +172,18 @@ def case_coverage(
     """Count the questions of the sources that are solved, and those that can be.
 
     A question can be solved if the graph has its entities and at least one of its answers.
+
+    Parameters
+    ----------
+    encoder : encoder of the questions; its fingerprint is part of the file's name.
+    source : the question sets that cases are made of, as a text.
+    size : number of questions that are drawn from each set.
+    steps : largest number of steps of a case's chains.
+    own : the person's own questions.
+
+    Returns
+    -------
+    Number of solved questions, and of those that can be solved.
     """
     asked_for = (
         *_drawn(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
@@ -194,7 +210,14 @@ def parts_of(source: str) -> tuple[str, ...]:
 def own_stamp(source: str, own: Sequence[Question]) -> str:
     """Return a text that changes with the person's own solved questions.
 
-    Empty where these are not among the sources.
+    Parameters
+    ----------
+    source : the question sets that cases are made of, as a text.
+    own : the person's own questions.
+
+    Returns
+    -------
+    Empty if these are not among the sources.
     """
     return " ".join(map(case_key, own)) if OWN_QUESTIONS in parts_of(source) else ""
 

@@ -23,7 +23,18 @@ def index_chain_texts(
 ) -> ChainIndex:
     """Return an index of these chains alone, in their order.
 
-    `texts[i]` is the wording of `chains[i]`. Only texts that are not in memory are encoded.
+    Only texts that are not in memory are encoded.
+
+    Parameters
+    ----------
+    encoder : an encoder, with token vectors or without.
+    chains : step codes.
+    texts : the wording of each chain.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    The index, which is not saved.
     """
     with _cache_lock:
         cache = _chain_vectors.setdefault(encoder, LRUCache(MAX_CACHED_TEXTS))

@@ -135,7 +135,17 @@ class ChainIndex:
         return self.alike(question, places).f1()
 
     def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> TokenSimilarity:
-        """Compare the token vectors of a question with those of each chain."""
+        """Compare the token vectors of a question with those of each chain.
+
+        Parameters
+        ----------
+        question : unit vectors of the question's tokens, float [tokens, d].
+        places : positions of chains in the index, n.
+
+        Returns
+        -------
+        Similarities of each of these chains.
+        """
         if not len(places):
             return TokenSimilarity(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
         lengths = np.diff(self.starts)[places]
@@ -155,10 +165,20 @@ class ChainIndex:
 
 
 def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> list[np.ndarray]:
-    """Return the unit vectors of the tokens of each text, float32 [tokens, d].
+    """Return the vectors of the tokens of each text.
 
     The special tokens at both ends are left out. An encoder without token vectors gives a single
     vector for the whole text.
+
+    Parameters
+    ----------
+    encoder : any encoder.
+    texts : any number of texts.
+    watch : called between batches; may raise Cancelled.
+
+    Returns
+    -------
+    float32 [tokens, d] with unit rows for each text.
     """
     if not hasattr(encoder, "encode_tokens"):
         return [vector[None] for vector in encoder.encode(texts, watch)]
@@ -194,13 +214,16 @@ def chain_index(
 ) -> ChainIndex:
     """Return the index of the graph's chains, built first where it is not saved yet.
 
-    What `watch` raises is passed on.
-
     Parameters
     ----------
     steps : the largest number of steps of a chain.
     direction : "both", "out" (along the triples), "in" (against them) or "graph", which is the
         setting of the graph.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The index, kept in memory with the graph.
 
     Raises
     ------
@@ -224,7 +247,18 @@ def chain_index(
 def is_chain_index_ready(
     graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph"
 ) -> bool:
-    """Return whether the chains are already encoded, in memory or on disk."""
+    """Return whether the chains of a graph are already encoded.
+
+    Parameters
+    ----------
+    encoder : the encoder; its fingerprint is part of the file's name.
+    steps : largest number of steps of a chain.
+    direction : direction of the steps: out, in, both or graph.
+
+    Returns
+    -------
+    True if they are in memory or on disk.
+    """
     key = (fingerprint(encoder), steps, graph.resolve(direction))
     return key in graph.derived.shelf(CHAINS_SHELF).values or _file(graph, key).exists()
 
@@ -232,7 +266,17 @@ def is_chain_index_ready(
 def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
     """Encode the graph's chains anew and save them.
 
-    The index saved before stays until then. Raises as `chain_index`.
+    The index saved before stays until then.
+
+    Parameters
+    ----------
+    encoder : the encoder.
+    steps : largest number of steps of a chain.
+    watch : receives the progress; what it raises stops the work.
+
+    Raises
+    ------
+    StoreError : the index cannot be saved.
     """
     key = (fingerprint(encoder), steps, graph.resolve("graph"))
     shelf = graph.derived.shelf(CHAINS_SHELF)
@@ -274,8 +318,19 @@ def build_chain_index(
 ) -> ChainIndex:
     """Find the chains of a graph, put them into words and encode them.
 
-    At most `MAX_CHAINS` are kept, shorter ones first, then commoner ones. Chains with the same text
-    in `known` are not encoded again.
+    At most `MAX_CHAINS` are kept, shorter ones first, then commoner ones.
+
+    Parameters
+    ----------
+    encoder : the encoder.
+    steps : largest number of steps of a chain.
+    direction : direction of the steps: out, in or both.
+    watch : receives the progress; what it raises stops the work.
+    known : an index of earlier chains; equal texts are not encoded again.
+
+    Returns
+    -------
+    The index, which is not saved.
     """
     watch.report("Finding relation chains")
     has = possible_steps(graph)

@@ -19,7 +19,18 @@ MAX_COMMUNITY_NODES = 10  # the value of Microsoft's GraphRAG
 def pagerank_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Return the communities of at most `MAX_CLUSTER_NODES` nodes for PageRank inside clusters.
 
-    Raises BadInput and StoreError.
+    Parameters
+    ----------
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    The communities, kept in memory with the graph.
+
+    Raises
+    ------
+    BadInput : the graph is too large for the free memory.
+    StoreError : they cannot be saved although saving is possible in general.
     """
     return graph.derived.once(
         "clusters", None, lambda: load_communities(graph, MAX_CLUSTER_NODES, watch)
@@ -32,8 +43,21 @@ def load_communities(
 ) -> NodeCommunities:
     """Return the graph's communities, detected first where they are not saved yet.
 
-    The same graph has the same communities in every process. Raises StoreError where they cannot be
-    saved although saving is possible in general.
+    The same graph has the same communities in every process.
+
+    Parameters
+    ----------
+    max_size : number of nodes above which a community is split again.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    The communities.
+
+    Raises
+    ------
+    BadInput : the graph is too large for the free memory.
+    StoreError : they cannot be saved although saving is possible in general.
     """
     result = saved_communities(graph, max_size)
     if result is None:
@@ -44,7 +68,16 @@ def load_communities(
 
 
 def saved_communities(graph: Graph, max_size: int = MAX_COMMUNITY_NODES) -> NodeCommunities | None:
-    """Return the saved communities of the graph, or None."""
+    """Return the saved communities of the graph.
+
+    Parameters
+    ----------
+    max_size : number of nodes above which a community is split again.
+
+    Returns
+    -------
+    None if none of this size are saved.
+    """
     known = _read(_file(graph, max_size), graph.n_nodes)
     return None if known is None else NodeCommunities(known)
 
@@ -52,7 +85,21 @@ def saved_communities(graph: Graph, max_size: int = MAX_COMMUNITY_NODES) -> Node
 def prepare_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Detect the graph's communities anew and save them.
 
-    Communities saved before stay until then. Raises StoreError, and what `watch` raises.
+    Communities saved before stay until then.
+
+    Parameters
+    ----------
+    max_size : number of nodes above which a community is split again.
+    watch : what it raises stops the work.
+
+    Returns
+    -------
+    The communities.
+
+    Raises
+    ------
+    BadInput : the graph is too large for the free memory.
+    StoreError : they cannot be saved.
     """
     labels = detect_communities(graph, max_size, watch)
     write_atomically(_file(graph, max_size), lambda stream: np.save(stream, labels))

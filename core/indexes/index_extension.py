@@ -65,7 +65,14 @@ class PositionMap:
     def first(self, places: np.ndarray, n: int) -> np.ndarray:
         """Return the items at the first `n` occupied positions of each row.
 
-        The result is int64 [rows, n], padded with -1 where a row has fewer.
+        Parameters
+        ----------
+        places : positions in the index, int64 [rows, m]; -1 for none.
+        n : number of items of each row.
+
+        Returns
+        -------
+        int64 [rows, n], padded with -1 where a row has fewer.
         """
         found = np.where(places >= 0, self.items[places], -1)
         return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[
@@ -120,8 +127,19 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
 def match_keys(before: np.ndarray, now: np.ndarray) -> np.ndarray:
     """Match each earlier key with the item that has the same key now.
 
-    The result is int64, -1 where no item has the key. Equal keys are matched one to one.
+    Equal keys are matched one to one.
 
+    Parameters
+    ----------
+    before : keys of the earlier items, uint64 [m, 2].
+    now : keys of the items, uint64 [n, 2].
+
+    Returns
+    -------
+    The item of each earlier key, int64 [m]; -1 where no item has the key.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.indexes.index_extension import match_keys
     >>> key = lambda *numbers: np.array([(one, 0) for one in numbers], np.uint64)
@@ -156,9 +174,20 @@ def _numbered(groups: np.ndarray, room: int) -> np.ndarray:
 
 
 def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
-    """Return the order saved next to an index, or None where each item is at its own position.
+    """Return the order of the items saved next to an index.
 
-    Raises ValueError or OSError where it is damaged.
+    Parameters
+    ----------
+    folder : folder of the index.
+    facts : the saved facts of the index.
+
+    Returns
+    -------
+    None if each item is at its own position.
+
+    Raises
+    ------
+    ValueError, OSError : the order is damaged.
     """
     if "places" not in facts:
         return None

@@ -87,7 +87,18 @@ class IndexKind:
     fits: Callable[[Graph], bool] = lambda graph: True
 
     def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
-        """Return roughly how long building takes, or a share of it, in words."""
+        """Return in words roughly how long building takes.
+
+        Parameters
+        ----------
+        graph : the graph.
+        env : the environment, with the models and their speeds.
+        share : share of the index that is to be built, 0 to 1.
+
+        Returns
+        -------
+        A few words, such as “about 2 min”, with what this depends on.
+        """
         return f"about {duration_text(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
 
     def match(self, name: str) -> re.Match | None:

@@ -98,9 +98,16 @@ class SplitIndex:
 
 
 def restrict_search(index: Any, there: np.ndarray | None) -> Any:
-    """Return the search parameters that restrict a faiss search to a boolean mask of positions.
+    """Return the search parameters that restrict a faiss search to some positions.
 
-    None where the mask is None.
+    Parameters
+    ----------
+    index : a faiss index.
+    there : bool [vectors], the positions that may be found; None allows all.
+
+    Returns
+    -------
+    None if all positions are allowed.
     """
     import faiss
 
@@ -119,9 +126,18 @@ def restrict_search(index: Any, there: np.ndarray | None) -> Any:
 def search_index(
     index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Search a faiss index or `SplitIndex` for the `k` nearest vectors: (cosines, positions).
+    """Search a faiss index or `SplitIndex` for the nearest vectors.
 
-    Only positions where the mask `there` is true are returned; None allows all.
+    Parameters
+    ----------
+    index : the index.
+    asked : float32 [queries, d].
+    k : number of vectors for each query.
+    there : bool [vectors], the positions that may be found; None allows all.
+
+    Returns
+    -------
+    Cosines and positions, each [queries, k]; the position is -1 where fewer are found.
     """
     if isinstance(index, SplitIndex):
         return index.search(asked, k, there)
@@ -139,15 +155,35 @@ def tune_search(index: Any) -> Any:
 
 
 def files(folder: Path, parts: int) -> list[Path]:
-    """Return the files of an index: one per part, or a single one without parts."""
+    """Return the files of an index.
+
+    Parameters
+    ----------
+    folder : folder of the index.
+    parts : number of its parts; 0 for an index that is not split.
+
+    Returns
+    -------
+    One file for each part, or a single one.
+    """
     return [folder / f"index-{number:03}.faiss" for number in range(parts)] or [folder / INDEX_FILE]
 
 
 def open_saved_index(folder: Path, parts: int) -> Any:
     """Open the index in a folder by memory map.
 
-    `parts` is the number of its parts, 0 for an index that is not split. Raises ValueError, OSError
-    or RuntimeError where it is damaged.
+    Parameters
+    ----------
+    folder : folder of the index.
+    parts : number of its parts; 0 for an index that is not split.
+
+    Returns
+    -------
+    A faiss index or a `SplitIndex`.
+
+    Raises
+    ------
+    ValueError, OSError, RuntimeError : the index is damaged.
     """
     parts_in_files = [mapped(file) for file in files(folder, parts)]
     return tune_search(SplitIndex(tuple(parts_in_files)) if parts else parts_in_files[0])
@@ -162,7 +198,17 @@ def mapped(file: Path) -> Any:
 
 
 def save_index(index: Any, file: Path) -> None:
-    """Write a faiss index into a file. Raises StoreError."""
+    """Write a faiss index into a file.
+
+    Parameters
+    ----------
+    index : the index.
+    file : the file, which is replaced.
+
+    Raises
+    ------
+    StoreError : the file cannot be written.
+    """
     import faiss
 
     # The stubs of faiss lack PyCallbackIOWriter.
@@ -171,10 +217,26 @@ def save_index(index: Any, file: Path) -> None:
 
 
 def extend_parts(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
-    """Return the index in the folder `before`, extended by the vectors `fresh` (float32).
+    """Return a saved index, extended by new vectors.
 
     If the index has parts, the last one is extended and saved in `folder`. The other parts are
-    linked there unchanged. Raises RuntimeError where the index is damaged.
+    linked there unchanged.
+
+    Parameters
+    ----------
+    before : folder of the saved index.
+    parts : number of its parts; 0 for an index that is not split.
+    folder : folder of the extended index.
+    fresh : float32 [n, d], the new vectors.
+
+    Returns
+    -------
+    A faiss index that is not saved, or a saved `SplitIndex`.
+
+    Raises
+    ------
+    RuntimeError : the index is damaged.
+    StoreError : the extended part cannot be written.
     """
     import faiss
 

@@ -105,7 +105,18 @@ class Leftover:
 def index_states(graph: Graph, env: Environment) -> list[IndexState]:
     """Return the state of every kind of index that fits the graph, in the order of the table.
 
-    Raises StoreError.
+    Parameters
+    ----------
+    graph : the graph.
+    env : the environment, with the models.
+
+    Returns
+    -------
+    One state for each kind of index.
+
+    Raises
+    ------
+    StoreError : an index cannot be read.
     """
     there = entries(index_folder(graph))
     return [_prepared(graph, env, kind, there) for kind in INDEX_KINDS.values() if kind.fits(graph)]
@@ -115,6 +126,15 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
     """Return a value that changes whenever `index_states` or `leftovers` may change.
 
     It is cheap to compute.
+
+    Parameters
+    ----------
+    graph : the graph.
+    env : the environment, with the models and the person's solved questions.
+
+    Returns
+    -------
+    Any value that can be compared.
     """
     folder = index_folder(graph)
     files = tuple((path.name, *_weight(path)) for path in entries(folder))
@@ -165,7 +185,17 @@ def leftovers(graph: Graph) -> list[Leftover]:
 
 
 def key(graph: Graph, kind: IndexKind) -> str:
-    """Return the key of the job that builds an index of a graph."""
+    """Return the key of the job that builds an index of a graph.
+
+    Parameters
+    ----------
+    graph : the graph.
+    kind : the kind of index.
+
+    Returns
+    -------
+    The same key for graphs of the same content.
+    """
     return f"index-{graph.digest}-{kind.name}"
 
 
@@ -179,6 +209,10 @@ def start_index_job(
     Parameters
     ----------
     anew : build from nothing an index that is otherwise only added to.
+
+    Returns
+    -------
+    The job.
 
     Raises
     ------
@@ -202,7 +236,18 @@ def start_index_job(
 
 
 def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
-    """Return the running job that builds an index of a graph, or None."""
+    """Return the running job that builds an index of a graph.
+
+    Parameters
+    ----------
+    jobs : the jobs of this process.
+    graph : the graph.
+    kind : the kind of index.
+
+    Returns
+    -------
+    None if no such job runs here.
+    """
     job = jobs.get(key(graph, kind))
     return job if job is not None and not job.ended else None
 
@@ -210,8 +255,17 @@ def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
 def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:
     """Delete every file of a kind of index.
 
-    Raises StoreError while the index is being built, here or by another process, or is being read
-    by a question. Raises NotAllowed where it belongs to another person.
+    Parameters
+    ----------
+    jobs : the jobs of this process.
+    graph : the graph.
+    kind : the kind of index.
+
+    Raises
+    ------
+    StoreError : the index is being built, here or by another process, or is being read by a
+        question.
+    NotAllowed : the index belongs to another person.
     """
     check_may_change(INDEX_OWNER_KIND, key(graph, kind))
     if running_index_job(jobs, graph, kind):
@@ -235,8 +289,17 @@ def _remove(graph: Graph, kind: IndexKind) -> None:
 def delete_leftover(graph: Graph, leftover: Leftover) -> None:
     """Delete a file or folder that nothing reads.
 
-    Nothing happens if it is no longer among the leftovers of the graph. Raises StoreError. Raises
-    NotAllowed where several people share the installation and this one is not the administrator.
+    Nothing happens if it is no longer among the leftovers of the graph.
+
+    Parameters
+    ----------
+    graph : the graph.
+    leftover : the file or folder.
+
+    Raises
+    ------
+    StoreError : it cannot be deleted.
+    NotAllowed : several people share the installation and this one is not the administrator.
     """
     check_administrator("delete what is left over")
     if leftover.path in {one.path for one in leftovers(graph)}:

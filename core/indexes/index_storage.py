@@ -62,9 +62,18 @@ def entries(folder: Path) -> list[Path]:
 
 
 def take_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes from `temporary` next to the store in `folder`.
+    """Move a graph's indexes next to its store.
 
-    Indexes of the same name are replaced. Raises StoreError.
+    Indexes of the same name are replaced.
+
+    Parameters
+    ----------
+    temporary : folder in which the graph was built.
+    folder : folder of the store.
+
+    Raises
+    ------
+    StoreError : a file cannot be moved.
     """
     try:
         for index in sorted((temporary / INDEXES_FOLDER).glob("*/*")):
@@ -85,7 +94,17 @@ def write_atomically(
     """Write a file atomically and durably (see `write_whole`).
 
     It is written next to its final place and moved there in one step. A file of arrays is sealed
-    with its digest. Raises StoreError.
+    with its digest.
+
+    Parameters
+    ----------
+    file : the file, which is replaced.
+    write : called with the stream of a temporary file.
+    durable : waits until the file is on the disk.
+
+    Raises
+    ------
+    StoreError : the file cannot be written.
     """
 
     def whole(temporary: Path) -> None:
@@ -101,11 +120,18 @@ def write_atomically(
 
 
 def write_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file as `write_atomically` does, or do nothing where this installation cannot save at
-    all.
+    """Write a file as `write_atomically` does, unless this installation cannot save at all.
 
-    For results that are usable without being saved. Raises StoreError where saving fails for
-    another reason.
+    It is for results that are usable without being saved.
+
+    Parameters
+    ----------
+    file : the file, which is replaced.
+    write : called with the stream of a temporary file.
+
+    Raises
+    ------
+    StoreError : saving fails for another reason.
     """
     try:
         write_atomically(file, write)
@@ -136,7 +162,14 @@ def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
 def hold_free_lock(lock: threading.Lock, what: str) -> Iterator[None]:
     """Hold a lock that must be free.
 
-    Raises StoreError where another thread holds it. The message begins with `what`.
+    Parameters
+    ----------
+    lock : a lock of this process.
+    what : words at the beginning of the message, such as the name of an index.
+
+    Raises
+    ------
+    StoreError : another thread holds the lock.
     """
     if not lock.acquire(blocking=False):
         raise StoreError(f"{what} are being made or read just now; try again when that is done.")

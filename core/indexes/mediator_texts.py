@@ -42,6 +42,10 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
     chain : step codes, `2 * r` along and `2 * r + 1` against the triples of relation `r`.
     phrases : `phrases[r]` is the wording of relation `r`.
     into : `into[code]` is true where the step leads into a mediator.
+
+    Returns
+    -------
+    Words that end in X.
     """
     kind = phrases[chain[0] >> 1].head_type
     text = ENTITY_PLACEHOLDER if chain[0] & 1 or not kind else f"the {kind} {ENTITY_PLACEHOLDER}"

@@ -79,8 +79,21 @@ def build_searchable_vectors(
 ) -> VectorIndex:
     """Build the vectors of a graph so that they can be searched meanwhile.
 
-    As `build_vectors`, including what it raises. If it is stopped, the vectors of the
-    unfinished block are saved as well.
+    If it is stopped, the vectors of the unfinished block are saved as well.
+
+    Parameters
+    ----------
+    encoder : the encoder; one that passes vectors on makes single texts searchable.
+    of : kind of the items.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The finished index, as of `build_vectors`.
+
+    Raises
+    ------
+    BadInput, StoreError : as `build_vectors` raises.
     """
     folder = vector_folder(graph, encoder, of)
 
@@ -187,7 +200,19 @@ class PartialVectors:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest items by an exact search, like `VectorIndex.nearest`.
 
-        Raises BadParameter for a vector of another dimension.
+        Parameters
+        ----------
+        vector : unit vector, float [d].
+        k : largest number of items.
+        without : items that are left out, int64.
+
+        Returns
+        -------
+        Items int64 and cosines float64, ordered by (-cosine, item).
+
+        Raises
+        ------
+        BadParameter : the vector has another dimension.
         """
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
         query = np.asarray(vector, np.float32)
@@ -204,7 +229,19 @@ class PartialVectors:
 
 
 def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVectors:
-    """Return the vectors encoded so far: readable saved blocks and the block in progress here."""
+    """Return the vectors that are encoded so far.
+
+    They are the readable saved blocks, and the block in progress in this process.
+
+    Parameters
+    ----------
+    encoder : the encoder; its fingerprint is part of the folder's name.
+    of : kind of the items.
+
+    Returns
+    -------
+    The vectors, in memory or mapped from their files.
+    """
     folder = vector_folder(graph, encoder, of)
     in_progress = _blocks_in_progress.get(folder, BlockInProgress())
     blocks, items, parts = VectorBlocks(graph, of, folder), list[np.ndarray](), list[np.ndarray]()
@@ -235,12 +272,15 @@ def available_vectors(
 ) -> VectorIndex | PartialVectors:
     """Return all vectors if they are ready or soon will be, else those encoded so far.
 
-    What `watch` raises is passed on.
-
     Parameters
     ----------
     begin : starts the job that encodes the vectors, or returns the running one. The job continues
         after this call.
+    watch : receives the progress; what it raises stops the waiting.
+
+    Returns
+    -------
+    The finished index, or the vectors that are encoded so far.
 
     Raises
     ------

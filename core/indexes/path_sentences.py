@@ -16,8 +16,18 @@ from core.types import Path
 
 
 def word_paths(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
-    """Word each path as a sentence, in order; a path of one node is its name.
+    """Word each path as a sentence; a path of one node is its name.
 
+    Parameters
+    ----------
+    paths : paths of the graph.
+
+    Returns
+    -------
+    One sentence for each path, in their order.
+
+    Examples
+    --------
     >>> from core.graph.building.build import build_in_memory
     >>> from core.indexes.path_sentences import word_paths
     >>> from core.types import Path

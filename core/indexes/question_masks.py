@@ -16,6 +16,15 @@ def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
     Names are first searched as they are spelled in the graph, then in any case, then with spaces
     for underscores. If none is found, the mentions that entity linking finds in the text are
     replaced.
+
+    Parameters
+    ----------
+    text : the question.
+    seeds : node ids of the question entities.
+
+    Returns
+    -------
+    The question with X for each name that was found; unchanged if none is.
     """
     text = text.replace("[", "").replace("]", "")
     called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))

@@ -66,9 +66,17 @@ class ReportStore:
     """The reports on a graph's communities by one language model.
 
     The key of a report consists of the graph's digest, the members of the community, the model's
-    `signature`, the prompt and its limits. An outdated report is therefore never shown. `chat` is
-    called for the model only when a report has to be written.
+    signature, the prompt and its limits. An outdated report is therefore never shown.
 
+    Parameters
+    ----------
+    graph : the graph.
+    communities : its communities, whose numbers are those of the reports.
+    chat : returns the model; called only when a report has to be written.
+    signature : text that changes with the model's replies.
+
+    Notes
+    -----
     Microsoft's GraphRAG writes the reports of a hierarchy bottom-up. Here only those of the finest
     level are written (LEGO-GraphRAG, technical report, B.10, which does not name the level).
     """
@@ -88,7 +96,22 @@ class ReportStore:
         """Return the report on a community, written now where it is not saved yet.
 
         A saved report that could not be read is written again, unless the model would give the same
-        reply. Raises StoreError and what the model raises.
+        reply.
+
+        Parameters
+        ----------
+        community : number of the community.
+        seed : seed of the sampling.
+        watch : what it raises stops the work.
+
+        Returns
+        -------
+        The report, with a note if the reply could not be read as JSON.
+
+        Raises
+        ------
+        StoreError : the file of reports cannot be used.
+        ModelUnavailable, ModelFailed : as the model raises.
         """
         saved_report = self.saved(community)
         if saved_report is not None and not saved_report.note:
@@ -118,11 +141,21 @@ class ReportStore:
         """Write those of the wanted reports that are not saved yet.
 
         As many are written at a time as the model accepts. Each is saved at once, so a stop loses
-        only those being written. `watch` receives the number of finished reports.
+        only those being written.
+
+        Parameters
+        ----------
+        wanted : numbers of communities.
+        watch : receives the number of finished reports; what it raises stops the work.
 
         Returns
         -------
         (reports written, reports saved before)
+
+        Raises
+        ------
+        StoreError : the file of reports cannot be used.
+        ModelUnavailable, ModelFailed : as the model raises.
         """
         wanted = list(dict.fromkeys(wanted))
         missing = self.missing(wanted)
@@ -174,6 +207,15 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     They hold the names of its members, then as many facts as fit into `MAX_FACTS_TOKENS`. Facts
     between two members come before those that lead outside. Within each group, facts of the best
     connected entities come first, by (-degrees of both ends, edge id).
+
+    Parameters
+    ----------
+    graph : the graph.
+    members : node ids of the community, int64.
+
+    Returns
+    -------
+    The system and the user message.
     """
     facts: list[str] = []
     room = MAX_FACTS_TOKENS * FACTS_CHARACTERS_PER_TOKEN
@@ -200,7 +242,20 @@ def write_report(
 ) -> CommunityReport:
     """Ask the model for a report.
 
-    A reply without readable JSON is kept as plain text, with a note.
+    Parameters
+    ----------
+    chat : the language model.
+    messages : the result of `report_prompt`.
+    seed : seed of the sampling.
+    watch : what it raises stops the work.
+
+    Returns
+    -------
+    The report. A reply without readable JSON is kept as plain text, with a note.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as the model raises.
     """
     reply = chat.reply(
         messages, schema=REPORT_JSON_SCHEMA, max_tokens=MAX_REPORT_TOKENS, seed=seed, watch=watch

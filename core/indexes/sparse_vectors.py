@@ -21,10 +21,23 @@ SPARSE_BATCH_NODES = 512  # nodes read between two checks for a cancel
 
 @count_time("preparation", "Sparse vectors of the graph")
 def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WATCH) -> Any:
-    """Return the model's sparse vectors of all nodes, a scipy csr_array float32 [nodes, words].
+    """Return a model's sparse vectors of all nodes.
 
-    `signature` identifies the model in the name of the saved file. Raises
-    StoreError, ModelUnavailable, and what `watch` raises.
+    Parameters
+    ----------
+    graph : the graph, whose node texts are encoded.
+    model : a sparse encoder such as `Splade`.
+    signature : identifies the model in the name of the saved file.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    A csr_array of scipy, float32 [nodes, words].
+
+    Raises
+    ------
+    StoreError : saved vectors are damaged, or new ones cannot be saved.
+    ModelUnavailable : the model is not installed.
     """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
     return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))

@@ -46,7 +46,17 @@ NO_VECTORS = np.zeros((0, 0), np.float32)
 
 
 def count(graph: Graph, of: ItemKind) -> int:
-    """Return the number of nodes, triples, chunks or communities of the graph."""
+    """Return the number of items of a kind in a graph.
+
+    Parameters
+    ----------
+    graph : the graph.
+    of : kind of the items.
+
+    Returns
+    -------
+    The number of nodes, edges, chunks or communities.
+    """
     if of in ("chunks", "communities"):
         return n_chunks(graph) if of == "chunks" else n_communities(graph)
     return graph.n_nodes if of == "nodes" else graph.n_edges
@@ -55,11 +65,24 @@ def count(graph: Graph, of: ItemKind) -> int:
 def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray) -> list[str]:
     """Return the texts that are encoded for some items.
 
-    They are the names of nodes, or triples as "A -> r -> B" (the wording of LEGO-GraphRAG).
+    They are the names of nodes, or triples as "A -> r -> B". On a graph made of texts, nodes come
+    with their types and descriptions, and `relations` with their ends and descriptions.
+    `relation-names` are the names alone. Chunks and communities come with their titles.
 
-    On a graph made of texts, nodes come with their types and descriptions, and `relations` with
-    their ends and descriptions. `relation-names` are the names alone. Chunks and communities come
-    with their titles (the three indexes of the in-depth analysis).
+    Parameters
+    ----------
+    graph : the graph.
+    of : kind of the items.
+    items : ids of nodes or edges, or rows of chunks or communities.
+
+    Returns
+    -------
+    One text for each item, in their order.
+
+    Notes
+    -----
+    Triples have the wording of LEGO-GraphRAG. On texts, these are the three indexes of the in-depth
+    analysis.
     """
     if of == "chunks":
         return [chunk_label(graph, item) for item in items]
@@ -73,7 +96,17 @@ def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray
 
 
 def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
-    """Return an encoding function that works in this process, one block after the other."""
+    """Return an encoding function that works in this process, one block after the other.
+
+    Parameters
+    ----------
+    encoder : the encoder.
+    watch : called between batches; may raise Cancelled.
+
+    Returns
+    -------
+    A function for `VectorBlocks.complete`.
+    """
 
     def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
         for number, wanted in blocks:
@@ -88,7 +121,15 @@ def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
 def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH) -> EncodeBlocks:
     """Return an encoding function that uses worker processes.
 
-    Each worker loads the encoder of that name. Raises HopscopeError where a worker dies repeatedly.
+    Parameters
+    ----------
+    workers : the processes.
+    encoder : name of the encoder, which each worker loads.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    A function for `VectorBlocks.complete`. It raises HopscopeError if a worker dies repeatedly.
     """
 
     def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
@@ -109,14 +150,31 @@ def _encoded(encoder: str, block: BlockTexts) -> np.ndarray:
 
 
 def block_file(folder: Path, number: int) -> Path:
-    """Return the file of a block."""
+    """Return the file of a block.
+
+    Parameters
+    ----------
+    folder : folder of the vectors.
+    number : number of the block, from 0.
+
+    Returns
+    -------
+    The path; the file may not exist.
+    """
     return folder / f"block-{number:06}.npy"
 
 
 def exact_index(folder: Path, total: int) -> Any | None:
-    """Open the exact faiss index of all `total` vectors.
+    """Open the exact faiss index of all vectors.
 
-    None where there is no sound index of this kind.
+    Parameters
+    ----------
+    folder : folder of the vectors.
+    total : number of vectors.
+
+    Returns
+    -------
+    None if there is no sound index of this kind and size.
     """
     try:
         index = mapped(folder / INDEX_FILE)
@@ -126,9 +184,23 @@ def exact_index(folder: Path, total: int) -> Any | None:
 
 
 def read_block(folder: Path, number: int, total: int) -> np.ndarray:
-    """Return one block of `total` vectors, float16 [rows, d].
+    """Return one block of vectors.
 
-    It is read by memory map, or from the exact index. Raises StoreError where both are damaged.
+    It is read by memory map, or from the exact index.
+
+    Parameters
+    ----------
+    folder : folder of the vectors.
+    number : number of the block, from 0.
+    total : number of vectors of all blocks.
+
+    Returns
+    -------
+    float16 [rows, d].
+
+    Raises
+    ------
+    StoreError : the block and the exact index are damaged.
     """
     file, first = block_file(folder, number), number * BLOCK_TEXTS
     try:
@@ -227,8 +299,16 @@ class VectorBlocks:
 
         The keys of all texts are saved first, for the next content of the graph. A text that an
         earlier content has a vector for is not encoded again, even if that content was encoded only
-        in part. Raises StoreError, and what
-        `watch` and `encode` raise.
+        in part.
+
+        Parameters
+        ----------
+        encode : gives the vectors of the texts of each block.
+        watch : receives the progress; what it raises stops the work.
+
+        Raises
+        ------
+        StoreError : a block cannot be written or read.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         block_keys = [text_keys(self.texts_of(self.items(number))) for number in range(len(self))]
@@ -297,7 +377,18 @@ class EarlierVectors:
 
     @classmethod
     def beside(cls, folder: Path, graph: Graph | None = None) -> EarlierVectors:
-        """Open the vectors of the folders that `earlier_folders` finds."""
+        """Open the vectors of other contents of a graph, as `earlier_folders` finds them.
+
+        Parameters
+        ----------
+        folder : folder of the vectors of the present content.
+        graph : a graph made of documents also uses the vectors of sibling graphs; None without
+            these.
+
+        Returns
+        -------
+        The vectors, without those that are damaged.
+        """
         sources = []
         for source_folder in earlier_folders(folder, graph):
             try:
@@ -327,10 +418,16 @@ class EarlierVectors:
         return result
 
     def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
-        """Combine earlier and new vectors into one block, float16 [len(rows), d].
+        """Combine earlier and new vectors into one block.
 
-        `rows` are rows of the earlier vectors. The vectors of `fresh` fill the positions of -1 in
-        order.
+        Parameters
+        ----------
+        rows : rows of the earlier vectors, int64 [n]; -1 for a new one.
+        fresh : the new vectors in order, float [m, d].
+
+        Returns
+        -------
+        float16 [n, d].
         """
         earlier_vectors = np.empty((0, fresh.shape[1]), np.float16)
         earlier_rows = np.flatnonzero(rows >= 0)
@@ -365,8 +462,17 @@ class EarlierVectors:
 def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     """Return the folders with vectors of other contents of the graph, newest first.
 
-    There are at most `MAX_EARLIER_FOLDERS`. For a graph made of documents they include those of the
-    sibling graphs in the same parent folder, which have many texts in common.
+    For a graph made of documents they include those of the sibling graphs in the same parent
+    folder, which have many texts in common.
+
+    Parameters
+    ----------
+    folder : folder of the vectors of the present content.
+    graph : the graph, for its siblings; None without these.
+
+    Returns
+    -------
+    At most `MAX_EARLIER_FOLDERS` folders.
     """
     indexes = folder.parent.parent
     key_files = [*indexes.glob(f"*/{folder.name}/{KEYS_FILE}")]

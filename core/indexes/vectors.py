@@ -143,9 +143,22 @@ class VectorIndex:
         return self.index.reconstruct_batch(np.ascontiguousarray(places, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """Return the cosines of some items with a unit vector, float64 [n].
+        """Return the cosines of some items with a unit vector.
 
-        They are rounded to six digits, like those of `nearest`. Raises BadParameter.
+        They are rounded to six digits, like those of `nearest`.
+
+        Parameters
+        ----------
+        vector : unit vector, float [d].
+        items : items, int64 [n].
+
+        Returns
+        -------
+        float64 [n].
+
+        Raises
+        ------
+        BadParameter : the vector has another dimension.
         """
         self.fits(vector)
         query = np.ascontiguousarray(vector, np.float32)
@@ -210,7 +223,18 @@ class VectorIndex:
 
 
 def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
-    """Return the folder of the vectors of this graph by this encoder. Raises StoreError."""
+    """Return the folder of a graph's vectors by one encoder.
+
+    Parameters
+    ----------
+    graph : the graph.
+    encoder : the encoder; its fingerprint is part of the name.
+    of : kind of the items.
+
+    Returns
+    -------
+    The path; the folder may not exist.
+    """
     return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
 
 
@@ -218,8 +242,21 @@ def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
 def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
     """Return the vectors of a graph, encoded first where they are missing and few.
 
-    Raises StoreError where a graph of triples has no vectors and more than `MAX_ITEMS_IN_QUESTION`
-    items. The message names the command that encodes them.
+    Parameters
+    ----------
+    graph : the graph.
+    encoder : the encoder.
+    of : kind of the items.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The index, kept in memory with the graph.
+
+    Raises
+    ------
+    StoreError : a graph of triples has no vectors and more than `MAX_ITEMS_IN_QUESTION` items. The
+        message names the command that encodes them.
     """
     if graph.edited_from is not None:
         return graph.derived.once(
@@ -305,6 +342,10 @@ def build_vectors(
     worded : texts of items that are encoded instead of the graph's own.
     source : who made the vectors, as a sentence, if not this program.
 
+    Returns
+    -------
+    The index, opened from its files.
+
     Raises
     ------
     BadInput : there are more than `limit` items, or none.
@@ -331,7 +372,18 @@ def finish_vectors(
 ) -> VectorIndex:
     """Encode the missing blocks and return the index of all.
 
-    `facts` are saved together with the counts. The caller holds the lock of the folder.
+    The caller holds the lock of the folder.
+
+    Parameters
+    ----------
+    blocks : the blocks, of which some may be saved.
+    encode : gives the vectors of the texts of each block.
+    facts : saved with the counts and the kind of the index.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The index, opened from its files.
     """
     start = time.monotonic()
     watch.report(
@@ -405,6 +457,16 @@ def vector_coverage(graph: Graph, encoder, of: ItemKind) -> tuple[int, int]:
     """Return how many items are encoded, and how many there are.
 
     The two are equal only once the index is finished as well.
+
+    Parameters
+    ----------
+    graph : the graph.
+    encoder : the encoder; its fingerprint is part of the folder's name.
+    of : kind of the items.
+
+    Returns
+    -------
+    Number of encoded items, and of all.
     """
     folder, total = vector_folder(graph, encoder, of), count(graph, of)
     if (folder / DONE_FILE).exists() and open_vectors(folder) is not None:
@@ -519,6 +581,17 @@ def recall_of(
 
     It is measured with some of the index's own vectors as queries. A vector within
     `COSINE_TOLERANCE` of the last of the nearest counts as found.
+
+    Parameters
+    ----------
+    index : the faiss index or `SplitIndex`.
+    blocks : the vectors by which it is measured.
+    watch : checked for each block; may raise Cancelled.
+    order : the items at the positions of the index; None if they are the same.
+
+    Returns
+    -------
+    A share from 0 to 1, with three digits.
     """
     items = blocks.items(len(blocks) - 1).stop
     n_nearest = min(RECALL_NEAREST, items)
@@ -549,9 +622,20 @@ def recall_of(
 
 
 def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
-    """Return a message on the cost of encoding more than `limit` items.
+    """Return a message on the cost of encoding more items than are allowed.
 
     The time is estimated from a sample encoded here.
+
+    Parameters
+    ----------
+    graph : the graph.
+    encoder : the encoder.
+    of : kind of the items.
+    limit : the largest number of items that is encoded without being asked for.
+
+    Returns
+    -------
+    Sentences with the time, the size on disk, and the option that raises the limit.
     """
     items = count(graph, of)
     sample = texts_of_items(

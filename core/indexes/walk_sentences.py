@@ -28,13 +28,26 @@ SENTENCES_SCHEMA = Schema(
 class WalkSentences:
     """Sentences of a graph's walks by one language model.
 
-    This is the knowledge verbalisation of Walk&Retrieve, section 2.1.
+    The key of a sentence consists of the text of the walk, the model's signature and the prompt.
+    Walks that several graphs share are therefore worded once. If the reply has no complete
+    sentence, the walk is worded by the template, and the model is asked again the next time.
 
-    The key of a sentence consists of the text of the walk, the model's `signature` and the prompt.
-    Walks that several graphs share are therefore worded once. `chat` is called for the model only
-    when a walk has to be worded. If the reply has no complete sentence, the walk is worded by the
-    template, and the model is asked again the next time. `usage` is what the model has used,
-    `silent` the number of replies without a sentence.
+    Parameters
+    ----------
+    graph : the graph.
+    chat : returns the model; called only when a walk has to be worded.
+    signature : text that changes with the model's replies.
+    watch : receives the progress; what it raises stops the work.
+    seed : seed of the sampling.
+
+    Attributes
+    ----------
+    usage : calls and tokens of the model so far.
+    silent : number of replies without a sentence.
+
+    Notes
+    -----
+    This is the knowledge verbalisation of Walk&Retrieve, section 2.1.
     """
 
     def __init__(

@@ -41,7 +41,10 @@ TOKEN_WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")
 class WalkWording(Protocol):
     """A function that words walks as sentences, in their order.
 
-    `wording` identifies the wording.
+    Methods
+    -------
+    wording : text that identifies the wording, for the folder of the vectors.
+    __call__(walks) : return one sentence for each walk.
     """
 
     @property
@@ -77,6 +80,19 @@ class WalkCorpus:
         """Return the `k` nodes with the largest cosine, as (ids int64, cosines float64).
 
         They are ordered by (-cosine, id).
+
+        Parameters
+        ----------
+        vector : unit vector of the question, float32 [d].
+        k : largest number of nodes.
+
+        Returns
+        -------
+        Node ids int64 [k] and cosines float64 [k].
+
+        Raises
+        ------
+        BadParameter : the vector has another dimension.
         """
         places, scores = self.index.nearest(vector, k)
         return self.nodes[places], scores
@@ -112,8 +128,17 @@ def walk_texts(
 ) -> list[str]:
     """Return the walks of each node in words, joined to one text.
 
-    Walks beyond the first `most` tokens, which the encoder would not read, are left out (0: all
-    walks).
+    Parameters
+    ----------
+    nodes : node ids.
+    plan : strategy, number and length of the walks.
+    words : words walks as sentences.
+    most : number of tokens that the encoder reads; walks beyond them are left out. 0 keeps all
+        walks.
+
+    Returns
+    -------
+    One text for each node, its walks joined by `WALK_SEPARATOR`.
     """
     walks = [iterate_walks(graph, int(node), plan) for node in nodes]
     worded = [list[str]() for _ in nodes]
@@ -134,7 +159,18 @@ def walk_texts(
 def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) -> np.ndarray:
     """Return the nodes that have walks, in ascending order.
 
-    Raises BadInput where the graph has more than `limit` nodes, or where no node has walks.
+    Parameters
+    ----------
+    plan : its direction decides which nodes have steps.
+    limit : largest number of nodes of the graph.
+
+    Returns
+    -------
+    Node ids, int64.
+
+    Raises
+    ------
+    BadInput : the graph has more than `limit` nodes, or no node has walks.
     """
     if graph.n_nodes > limit:
         raise BadInput(
@@ -157,7 +193,15 @@ def walk_folder(
 ) -> FilePath:
     """Return the folder of the vectors of these walks by this encoder and wording.
 
-    Raises StoreError.
+    Parameters
+    ----------
+    encoder : the encoder of the vectors; its fingerprint is part of the name.
+    plan : strategy, number and length of the walks.
+    wording : identifies the wording.
+
+    Returns
+    -------
+    A folder below the index folder of the graph; it may not exist.
     """
     name = hashlib.blake2b(
         repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4
@@ -178,6 +222,10 @@ def walk_corpus(
     ----------
     plan : how the walks are drawn.
     words : the wording of the walks; the template by default.
+
+    Returns
+    -------
+    The corpus, kept in memory with the graph.
 
     Raises
     ------
@@ -221,7 +269,16 @@ def walk_corpus(
 
 
 def command(graph: Graph, plan: WalkPlan) -> str:
-    """Return the command that encodes a walk corpus."""
+    """Return the command that encodes a walk corpus.
+
+    Parameters
+    ----------
+    plan : options that differ from the defaults are written out.
+
+    Returns
+    -------
+    A line for the shell.
+    """
     text = (
         f"python -m core index walks --graph {graph.folder or graph.name}"
         f" --strategy {plan.strategy}"
@@ -251,6 +308,10 @@ def build_walk_corpus(
     plan : how the walks are drawn.
     words : the wording of the walks; the template by default.
     limit : the largest number of nodes of the graph.
+
+    Returns
+    -------
+    The corpus, opened from its files.
 
     Raises
     ------

@@ -77,6 +77,15 @@ class Postings:
         """Return the postings of texts in a language.
 
         Texts are read and counted in batches of `COUNT_BATCH_TEXTS`.
+
+        Parameters
+        ----------
+        many : the texts.
+        code : code of their language; empty for English.
+
+        Returns
+        -------
+        The postings, in memory.
         """
         from scipy.sparse import csr_array
 
@@ -146,9 +155,18 @@ class Postings:
     def changed(self, now: np.ndarray, fresh: Postings, places: np.ndarray) -> Postings:
         """Return the postings of all texts after a change.
 
-        Text `i` becomes text `now[i]`, or is removed where that is -1. The texts of `fresh` become
-        texts `places`.
+        Parameters
+        ----------
+        now : the new number of each text, int64 [texts]; -1 for a removed one.
+        fresh : postings of the new texts.
+        places : the numbers of the new texts, int64 [fresh texts].
 
+        Returns
+        -------
+        New postings.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> from core.indexes.words import Postings
         >>> whole = Postings.of(["a clerk", "a turkey"]).changed(
@@ -274,7 +292,15 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
 def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
     """Return the postings of all chunks or nodes of a graph, built once.
 
-    Raises what `watch` raises.
+    Parameters
+    ----------
+    graph : the graph.
+    of : chunks or nodes.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The postings, kept in memory with the graph.
     """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
@@ -317,7 +343,14 @@ def forget_words(graph: Graph) -> None:
 def open_postings(folder: Path, code: str = "") -> Postings | None:
     """Open the postings in a folder by memory map.
 
-    None where they are incomplete, damaged, or of another version or language.
+    Parameters
+    ----------
+    folder : the folder.
+    code : code of the texts' language; empty for English.
+
+    Returns
+    -------
+    None if they are incomplete, damaged, or of another version or language.
     """
     try:
         known = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))

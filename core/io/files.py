@@ -28,7 +28,13 @@ EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
 class FileSource(Protocol):
-    """A file on disk, in memory or in a zip. `size` is its stored size in bytes."""
+    """A file on disk, in memory or in a zip.
+
+    Attributes
+    ----------
+    name : name of the file for messages.
+    size : its stored size in bytes.
+    """
 
     @property
     def name(self) -> str: ...
@@ -37,7 +43,16 @@ class FileSource(Protocol):
     def size(self) -> int: ...
 
     def open(self) -> BinaryIO:
-        """Open the stored bytes from the beginning. Raises OSError."""
+        """Open the stored bytes from the beginning.
+
+        Returns
+        -------
+        A stream that the caller closes.
+
+        Raises
+        ------
+        OSError : the file cannot be opened.
+        """
         ...
 
 
@@ -65,8 +80,19 @@ File = str | FilePath | FileSource
 class UnpackedBytes:
     """The bytes of a file after unpacking.
 
-    Reading raises BadInput once more than `most` bytes have been unpacked, or if a line has more
-    than `longest` bytes.
+    Parameters
+    ----------
+    name : name of the file for messages.
+    raw : the stored bytes.
+    size : number of stored bytes, for the progress.
+    packed : the suffix of the compression, such as .gz; anything else for none.
+    watch : receives the progress.
+    most : largest number of unpacked bytes; None for no limit.
+    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+
+    Raises
+    ------
+    BadInput : while reading, if either limit is exceeded.
     """
 
     def __init__(
@@ -144,6 +170,10 @@ def open_unpacked(
     watch : receives the share of the file that was read.
     most : bytes that the file may unpack to; None for any number.
     longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
+
+    Yields
+    ------
+    The unpacked bytes; the file is closed afterwards.
 
     Raises
     ------
@@ -233,7 +263,20 @@ def numbered_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers from 1 and without line ends.
 
-    Raises BadInput as `open_unpacked` does, and for bytes that are not UTF-8.
+    Parameters
+    ----------
+    path : a file on disk, or another source of bytes.
+    watch : receives the progress.
+    most : largest number of unpacked bytes; None for no limit.
+    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+
+    Yields
+    ------
+    The number of a line and its text.
+
+    Raises
+    ------
+    BadInput : as `open_unpacked` raises, and for bytes that are not UTF-8.
     """
     with open_unpacked(path, watch, most, longest) as source:
         for data in source.lines():
@@ -246,7 +289,18 @@ def numbered_lines(
 
 
 def not_utf8(name: str, line: int, byte: int) -> BadInput:
-    """Return the error for a byte, counted from 0 within its line, that is not UTF-8."""
+    """Return the error for a byte that is not UTF-8.
+
+    Parameters
+    ----------
+    name : name of the file.
+    line : number of the line, from 1.
+    byte : position of the byte in its line, from 0.
+
+    Returns
+    -------
+    The error, which the caller raises.
+    """
     return BadInput(
         f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; save the file as UTF-8, or "
         "name its encoding."

@@ -33,6 +33,10 @@ def key_for(variable: str, url: str, who: str) -> str:
     url : address of the server.
     who : the server's name in messages.
 
+    Returns
+    -------
+    The key without the address.
+
     Raises
     ------
     ModelUnavailable
@@ -76,7 +80,17 @@ def keys_file() -> Path:
 
 
 def save_key(url: str, key: str) -> None:
-    """Save a key for the server at `url`; an empty key removes the saved one. Raises BadInput."""
+    """Save a key for a model server, or remove the saved one.
+
+    Parameters
+    ----------
+    url : address of the server; a slash at its end does not count.
+    key : the key; empty to remove it.
+
+    Raises
+    ------
+    BadInput : the key cannot be sent in a header.
+    """
     import tomli_w
 
     url, key = url.rstrip("/"), key.strip()

@@ -20,9 +20,16 @@ class Encoder(Protocol):
     """Model that maps texts to unit vectors."""
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of texts, float32 [n, d] with unit rows, in the order of `texts`.
+        """Return the vectors of texts.
 
-        `watch` is called between batches and may raise.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : called between batches; it may raise to stop the work.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`.
         """
         ...
 
@@ -33,6 +40,16 @@ def question_vectors(
     """Return the vectors of questions, as `encoder.encode` does for texts.
 
     Some encoders were trained with a different prompt for questions than for texts.
+
+    Parameters
+    ----------
+    encoder : any encoder; its own method for questions is used if it has one.
+    questions : any number of questions, n.
+    watch : called between batches; it may raise to stop the work.
+
+    Returns
+    -------
+    float32 [n, d] with unit rows, in the order of `questions`.
     """
     encode = getattr(encoder, "encode_questions", encoder.encode)
     return encode(questions, watch)
@@ -120,7 +137,18 @@ class Chooser(Protocol):
     """Model that picks from a list: a scorer, a language model, or a combination of these."""
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick at most `k` of `texts`; with k <= 0 all of them, ordered."""
+        """Pick texts for a task.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : largest number of texts; all of them, ordered, if k <= 0.
+
+        Returns
+        -------
+        The picked positions, best first, with scores if the chooser has any.
+        """
         ...
 
 
@@ -128,7 +156,17 @@ class Scorer(Chooser, Protocol):
     """A chooser with a score for every text."""
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """Return the scores, float64 [n]; larger is better."""
+        """Return a score for every text.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+
+        Returns
+        -------
+        float64 [n]; larger is better.
+        """
         ...
 
 
@@ -247,6 +285,10 @@ class Chat(Protocol):
         on_text : called with each new piece of text as it arrives.
         watch : called between pieces; may raise Cancelled.
 
+        Returns
+        -------
+        The reply, with its cost and how it ended.
+
         Raises
         ------
         ModelFailed, ModelUnavailable
@@ -254,7 +296,16 @@ class Chat(Protocol):
         ...
 
     def count_tokens(self, messages: Messages) -> int:
-        """Return the number of tokens of the messages, exactly or as a close estimate."""
+        """Return the number of tokens of the messages.
+
+        Parameters
+        ----------
+        messages : dicts with role and content.
+
+        Returns
+        -------
+        An exact number or a close estimate.
+        """
         ...
 
 
@@ -293,6 +344,24 @@ class Models(Protocol):
     """Access to models by name or role, for operators.
 
     The implementation is `core.models.registry.Registry`.
+
+    Methods
+    -------
+    chooser(expression) : the scorer, language model or combination that an expression names.
+    encoder(name) : the encoder of that name or role.
+    chat(role) : the language model of that name or role.
+    is_chat(name) : True if the name is that of a language model.
+    signature(name) : text that changes with the results of a model, for cache keys; of all models
+        without a name.
+    weights(name) : text that identifies the weights of a model.
+    title(name) : title of a model for a person.
+    info(name) : name, title, roles and state of a model.
+    forget() : drop the vectors and replies that models remember in memory.
+
+    Raises
+    ------
+    BadParameter : a name or an expression is unknown.
+    ModelUnavailable : the model of `chooser`, `encoder` or `chat` is not installed.
     """
 
     def chooser(self, expression: str) -> Chooser: ...

@@ -23,12 +23,17 @@ T = TypeVar("T")
 
 
 class BatchSplitter:
-    """Splitter of texts into batches for a model on a device ("cuda:0", "cpu").
+    """Splitter of texts into batches for a model on a device.
 
-    On a processor a batch has `rows` texts. On a graphics card the first batch is small and
-    measures the memory per token. Later batches fill half of the free memory. If memory runs out
-    all the same, because other programs use the card, the batch is halved and read again. The size
-    that worked is kept.
+    On a processor all batches have the same number of texts. On a graphics card the first batch is
+    small and measures the memory per token. Later batches fill half of the free memory. If memory
+    runs out all the same, because other programs use the card, the batch is halved and read again.
+    The size that worked is kept.
+
+    Parameters
+    ----------
+    device : “cpu”, or a graphics card such as “cuda:0”.
+    rows : texts of a batch on a processor.
     """
 
     def __init__(self, device: str, rows: int):
@@ -39,12 +44,16 @@ class BatchSplitter:
     def run(
         self, lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> Iterator[tuple[list[int], T]]:
-        """Yield each batch, as positions in `lengths`, with the result of `read`; long texts first.
+        """Yield each batch with its result; long texts first.
 
         Parameters
         ----------
         lengths : number of tokens of each text.
         read : processes the texts at some positions.
+
+        Yields
+        ------
+        Positions in `lengths`, and the result of `read`.
 
         Raises
         ------
@@ -108,6 +117,17 @@ def pad_batch(
 
     The result is that of `tokenizer.pad`, twenty times as fast. On a graphics card that padding
     took as long as all the rest.
+
+    Parameters
+    ----------
+    tokenizer : gives the numbers of padding and its side.
+    codes : lists of token ids of all texts by the name of the tensor, such as input_ids.
+    rows : the texts of the batch, as positions in these lists.
+    device : where the tensors are put.
+
+    Returns
+    -------
+    int64 tensors [rows, longest] by name, with the attention mask.
     """
     import torch
 
@@ -130,8 +150,17 @@ def pad_batch(
 def batch_tokens_for(bytes_a_token: float, free: float) -> int:
     """Return the tokens of a batch that fills a fraction of the free memory.
 
-    The number is at least `FIRST_BATCH_TOKENS` and at most `MAX_BATCH_TOKENS`.
+    Parameters
+    ----------
+    bytes_a_token : measured memory of a token, in bytes.
+    free : free memory in bytes.
 
+    Returns
+    -------
+    Tokens, at least `FIRST_BATCH_TOKENS` and at most `MAX_BATCH_TOKENS`.
+
+    Examples
+    --------
     >>> from core.models.batches import batch_tokens_for
     >>> batch_tokens_for(100_000.0, 4e9), batch_tokens_for(100_000.0, 1e12), batch_tokens_for(100_000.0, 1e6)
     (20000, 65536, 4096)

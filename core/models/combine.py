@@ -44,7 +44,18 @@ class PrefilterChooser:
     n: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick at most `k` of `texts`, as the costly chooser decides."""
+        """Pick candidates as the costly chooser decides.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : largest number of texts; all that were kept, ordered, if k <= 0.
+
+        Returns
+        -------
+        Positions among `texts`, with the scores of the costly chooser.
+        """
         ranked = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
         preselected = ranked.positions[: self.n]
         picked = self.dear.choose(task.part(preselected), [texts[i] for i in preselected], k)
@@ -72,7 +83,18 @@ class SupplementChooser:
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick `k` of `texts`, or all of them if there are fewer."""
+        """Pick candidates, filled up by the scorer.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : number of texts; all of them if k <= 0.
+
+        Returns
+        -------
+        The chooser's picks, then the scorer's; without scores if any were added.
+        """
         picked = self.chooser.choose(task, texts, k)
         target_count = len(texts) if k <= 0 else min(k, len(texts))
         if len(picked.positions) >= target_count:
@@ -107,7 +129,18 @@ class RescoreChooser:
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Return at most `k` of the chooser's picks, best first by the scorer, with its scores."""
+        """Return the chooser's picks, best first by the scorer.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : largest number of texts; all picks if k <= 0.
+
+        Returns
+        -------
+        The picks with the scores of the scorer.
+        """
         picked = self.chooser.choose(task, texts, k)
         ranked = self.scorer.choose(
             task.part(picked.positions), [texts[i] for i in picked.positions], k
@@ -136,7 +169,18 @@ class RoundsChooser:
     window: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick at most `k` of `texts`, as decided in the last round."""
+        """Pick candidates as decided in the last round.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : largest number of texts of each round; any number if k <= 0.
+
+        Returns
+        -------
+        The picks of the last round, with the cost of all rounds.
+        """
         if len(texts) <= self.window:
             return self.chooser.choose(task, texts, k)
         union: list[int] = []
@@ -177,7 +221,18 @@ class ThresholdChooser:
     least: float
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick at most `k` of `texts`; none if all score below the threshold."""
+        """Pick candidates that reach the threshold.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates.
+        k : largest number of texts; all that reach it if k <= 0.
+
+        Returns
+        -------
+        Positions and scores, best first; none if all score below the threshold.
+        """
         ranked = self.scorer.choose(task, texts, k)
         assert ranked.scores is not None  # a scorer has a score for every text
         # Scores are sorted, with NaN last, so that counting suffices.
@@ -316,8 +371,24 @@ def _walk(part: str | float | CombinatorCall) -> Iterator[str]:
 
 
 def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) -> str:
-    """Return the expression with that prompt for each of its language models. Raises BadParameter.
+    """Return an expression with one prompt for each of its language models.
 
+    Parameters
+    ----------
+    expression : an expression of models.
+    is_chat : returns whether a name is that of a language model.
+    prompt : name of a prompt for choosing.
+
+    Returns
+    -------
+    The canonical text of the new expression.
+
+    Raises
+    ------
+    BadParameter : the expression cannot be read.
+
+    Examples
+    --------
     >>> from core.models.combine import with_prompt
     >>> expression = "prefilter(encoder, choose, 64)"
     >>> with_prompt(expression, lambda name: name == "choose", "lego-graphrag")
@@ -342,7 +413,7 @@ def _written(
 def build_chooser(
     expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
 ) -> Chooser:
-    """Return the chooser that an expression names. Raises BadParameter.
+    """Return the chooser that an expression names.
 
     Parameters
     ----------
@@ -350,6 +421,14 @@ def build_chooser(
     chooser : returns the chooser of a name; for a language model it may get a prompt's name as a
         second argument.
     scorer : returns the scorer of a name.
+
+    Returns
+    -------
+    A scorer, a language model that picks, or a combination.
+
+    Raises
+    ------
+    BadParameter : the expression cannot be read, or a name is unknown.
     """
     return _build(parse_chooser(expression), chooser, scorer)
 
@@ -403,8 +482,19 @@ def _simple(
 
 
 def uses_chat(expression: str, is_chat: Callable[[str], bool]) -> bool:
-    """Return whether an expression contains a language model. Raises BadParameter.
+    """Return whether an expression contains a language model.
 
-    `is_chat` returns whether a name is that of a language model.
+    Parameters
+    ----------
+    expression : an expression of models.
+    is_chat : returns whether a name is that of a language model.
+
+    Returns
+    -------
+    False for an expression of scorers alone.
+
+    Raises
+    ------
+    BadParameter : the expression cannot be read.
     """
     return any(is_chat(name) for name in model_names(expression))

@@ -79,10 +79,26 @@ class PairScorer(BaseScorer):
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """Return the vector of the first token of each pair, before the head, float32 [n, d].
+        """Return the vector of the first token of each pair, before the head.
 
-        This is H of FastInsight. Raises the errors of `score`, and BadParameter for a model whose
-        head has an unknown architecture.
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+
+        Returns
+        -------
+        float32 [n, d].
+
+        Raises
+        ------
+        BadParameter : the model's head has an unknown architecture.
+        ModelUnavailable : the library or the weights are missing.
+        ModelFailed : as `score` raises.
+
+        Notes
+        -----
+        This is H of FastInsight.
         """
         unique = list(dict.fromkeys(texts))
         rows = self._remembered(task.query, unique)

@@ -179,7 +179,21 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> ModelRow:
     """Return one row after checking its keys against its backend.
 
-    Raises BadParameter, naming the file, the row, the key and the nearest valid name.
+    Parameters
+    ----------
+    name : name of the model.
+    values : the keys and values of its table.
+    where : name of the file, for errors.
+    own : True for a row of the user's file.
+
+    Returns
+    -------
+    The row.
+
+    Raises
+    ------
+    BadParameter : a key, a value or the name is not valid. The message names the file, the row, the
+        key and the nearest valid name.
     """
     label = f"{where}: [model.{name}]"
     if not isinstance(values, Mapping):
@@ -263,7 +277,19 @@ def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
 
 
 def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -> None:
-    """Raise BadParameter unless `name` is a declared model that fits `role`."""
+    """Check that a declared model fits a role.
+
+    Parameters
+    ----------
+    role : a role, such as answer.
+    name : name of a model.
+    rows : the declared models by name.
+    where : name of the file, for errors.
+
+    Raises
+    ------
+    BadParameter : there is no such role, or the model does not fit it.
+    """
     if role not in ROLE_KINDS:
         raise BadParameter(
             f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
@@ -283,7 +309,14 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
 def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
     """Rewrite the user's file, atomically.
 
-    `rows` are the raw tables by name.
+    Parameters
+    ----------
+    rows : the raw tables by name.
+    roles : the model of each role.
+
+    Raises
+    ------
+    OSError : the file cannot be written.
     """
     import tomli_w
 

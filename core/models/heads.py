@@ -74,7 +74,17 @@ class HeadedReranker(Protocol):
     """A reranker with accessible hidden states: `head(hidden(task, texts))` are its scores."""
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """Return the hidden state of the question with each text, float [n, d]."""
+        """Return the hidden state of the question with each text.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+
+        Returns
+        -------
+        float [n, d].
+        """
         ...
 
     @property
@@ -100,11 +110,23 @@ class ScoreStates:
 
 
 def with_hidden_states(model: Any, name: str) -> tuple[HeadedReranker, str]:
-    """Return the model with its hidden states, and a note if its scores are used instead.
+    """Return the model with its hidden states, or with its scores in their place.
 
-    The note is empty if the model has hidden states. Raises BadParameter for a model without
-    scores.
+    Parameters
+    ----------
+    model : any model of the registry.
+    name : its name, for the note and the error.
 
+    Returns
+    -------
+    The model, and a note if its scores are used instead; else an empty text.
+
+    Raises
+    ------
+    BadParameter : the model gives no scores.
+
+    Examples
+    --------
     >>> from core.models.heads import with_hidden_states
     >>> from core.models.scorers import TfIdfScorer
     >>> with_hidden_states(TfIdfScorer(), "tfidf")[1].startswith("tfidf replaces the cross-encoder.")
@@ -133,8 +155,19 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     has a pooler of dense and tanh, then a classifier. DistilBERT has pre_classifier, relu,
     classifier.
 
-    Raises BadParameter for other architectures. These include models built as the first one but
-    with another function than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
+    Parameters
+    ----------
+    net : a sequence classifier of transformers.
+    name : its name, for the error.
+
+    Returns
+    -------
+    The module to hook, and the layers behind its input.
+
+    Raises
+    ------
+    BadParameter : another architecture. These include models built as the first one but with
+        another function than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__

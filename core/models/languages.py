@@ -13,9 +13,17 @@ MULTILINGUAL_ADVICE = (
 
 
 def other_trained_languages(models: Any, name: str, code: str) -> str:
-    """Return the languages of a model as words if a language is not among them, else empty.
+    """Return the languages of a model as words if a language is not among them.
 
-    The result is also empty if the model's languages are many or unknown.
+    Parameters
+    ----------
+    models : the registry of models.
+    name : name or role of a model.
+    code : code of the question's language; empty if it is unknown.
+
+    Returns
+    -------
+    Words; empty if the language is among them, or the model's languages are many or unknown.
     """
     known = getattr(models, "languages", lambda name: ())
     try:

@@ -23,10 +23,21 @@ WHOLE_NUMBER_PATTERN = re.compile(r"-?\d{1,9}")
 def choosing_messages(
     task: Task, texts: Sequence[str], k: int, name: str = DEFAULT_CHOOSING_PROMPT
 ) -> Messages:
-    """Return the messages that show all of `texts`, by the prompt of that name.
+    """Return the messages that show a list of candidates.
 
     The prompts are in core/prompts/choose.toml. The default one numbers the texts from 1. Those of
     the papers have one text a line, after a solved example.
+
+    Parameters
+    ----------
+    task : the question, its entities, and the kind of the candidates.
+    texts : the candidates; all of them are shown.
+    k : largest number of picks that is asked for.
+    name : name of the prompt.
+
+    Returns
+    -------
+    The prompt.
     """
     row, what = load_prompts("choose")[name], UNIT_PLURALS.get(task.unit, "items")
     words = {"what": what, "What": what.capitalize(), "k": str(k)}
@@ -55,7 +66,17 @@ def _of_unit(texts: Mapping[str, str], unit: str) -> str:
 
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:
-    """Return the JSON schema of a reply with at most `k` whole numbers from 1 to `n`."""
+    """Return the JSON schema of a reply with numbers of candidates.
+
+    Parameters
+    ----------
+    n : number of candidates; numbers go from 1 to it.
+    k : largest number of picks.
+
+    Returns
+    -------
+    A schema with one array of whole numbers.
+    """
     numbers = {
         "type": "array",
         "maxItems": k,
@@ -70,10 +91,20 @@ def reply_schema(n: int, k: int) -> dict[str, Any]:
 
 
 def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
-    """Return the numbers (from 1) in a reply, unchecked and in its order, and notes.
+    """Return the numbers in a reply, and notes.
 
     The reply is read as JSON if it contains any, else as whole lines that equal a text, else as the
-    numbers in it. The numbers are None if nothing can be read.
+    numbers in it.
+
+    Parameters
+    ----------
+    reply : the text of a language model.
+    texts : the candidates that it was shown.
+
+    Returns
+    -------
+    Numbers from 1, unchecked and in the order of the reply, and notes. The numbers are None if
+        nothing can be read.
     """
     found = _from_json(reply)
     if found is not None:
@@ -92,13 +123,23 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
 
 
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
-    """Return the numbers (from 1) of the texts in a reply, and notes.
+    """Return the numbers of the texts in a reply, and notes.
 
-    The numbers are None if the reply names no text. Lines that equal a text count, in the order of
-    the reply; a line may hold several texts separated by semicolons. If there are none, the texts
-    that occur anywhere in the reply count, in their own order. LEGO-GraphRAG's code reads every
-    reply in this second way.
+    Lines that equal a text count, in the order of the reply; a line may hold several texts
+    separated by semicolons. If there are none, the texts that occur anywhere in the reply count, in
+    their own order. LEGO-GraphRAG's code reads every reply in this second way.
 
+    Parameters
+    ----------
+    reply : the text of a language model.
+    texts : the candidates that it was shown.
+
+    Returns
+    -------
+    Numbers from 1, and notes. The numbers are None if the reply names no text.
+
+    Examples
+    --------
     >>> from core.models.llm_chooser import parse_texts
     >>> parse_texts("A -> s -> C\\n- A -> r -> B", ["A -> r -> B", "A -> s -> C"])[0]
     [2, 1]
@@ -161,9 +202,21 @@ class LLMChooser:
         self.chat, self.prompt = chat, prompt
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick at most `k` of `texts` (any number if k <= 0), in the model's order.
+        """Pick candidates, in the model's order.
 
-        Raises the errors of the model.
+        Parameters
+        ----------
+        task : the question, its entities, and the seed.
+        texts : the candidates.
+        k : largest number of texts; any number if k <= 0.
+
+        Returns
+        -------
+        Positions without scores, with the cost and notes on the reply.
+
+        Raises
+        ------
+        ModelUnavailable, ModelFailed : as the language model raises.
         """
         if not len(texts):
             return Choice(())

@@ -38,9 +38,20 @@ def finite_number(value: Any) -> float:
 
 
 def whole_number(value: Any, below: int) -> int:
-    """Return the value as a whole number from 0 up to, but not including, `below`.
+    """Return a value as a whole number within bounds.
 
-    Raises ValueError.
+    Parameters
+    ----------
+    value : anything, such as a part of a server's reply.
+    below : the first number that is too large; the lowest one allowed is 0.
+
+    Returns
+    -------
+    The value.
+
+    Raises
+    ------
+    ValueError : it is no whole number in that range.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
         raise ValueError(f"it is no whole number from 0 to {below - 1}")

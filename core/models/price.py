@@ -44,13 +44,34 @@ class TokenPrice:
 
 
 def total_price(prices: Mapping[str, TokenPrice], usage: Mapping[str, Usage]) -> float:
-    """Return the price of the usage by model; models without a price cost nothing."""
+    """Return the price of the usage of several models.
+
+    Parameters
+    ----------
+    prices : prices by model; models without one cost nothing.
+    usage : calls and tokens by model.
+
+    Returns
+    -------
+    Money, in the currency of the prices.
+    """
     return sum(prices[name].of(used) for name, used in usage.items() if name in prices)
 
 
 def format_money(amount: float, currency: str) -> str:
     """Format an amount of money.
 
+    Parameters
+    ----------
+    amount : the amount.
+    currency : its code, which is written behind it.
+
+    Returns
+    -------
+    Three decimals below 0.1, else two.
+
+    Examples
+    --------
     >>> from core.models.price import format_money
     >>> format_money(1234.5, "USD"), format_money(0.0421, "EUR"), format_money(0.00002, "EUR"), format_money(0.0, "USD")
     ('1,234.50 USD', '0.042 EUR', 'less than 0.001 EUR', '0 USD')
@@ -175,9 +196,16 @@ class Spending:
         return spent + (at_work + 1) * dearest <= self.cap.most
 
     def words(self, done: int, total: int) -> str:
-        """Describe the money spent and expected in total, from the number of done pieces.
+        """Describe the money spent and expected in total.
 
-        The text is empty if no model has a price.
+        Parameters
+        ----------
+        done : number of pieces that are done.
+        total : number of all pieces.
+
+        Returns
+        -------
+        A few words; empty if no piece is done or no model has a price.
         """
         if not done or not any(price.known for price in self.prices.values()):
             return ""
@@ -200,8 +228,21 @@ def prices_of(
 ) -> dict[str, TokenPrice]:
     """Return the prices of the language models among these names or roles, by model name.
 
-    Raises BadInput if the prices are in several currencies and the cap is not in tokens, or if the
-    cap is in money and no model of `what` has a price or the prices are in another currency.
+    Parameters
+    ----------
+    models : the registry of models.
+    names : names or roles of models; others than language models are left out.
+    cap : the cap on the work, if any.
+    what : words for the work, for errors.
+
+    Returns
+    -------
+    Prices by model.
+
+    Raises
+    ------
+    BadInput : the prices are in several currencies and the cap is not in tokens. Or the cap is in
+        money and no model has a price, or the prices are in another currency.
     """
     price = getattr(models, "price", lambda name: None)
     prices = dict(found for name in names if (found := price(name)) is not None)

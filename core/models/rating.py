@@ -49,6 +49,10 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
     start : the entity from which the texts are reached.
     texts : the items to rate.
     k : most items with a score.
+
+    Returns
+    -------
+    Scores by position, with the cost and notes. The scores are None if the reply cannot be read.
     """
     shown_count, notes = len(texts), []
     room = chat.context - _longest(k)

@@ -71,7 +71,17 @@ def single_blas_thread() -> Iterator[None]:
 
 
 def format_count(number: int, unit: str) -> str:
-    """Format a number of candidates: `960 paths`, `1 path`."""
+    """Format a number of candidates: `960 paths`, `1 path`.
+
+    Parameters
+    ----------
+    number : number of candidates.
+    unit : kind of the candidates, in the singular; unknown ones are called texts.
+
+    Returns
+    -------
+    A number and a noun.
+    """
     if number != 1:
         return f"{number:,} {UNIT_PLURALS.get(unit, 'texts')}"
     return f"1 {'entity' if unit == 'node' else unit}"
@@ -215,10 +225,20 @@ def _scaled(rows: np.ndarray) -> np.ndarray:
 
 
 def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> csr_matrix:
-    """Return the features of texts for the Gaussian process, float64 [n, 1 + groups + words].
+    """Return the features of texts for the Gaussian process.
 
     The features are the centred number of words, the group, and each word. The squares of the
     features of each kind sum to its variance (on average, for the number of words).
+
+    Parameters
+    ----------
+    texts : the candidates, n.
+    groups : int [n]; equal for candidates that are alike. None without groups.
+    words : variance of the features of words.
+
+    Returns
+    -------
+    float64 [n, 1 + groups + words].
     """
     from scipy.sparse import coo_matrix, csr_matrix, hstack
 
@@ -280,7 +300,13 @@ class CandidateScores:
         )
 
     def received(self, texts: Sequence[str], scores: np.ndarray) -> None:
-        """Record the scores of some distinct texts. Equal candidates share one score."""
+        """Record the scores of some distinct texts.
+
+        Parameters
+        ----------
+        texts : distinct texts; equal candidates share their score.
+        scores : float [texts].
+        """
         for text, score in zip(texts, scores.tolist(), strict=True):
             self.scores[self._places[text]] = score
             self.scored[self._places[text]] = True
@@ -293,12 +319,20 @@ class CandidateScores:
             self._task.preview(positions, self.scores[positions])
 
     def through(self, read: Callable[[list[str]], object], fixed: bool = False) -> np.ndarray:
-        """Call `read` with parts of the distinct texts, and return the scores, float64 [n].
+        """Read the distinct texts in parts, and return the scores.
 
-        `read` must pass the scores to `received`. Texts that are expected to score best are read
-        first. At most `task.read` are read, and none once the fraction `task.recall` of the best is
-        expected to be read. There is one part only if all are read and there is no preview, or with
-        `fixed`, which is for models whose scores depend on the batch.
+        Texts that are expected to score best are read first. At most `task.read` are read, and none
+        once the fraction `task.recall` of the best is expected to be read.
+
+        Parameters
+        ----------
+        read : called with each part; it must pass the scores to `received`.
+        fixed : reads all texts in one part even with a preview, for models whose scores depend on
+            the batch.
+
+        Returns
+        -------
+        float64 [n]; NaN for texts that were not read.
         """
         is_small = len(self.distinct) <= FIRST_TEXTS // (1 + bool(self._task.earlier))
         if (

@@ -256,9 +256,18 @@ class Registry:
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
-        """Assign `role` to the model `name`; with `save`, also in the user's models.toml.
+        """Assign a role to a model.
 
-        Raises BadParameter, NotAllowed.
+        Parameters
+        ----------
+        role : a role, such as answer.
+        name : name of a declared model.
+        save : writes the choice into the user's models.toml also.
+
+        Raises
+        ------
+        BadParameter : there is no such role, or the model does not fit it.
+        NotAllowed : the user may not choose models.
         """
         check_administrator("choose which model does what")
         with self._lock:
@@ -291,6 +300,10 @@ class Registry:
         serves : roles that it gets.
         key : API key of a server, saved in the file of keys for its address alone.
         settings : the other keys of its row.
+
+        Returns
+        -------
+        The model as it is declared now.
 
         Raises
         ------
@@ -325,8 +338,20 @@ class Registry:
         Later requests respect the result, and the context of its row is set to the prompt length
         that the server reads. Takes a minute or two.
 
-        Raises BadParameter for a model that is no language model behind a server, ModelFailed,
-        ModelUnavailable, NotAllowed, and what `watch` raises.
+        Parameters
+        ----------
+        name : name or role of a language model behind a server.
+        watch : receives the progress; what it raises stops the work.
+
+        Returns
+        -------
+        The measurement.
+
+        Raises
+        ------
+        BadParameter : the model is no language model behind a server.
+        ModelFailed, ModelUnavailable : the server does not reply, or its key is missing.
+        NotAllowed : the user may not measure servers.
         """
         check_administrator("measure servers")
         row = self.resolve(name)
@@ -405,9 +430,22 @@ class Registry:
         self.reload()
 
     def fetch(self, name: str, watch: Watch = NO_WATCH) -> Path:
-        """Download the weights of a model that has sources; see `core.models.fetch.fetch`.
+        """Download the weights of a model; see `core.models.fetch.fetch`.
 
-        Raises BadParameter, ModelUnavailable, NotAllowed.
+        Parameters
+        ----------
+        name : name or role of a model that has sources.
+        watch : receives the progress; what it raises stops the work.
+
+        Returns
+        -------
+        The file or folder of the weights.
+
+        Raises
+        ------
+        BadParameter : there is no such model.
+        ModelUnavailable : the model has no sources, or none of them gives its weights.
+        NotAllowed : the user may not fetch models.
         """
         check_administrator("fetch models")
         row = self.resolve(name)

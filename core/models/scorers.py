@@ -24,9 +24,18 @@ from core.watch import NO_WATCH, Watch
 
 
 def top_k(scores: np.ndarray, k: int) -> np.ndarray:
-    """Return the positions of the best `k` scores (all if k <= 0), int64, best first.
+    """Return the positions of the best scores.
 
     Ties are ordered by first occurrence. NaN comes last.
+
+    Parameters
+    ----------
+    scores : float [n].
+    k : number of positions; all if k <= 0.
+
+    Returns
+    -------
+    int64 [min(k, n)], best first.
     """
     scores = np.asarray(scores, dtype=np.float64)
     order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
@@ -51,9 +60,18 @@ class StreamedEncoder(Encoder, Protocol):
         watch: Watch = NO_WATCH,
         received: Callable[[list[str], np.ndarray], None] | None = None,
     ) -> np.ndarray:
-        """Return vectors as `Encoder.encode` does.
+        """Return vectors as `Encoder.encode` does, and pass them on meanwhile.
 
-        `received` is called meanwhile with texts and their vectors.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : called between batches; it may raise to stop the work.
+        received : called with distinct texts and their vectors, float32 [m, d], as they are
+            computed.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`.
         """
         ...
 
@@ -71,8 +89,16 @@ def encode_with_progress(
 ) -> np.ndarray:
     """Return vectors as `Encoder.encode` does, reporting the progress.
 
-    If the encoder passes vectors on, `advanced` is called with the number of distinct texts that
-    are encoded so far.
+    Parameters
+    ----------
+    encoder : any encoder; only one that passes vectors on reports progress.
+    texts : any number of texts, n.
+    watch : called between batches; it may raise to stop the work.
+    advanced : called with the number of distinct texts that are encoded so far.
+
+    Returns
+    -------
+    float32 [n, d] with unit rows, in the order of `texts`.
     """
     if not is_streamed(encoder):
         return encoder.encode(texts, watch)
@@ -94,7 +120,14 @@ class TokenEncoder(Protocol):
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """Yield for each distinct text its positions in `texts` and its token vectors.
 
-        The vectors are float32 [tokens, d] with unit rows.
+        Parameters
+        ----------
+        texts : any number of texts; equal texts are encoded once.
+        watch : called between batches; it may raise to stop the work.
+
+        Yields
+        ------
+        The positions of a distinct text, and float32 [tokens, d] with unit rows.
         """
         ...
 
@@ -107,15 +140,33 @@ class BaseScorer(ABC):
 
     @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """Return the scores, float64 [n]; larger is better.
+        """Return a score for every text.
 
-        NaN marks texts that were not read, because of `task.read` or a `task.recall` below 1.
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+
+        Returns
+        -------
+        float64 [n]; larger is better. NaN marks texts that were not read, because of `task.read` or
+            a `task.recall` below 1.
         """
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Choose the `k` best texts (all if k <= 0) by score; ties by first occurrence.
+        """Choose the best texts by score; ties by first occurrence.
 
         Texts that were not read are left out.
+
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+        k : largest number of texts; all if k <= 0.
+
+        Returns
+        -------
+        Positions and scores, best first. `Choice.order` has all texts that were read.
         """
         if not len(texts):
             return Choice((), (), (), ())
@@ -166,6 +217,15 @@ class BM25Scorer(BaseScorer):
     and n_t the number of candidates that contain t. A repeated query word counts as often as it
     occurs. The papers' code leaves dotted relation names whole, so that every score is 0; here they
     are split into words.
+
+    Parameters
+    ----------
+    k1 : saturation of word counts, at least 0.
+    b : strength of the length normalization, 0 to 1.
+
+    Raises
+    ------
+    BadParameter : a parameter is out of range.
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75):
@@ -207,9 +267,22 @@ class NGramScorer(BaseScorer):
 
     P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both
     of the candidate, + (1 - two - one) * the count of w over all candidates / all their words. Here
-    v is the previous word (Song and Croft, A general language model for information retrieval, CIKM
-    1999; “N-gram model” in LEGO-GraphRAG v1, Table 2). Words that occur in no candidate are left
-    out. If no word is left, all scores are 0.
+    v is the previous word. Words that occur in no candidate are left out. If no word is left, all
+    scores are 0.
+
+    Parameters
+    ----------
+    two : weight of the candidate's bigrams, at least 0.
+    one : weight of the candidate's words, at least 0.
+
+    Raises
+    ------
+    BadParameter : a weight is negative, or they leave nothing for the words of all candidates.
+
+    Notes
+    -----
+    Song and Croft, A general language model for information retrieval, CIKM 1999; “N-gram model” in
+    LEGO-GraphRAG v1, Table 2.
     """
 
     def __init__(self, two: float = 0.1, one: float = 0.5):
@@ -255,10 +328,23 @@ class NGramScorer(BaseScorer):
 class TopicScorer(BaseScorer):
     """Cosine of question and candidate in a topic model of the candidates.
 
-    The model has at most `topics` topics. “lsa” is latent semantic analysis: the truncated SVD of
-    TF-IDF vectors, with a cosine in [-1, 1]. “lda” is latent Dirichlet allocation over word counts:
-    the cosine of the topic mixtures, in [0, 1]. Both are fitted to the candidates of each question,
-    and are deterministic (LEGO-GraphRAG v1, Table 2, statistic-based; by scikit-learn).
+    “lsa” is latent semantic analysis: the truncated SVD of TF-IDF vectors, with a cosine in [-1,
+    1]. “lda” is latent Dirichlet allocation over word counts: the cosine of the topic mixtures, in
+    [0, 1]. Both are fitted to the candidates of each question by scikit-learn, and are
+    deterministic.
+
+    Parameters
+    ----------
+    lda : fits latent Dirichlet allocation instead of latent semantic analysis.
+    topics : largest number of topics, at least 1.
+
+    Raises
+    ------
+    BadParameter : `topics` is below 1.
+
+    Notes
+    -----
+    LEGO-GraphRAG v1, Table 2, statistic-based.
     """
 
     def __init__(self, lda: bool = False, topics: int = 100):

@@ -41,8 +41,15 @@ T = TypeVar("T")
 class ServedModel(OpenAIServer):
     """Base class of the served encoder and reranker.
 
-    Texts are sent `batch` at a time, with at most `at_once` concurrent requests of all callers
-    together.
+    Parameters
+    ----------
+    url : address of the server.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key.
+    timeout : seconds until a request fails.
+    batch : texts in a request.
+    at_once : concurrent requests of all callers together.
     """
 
     def __init__(
@@ -181,9 +188,21 @@ class ServedEncoder(ServedModel):
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return unit vectors in the order of `texts`, float32 [n, d]; zeros for texts that failed.
+        """Return the vectors of texts, read after the prompt for texts.
 
-        Raises ModelFailed if all texts fail, ModelUnavailable, and what `watch` raises.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : checked meanwhile; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`; zeros for texts that failed.
+
+        Raises
+        ------
+        ModelFailed : all texts fail.
+        ModelUnavailable : the key is missing.
         """
         vectors, faults = self._encoded([self.text + text for text in texts], watch)
         if faults and len(faults) == len(set(texts)):
@@ -193,9 +212,21 @@ class ServedEncoder(ServedModel):
         return vectors
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of questions, as `encode` does, with the prompt for questions.
+        """Return the vectors of questions, read after the prompt for questions.
 
-        Raises ModelFailed if one has no vector.
+        Parameters
+        ----------
+        questions : any number of questions, n.
+        watch : checked meanwhile; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `questions`.
+
+        Raises
+        ------
+        ModelFailed : a question has no vector.
+        ModelUnavailable : the key is missing.
         """
         vectors, faults = self._encoded([self.question + question for question in questions], watch)
         if faults:
@@ -327,7 +358,18 @@ def _is_missing(value: Any) -> bool:
 
 
 class ServedReranker(ServedModel, BaseScorer):
-    """A scorer over /rerank of a server, by the relevance that it returns for each text."""
+    """A scorer over /rerank of a server, by the relevance that it returns for each text.
+
+    Parameters
+    ----------
+    url : address of the server; requests go to /rerank below it.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key.
+    timeout : seconds until a request fails.
+    batch : texts in a request.
+    at_once : concurrent requests of all callers together.
+    """
 
     def __init__(
         self,
@@ -343,9 +385,21 @@ class ServedReranker(ServedModel, BaseScorer):
         self._texts_key = "documents"  # Cohere's name for this key; TEI calls it "texts"
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """Return the relevances, float64 [n].
+        """Return the relevance of each text.
 
-        Raises ModelFailed, ModelUnavailable, and what the task's check raises.
+        Parameters
+        ----------
+        task : the question and limits on reading.
+        texts : the candidates, n.
+
+        Returns
+        -------
+        float64 [n]; larger is better. NaN marks texts that were not read.
+
+        Raises
+        ------
+        ModelFailed : the server does not reply, or not as its protocol says.
+        ModelUnavailable : the key is missing.
         """
         reading = CandidateScores(task, texts)
 

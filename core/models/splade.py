@@ -22,7 +22,18 @@ SPLADE_BATCH_TOKENS = 1024
 class Splade(TransformersModel, BaseScorer):
     """SPLADE weights of a text over the vocabulary; scores are dot products.
 
-    A weight is log(1 + relu(logits)), the largest over the text's tokens (Formal et al. 2021).
+    A weight is log(1 + relu(logits)), the largest over the text's tokens.
+
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    name : the name of the model here.
+    batch : largest number of texts in a batch.
+    max_tokens : tokens of each text that are read.
+
+    Notes
+    -----
+    Formal et al. 2021.
     """
 
     kind = "AutoModelForMaskedLM"
@@ -31,9 +42,20 @@ class Splade(TransformersModel, BaseScorer):
         super().__init__(weights, name, batch, max_tokens)
 
     def vectors(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> Any:
-        """Return the vectors as a scipy csr_array, float32 [n, words], in the order of `texts`.
+        """Return the sparse vectors of texts.
 
-        Raises ModelUnavailable, and what `watch` raises.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : called between batches; may raise Cancelled.
+
+        Returns
+        -------
+        A csr_array of scipy, float32 [n, words], in the order of `texts`.
+
+        Raises
+        ------
+        ModelUnavailable : the weights or a library are not installed.
         """
         from scipy.sparse import csr_array, vstack
 
@@ -74,7 +96,15 @@ class Splade(TransformersModel, BaseScorer):
 def batches_by_length(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
     """Yield batches of rows of similar length, the shortest first.
 
-    A batch has at most `batch` rows, and at most `most` tokens after padding.
+    Parameters
+    ----------
+    lengths : number of tokens of each text.
+    batch : largest number of rows in a batch.
+    most : largest number of tokens in a batch, with padding.
+
+    Yields
+    ------
+    Rows, the shortest first. A longer text than `most` has a batch of its own.
     """
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):

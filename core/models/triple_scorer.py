@@ -49,7 +49,7 @@ class TripleScorer:
         places: np.ndarray,
         triples: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> np.ndarray:
-        """Return the likelihood of each triple, 0 to 1, float64 [triples].
+        """Return the likelihood of each triple.
 
         Parameters
         ----------
@@ -58,6 +58,10 @@ class TripleScorer:
         relations : float [r, d], vectors of the relations.
         places : float [n, p], directional distance encoding of the nodes.
         triples : positions of head, relation and tail, each int [triples].
+
+        Returns
+        -------
+        float64 [triples], 0 to 1.
 
         Raises
         ------

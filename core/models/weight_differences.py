@@ -19,12 +19,24 @@ LEFT_FACTOR_SUFFIX, RIGHT_FACTOR_SUFFIX = ".left", ".right"
 def low_rank_difference(
     before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = ""
 ) -> dict[str, np.ndarray]:
-    """Return the float16 difference that turns `before` into `after`.
+    """Return the difference that turns weights into others.
 
     A matrix is stored as two factors (`.left` [m, rank], `.right` [rank, n]) of the best
     approximation of its difference of that rank. Other tensors are stored as their difference, and
-    tensors missing in `before` as they are. Tensors whose name contains `alone` are left out.
+    tensors missing in `before` as they are.
 
+    Parameters
+    ----------
+    before, after : tensors by name.
+    rank : rank of the approximation.
+    alone : tensors whose name contains this text are left out; empty for none.
+
+    Returns
+    -------
+    float16 tensors by name.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.models.weight_differences import low_rank_difference, apply_difference
     >>> before = {"w": np.zeros((3, 3))}
@@ -54,9 +66,22 @@ def low_rank_difference(
 def apply_difference(
     before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the weights after a difference is applied, float32.
+    """Return weights after a difference is applied.
 
-    Tensors that are not in the difference stay the same. Raises ValueError if shapes do not match.
+    Tensors that are not in the difference stay the same.
+
+    Parameters
+    ----------
+    before : tensors by name.
+    difference : the result of `low_rank_difference`.
+
+    Returns
+    -------
+    float32 tensors by name.
+
+    Raises
+    ------
+    ValueError : shapes do not match.
     """
     weights = {name: value.astype(np.float32) for name, value in before.items()}
     for name, value in difference.items():
@@ -75,7 +100,17 @@ def apply_difference(
 
 
 def write_difference(difference: Mapping[str, np.ndarray], folder: Path) -> None:
-    """Write a difference into a folder."""
+    """Write a difference into a folder.
+
+    Parameters
+    ----------
+    difference : the result of `low_rank_difference`.
+    folder : an existing folder.
+
+    Raises
+    ------
+    OSError : the file cannot be written.
+    """
     from safetensors.numpy import save_file
 
     save_file(dict(difference), folder / DIFFERENCE_FILE)

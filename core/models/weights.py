@@ -46,9 +46,18 @@ def _hidden(place: Path) -> bool:
 
 
 def packaged_folder(package: str, folder: str) -> Path | None:
-    """Return a folder of weights in an installed package, or None.
+    """Return a folder of weights in an installed package.
 
     The package is not imported.
+
+    Parameters
+    ----------
+    package : name of the package.
+    folder : the folder inside it.
+
+    Returns
+    -------
+    None if the package is not installed or has no such folder with a model.
     """
     spec = importlib.util.find_spec(package)
     folders = []

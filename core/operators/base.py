@@ -53,7 +53,13 @@ class Recorder:
         self.so_far: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Add the costs, notes and last fault of an operator within this one."""
+        """Add the costs, notes and last fault of an operator within this one.
+
+        Parameters
+        ----------
+        part
+            The record of the inner operator.
+        """
         self.usage += part.usage
         self.notes += part.notes
         self.partly = part.partly or self.partly
@@ -62,7 +68,17 @@ class Recorder:
     def replied(self, reply: ChatReply, what: str = "reply") -> ChatReply:
         """Record the cost and faults of a language model's reply.
 
-        Returns the reply.
+        Parameters
+        ----------
+        reply
+            The reply.
+        what
+            Words for the reply in notes.
+
+        Returns
+        -------
+        ChatReply
+            The same reply.
         """
         self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         fault = reply.fault(what)
@@ -72,7 +88,18 @@ class Recorder:
         return reply
 
     def choice(self, choice: Choice) -> Choice:
-        """Record the cost and the notes of a choice, and return the choice."""
+        """Record the cost and the notes of a choice.
+
+        Parameters
+        ----------
+        choice
+            The choice of a model.
+
+        Returns
+        -------
+        Choice
+            The same choice.
+        """
         self.usage += choice.usage
         self.notes += [note for note in choice.notes if note not in self.notes]
         return choice
@@ -84,15 +111,23 @@ class Context:
 
     Attributes
     ----------
-    seed : seed of all random numbers.
-    watch : receives what is being done. It raises Cancelled if the person cancelled.
-    on_text : receives the answer while it is written.
-    answering : False if language models must not be asked for answers.
-    far : receives the progress of a ranking or a prompt.
-    partly : receives the last state of an operator that fails.
-    preview : receives the progress of a working operator in words, and a function that returns its
-        state so far. None if nobody is watching.
-    whole : False if a search may use vectors that are not all made yet.
+    seed
+        Seed of all random numbers.
+    watch
+        Receives what is being done. It raises Cancelled if the person cancelled.
+    on_text
+        Receives the answer while it is written.
+    answering
+        False if language models must not be asked for answers.
+    far
+        Receives the progress of a ranking or a prompt.
+    partly
+        Receives the last state of an operator that fails.
+    preview
+        Receives the progress of a working operator in words, and a function that returns its state
+        so far. None if nobody is watching.
+    whole
+        False if a search may use vectors that are not all made yet.
     """
 
     graph: Any
@@ -127,15 +162,20 @@ class Context:
 
         Parameters
         ----------
-        number : number of candidates.
-        unit : word for one candidate, such as "path".
-        state : takes a recorder, the positions of the scored candidates and their scores. It
-            returns the state that the operator would reach with these candidates alone.
-        where : text before the progress.
+        number
+            Number of candidates.
+        unit
+            Word for one candidate, such as "path".
+        state
+            Takes a recorder, the positions of the scored candidates and their scores. It returns
+            the state that the operator would reach with these candidates alone.
+        where
+            Text before the progress.
 
         Returns
         -------
-        The callback, or None if nobody is watching.
+        Callable[[np.ndarray, np.ndarray], None] | None
+            The callback, or None if nobody is watching.
         """
         preview, most = self.preview, 0
         if preview is None:
@@ -153,7 +193,20 @@ class Context:
         return scored
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
-        """Return a random generator that depends on the seed, the question and the operator."""
+        """Return a random generator that depends on the seed, the question and the operator.
+
+        Parameters
+        ----------
+        question
+            Text of the question.
+        operator
+            The operator that draws, with its parameters.
+
+        Returns
+        -------
+        np.random.Generator
+            A generator that gives the same numbers in every process.
+        """
         import hashlib
 
         digest = hashlib.sha256(f"{self.seed}\n{question}\n{operator!r}".encode()).digest()
@@ -212,7 +265,20 @@ class Operator(OperatorBase):
         return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
 
     def previewed(self, before: State, so_far: Callable[[Recorder], State]) -> State:
-        """Return the state so far, with a step in its trace that took no time."""
+        """Return the state so far, with a step in its trace that took no time.
+
+        Parameters
+        ----------
+        before
+            The state before this operator.
+        so_far
+            Takes a recorder and returns the state that is reached so far.
+
+        Returns
+        -------
+        State
+            The state so far, with the additional step.
+        """
         recorder = Recorder()
         return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
 
@@ -247,7 +313,27 @@ class Operator(OperatorBase):
         return after.replace(trace=(*trace, step))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        """Do the work of the operator; each subclass overrides it."""
+        """Do the work of the operator; each subclass overrides it.
+
+        Parameters
+        ----------
+        state
+            The state before this operator; it is not changed.
+        ctx
+            The graph, the models and everything else outside the state.
+        recorder
+            Receives costs, notes and frames.
+
+        Returns
+        -------
+        State
+            A changed copy of the state.
+
+        Raises
+        ------
+        TypeError
+            A subclass does not override this method.
+        """
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
     def recorded(self) -> Mapping[str, Any]:
@@ -265,6 +351,18 @@ class Operator(OperatorBase):
         """Return as text what else the result depends on.
 
         State, graph and models are not included. It is empty for most operators.
+
+        Parameters
+        ----------
+        graph
+            The graph that the line runs on.
+        environment
+            The models, stores and settings of the engine.
+
+        Returns
+        -------
+        str
+            Text for cache keys; empty if the result depends on nothing else.
         """
         return ""
 

@@ -21,7 +21,12 @@ MAX_EXAMPLE_QUESTIONS = 3  # questions of a set that serve as examples if none a
 
 
 class GraphOpener(Protocol):
-    """An object that opens graphs, such as an engine."""
+    """An object that opens graphs, such as an engine.
+
+    Methods
+    -------
+    graph(name, watch) : open the graph of that name.
+    """
 
     environment: Environment
 
@@ -80,7 +85,20 @@ class AnswerSource(ABC):
 
     @abstractmethod
     def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
-        """Return the digest of the opened graph or of the corpus. Raises BadInput, StoreError."""
+        """Return the digest of the opened graph or of the corpus.
+
+        Parameters
+        ----------
+        open_graph : opens a graph by its name.
+
+        Returns
+        -------
+        The digest, which changes with the content.
+
+        Raises
+        ------
+        BadInput, StoreError : the graph or corpus cannot be opened.
+        """
 
     @property
     def removed(self) -> frozenset[str]:
@@ -132,24 +150,66 @@ class AnswerSource(ABC):
 
     @abstractmethod
     def questions(self, set_name: str) -> Sequence[Question]:
-        """Return the questions of one of its sets. Raises BadInput, StoreError."""
+        """Return the questions of one of its sets.
+
+        Parameters
+        ----------
+        set_name : name of a question set of this source.
+
+        Returns
+        -------
+        All its questions, in the order of the set.
+
+        Raises
+        ------
+        BadInput, StoreError : there is no such set, or it cannot be read.
+        """
 
     @abstractmethod
     def draw(self, set_name: str, seed: int) -> Question:
         """Return one question of a set, the same for the same seed.
 
-        Raises as `questions` does.
+        Parameters
+        ----------
+        set_name : name of a question set of this source.
+        seed : determines the question.
+
+        Returns
+        -------
+        The drawn question.
+
+        Raises
+        ------
+        BadInput, StoreError : there is no such set, or it cannot be read.
         """
 
     @abstractmethod
     def named(self, text: str) -> Question | None:
-        """Return the question of its sets with exactly that text; None if there is none.
+        """Return the question of its sets with exactly that text.
 
         A set that cannot be read is skipped; the fault is reported when it is chosen.
+
+        Parameters
+        ----------
+        text : the question's text, letter by letter.
+
+        Returns
+        -------
+        One such question; None if there is none.
         """
 
     def asked_on(self, set_name: str, question: Question) -> AnswerSource:
-        """Return the source of a set's question: this one, or the graph of the question alone."""
+        """Return the source of a set's question: this one, or the graph of the question alone.
+
+        Parameters
+        ----------
+        set_name : name of the question's set.
+        question : a question of that set.
+
+        Returns
+        -------
+        The source itself unless the set has a graph for each question.
+        """
         return self
 
     @abstractmethod
@@ -160,7 +220,20 @@ class AnswerSource(ABC):
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         """Return this source with its graph open and edited.
 
-        The graph is built first if it is missing. Raises BadInput, StoreError.
+        The graph is built first if it is missing.
+
+        Parameters
+        ----------
+        engine : opens the graph.
+        watch : receives the progress of reading and building.
+
+        Returns
+        -------
+        A copy of this source with its graph.
+
+        Raises
+        ------
+        BadInput, StoreError : the source is missing or damaged.
         """
 
     @abstractmethod
@@ -174,8 +247,24 @@ class AnswerSource(ABC):
     ) -> SourceQuestion:
         """Return a question to the opened source, checked and ready to run.
 
-        From a database that is queried live, the neighbourhood is fetched. Raises BadInput,
-        UnknownEntity, and what `watch` raises.
+        From a database that is queried live, the neighbourhood is fetched.
+
+        Parameters
+        ----------
+        question : its entities are looked up in the graph.
+        seed : seed of all random choices.
+        reader : asks for the answers of the graph reader.
+        model : lets language models be asked for answers.
+        watch : receives the progress of fetching; what it raises stops the work.
+
+        Returns
+        -------
+        The question as methods run on it.
+
+        Raises
+        ------
+        BadInput : the question cannot be asked of this source.
+        UnknownEntity : a question entity is not in the graph.
         """
 
     @abstractmethod
@@ -191,8 +280,15 @@ class AnswerSource(ABC):
 
         Parameters
         ----------
+        environment : the models and stores.
+        build : a build, as a text that names it.
+        watch : receives the progress and may raise Cancelled.
         mended : apply the saved merges before the edits.
         make : build the graph if it is missing and can be built soon.
+
+        Returns
+        -------
+        The graph.
 
         Raises
         ------

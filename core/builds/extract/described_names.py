@@ -103,7 +103,14 @@ class DescribedNames(Extractor):
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate one call for each chunk with names and without a saved reply.
 
-        The length of replies is the mean of this model's replies so far.
+        Parameters
+        ----------
+        texts : chunks without saved facts.
+        ctx : the models, the replies and the settings of the build.
+
+        Returns
+        -------
+        Calls and tokens, with the mean length of this model's replies so far, and seconds.
         """
         calls, tokens_read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
@@ -125,7 +132,20 @@ class DescribedNames(Extractor):
     def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
         """Return the facts of a chunk whose names are known.
 
-        Raises ModelUnavailable and ModelFailed.
+        Parameters
+        ----------
+        chat : the language model.
+        text : the chunk.
+        named : the facts of a parser, with the names of the chunk.
+        ctx : the report and the settings of the build.
+
+        Returns
+        -------
+        The facts. Without a readable reply they are the names alone.
+
+        Raises
+        ------
+        ModelUnavailable, ModelFailed : as the model raises.
         """
         entities, names, prompt = self._asked(text, named)
         try:
@@ -213,11 +233,22 @@ class DescribedNames(Extractor):
 
 
 def principal_entities(entities: Sequence[ChunkEntity], most: int) -> tuple[ChunkEntity, ...]:
-    """Return the entities that a chunk is mainly about, at most `most`.
+    """Return the entities that a chunk is mainly about.
 
     Names come before phrases and peoples, and then more frequent entities first. A phrase that
     contains a name is left out.
 
+    Parameters
+    ----------
+    entities : all entities of the chunk.
+    most : largest number of entities.
+
+    Returns
+    -------
+    Entities, the main one first.
+
+    Examples
+    --------
     >>> from core.builds.extract.described_names import principal_entities
     >>> from core.builds.facts import ChunkEntity
     >>> found = principal_entities(

@@ -48,16 +48,37 @@ class Extractor(BuildOperator):
 
     @abstractmethod
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
-        """Yield the index and the facts of each text, in any order."""
+        """Extract the facts of texts, without looking at saved ones.
+
+        Parameters
+        ----------
+        texts : texts of chunks.
+        ctx : the models, the report and the settings of the build.
+
+        Yields
+        ------
+        The index of a text and its facts, in any order.
+
+        Raises
+        ------
+        ModelUnavailable, ModelFailed : as a model raises.
+        """
 
     def signature(self, ctx: BuildContext) -> str:
         """Return what the facts depend on besides operator and text, such as a model's weights."""
         return ""
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """Estimate the use of language models for these texts, and the seconds on this computer.
+        """Estimate the use of language models for texts.
 
-        The seconds are None where they are unknown.
+        Parameters
+        ----------
+        texts : texts of chunks without saved facts.
+        ctx : the models, the replies and the settings of the build.
+
+        Returns
+        -------
+        Calls and tokens, and the seconds on this computer; None if these are unknown.
         """
         return Usage(), 0.0
 
@@ -74,7 +95,17 @@ class Extractor(BuildOperator):
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
-        """Return the texts of the chunks without saved facts, without duplicates."""
+        """Return the texts of the chunks without saved facts, without duplicates.
+
+        Parameters
+        ----------
+        chunks : the chunks of a build.
+        ctx : gives the saved facts.
+
+        Returns
+        -------
+        Texts in the order of the chunks.
+        """
         keys = self._keys(chunks.texts("text"), ctx)
         known = ctx.facts.found(list(keys), self.final)
         return [text for key, text in keys.items() if key not in known]
@@ -84,7 +115,19 @@ class Extractor(BuildOperator):
     ) -> list[Facts]:
         """Return the facts of each text, saved ones or extracted now.
 
-        `report` receives the numbers of both.
+        Parameters
+        ----------
+        texts : texts of chunks.
+        ctx : the models, the saved facts and the settings of the build.
+        report : receives the numbers of saved and of extracted facts; None for no numbers.
+
+        Returns
+        -------
+        One entry for each text, in their order.
+
+        Raises
+        ------
+        ModelUnavailable, ModelFailed : as a model raises.
         """
         keys = self._keys(texts, ctx)
         facts_of_key = ctx.facts.found(list(keys), self.final)
@@ -164,6 +207,10 @@ class SavedFacts(Sequence[Facts]):
         fresh : makes an empty collection. The first chunk of the run is its row 0.
         report : receives the number of facts that are extracted now. Without it, the worker
             processes of the build do the work, where there are any.
+
+        Yields
+        ------
+        Rows of chunks, and the collection of their facts.
         """
         saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(chunk_runs(self._keys))
@@ -238,7 +285,13 @@ class Summary:
         self.chunks = NumberColumns("iii")
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk in a row."""
+        """Add the facts of the chunk in a row.
+
+        Parameters
+        ----------
+        row : row of the chunk.
+        facts : its facts.
+        """
         said = self.said.of(facts.without_content.to_json())
         self.chunks.add(said, self.extractor.asks(facts), self.extractor.unreadable(facts))
 

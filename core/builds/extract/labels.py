@@ -36,16 +36,29 @@ OBJECT_DEPENDENCIES = ("dobj", "attr", "oprd", "dative", "appos")
 
 
 class MentionLabels:
-    """Labels between the mentions of a sentence, by its syntax tree."""
+    """Labels between the mentions of a sentence, by its syntax tree.
+
+    Parameters
+    ----------
+    doc : the parsed sentence, or a document that contains it.
+    some : mentions in the order of the text.
+    """
 
     def __init__(self, doc: Doc, some: Sequence[ParsedMention]):
         self.doc = doc
         self.at = {token: one for one in some for token in range(one.start, one.end)}
 
     def between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
-        """Return the label of two mentions, and the folded name that it leads from.
+        """Return the label of two mentions.
 
-        None where the sentence has no label for them.
+        Parameters
+        ----------
+        one, other : the mentions, in the order of the text.
+
+        Returns
+        -------
+        The folded name that the label leads from, and the label. None if the sentence has no label
+            for them.
         """
         alias = self._alias(one, other)
         if alias and (other.name[:-1].isupper() or not self._within_term(one)):

@@ -105,7 +105,14 @@ class LanguageModelExtraction(Extractor):
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate the calls without a saved reply, with the tokens of their prompts.
 
-        The length of replies is the mean of this model's replies so far.
+        Parameters
+        ----------
+        texts : chunks without saved facts.
+        ctx : the models, the replies and the settings of the build.
+
+        Returns
+        -------
+        Calls and tokens, with the mean length of this model's replies so far, and seconds.
         """
         first, calls, tokens_read = "names" if self.schema == "kg" else self.schema, 0, 0
         calls_per_text = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
@@ -125,7 +132,22 @@ class LanguageModelExtraction(Extractor):
         return usage, estimate_model_seconds(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
-        """Return the facts of one chunk. Raises ModelUnavailable and ModelFailed."""
+        """Return the facts of one chunk.
+
+        Parameters
+        ----------
+        chat : the language model.
+        text : the chunk.
+        ctx : the report and the settings of the build.
+
+        Returns
+        -------
+        The facts, with the number of unreadable replies.
+
+        Raises
+        ------
+        ModelUnavailable, ModelFailed : as the model raises.
+        """
         gathered = ReplyFacts(
             Occurrence(text),
             load_prompts(EXTRACTION_PROMPTS)[EXAMPLE_PROMPTS[self.schema]]["system"],
@@ -200,7 +222,13 @@ class ReplyFacts:
     fault: str = ""  # reason why a reply could not be read, where it is known
 
     def received(self, reply: ChatReply, read: ReplyLists | None) -> None:
-        """Count a reply that is unreadable or cut, or that holds unusable items."""
+        """Count a reply that is unreadable or cut, or that holds unusable items.
+
+        Parameters
+        ----------
+        reply : the reply.
+        read : its lists; None if it is unreadable.
+        """
         if read is None:
             self.unreadable += 1
             self.fault = "" if reply.finish == "unreadable" else reply.fault()

@@ -111,13 +111,34 @@ def dictionary() -> str:
 
 
 def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
-    """Return the facts of texts in a language."""
+    """Return the facts of texts in a language.
+
+    Parameters
+    ----------
+    language : the language, with its words.
+    texts : texts of chunks.
+
+    Returns
+    -------
+    One entry for each text, in their order.
+    """
     return [facts_in(text, language) for text in texts]
 
 
 def facts_in(text: str, language: Language) -> Facts:
     """Return the names and phrases of a chunk, related where they share a sentence.
 
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+
+    Returns
+    -------
+    Entities with the number of their mentions, and relations between those of a sentence.
+
+    Examples
+    --------
     >>> from core.builds.extract.language_rules import facts_in
     >>> from core.languages import languages
     >>> facts = facts_in(
@@ -158,7 +179,18 @@ def facts_in(text: str, language: Language) -> Facts:
 def mentions_in(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> list[RuleMention]:
-    """Return the names and phrases of a text in order; quoted text is preferred to its parts."""
+    """Return the names and phrases of a text in order; quoted text is preferred to its parts.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Returns
+    -------
+    Mentions by their start.
+    """
     quoted = [
         RuleMention(
             match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK_TYPE
@@ -190,6 +222,16 @@ def by_capitals(
 
     A single word at the beginning of a sentence counts only if it is capitalised within a sentence
     too.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     inside = {
         word[0]
@@ -213,6 +255,16 @@ def german_mentions(
     A run of several capitalised words is a name. A single word is a name after a preposition of
     place or origin. At the beginning of a sentence, it is a name if it is also capitalised within a
     sentence. Any other single word is a common noun, and a phrase if it is long.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     inside = {
         word[0]
@@ -306,6 +358,16 @@ def chinese_mentions(
     """Yield names and groups of adjacent nouns, as tagged by rjieba.
 
     Without rjieba, strings that recur.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     try:
         import rjieba
@@ -345,6 +407,16 @@ def by_recurring_letters(
     """Yield strings of 2 to 8 letters that recur in a text, cut at function words.
 
     Where several recur together, only the longest counts.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     cuts = re.compile(
         "|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^"
@@ -392,6 +464,16 @@ def japanese_mentions(
     """Yield runs of Chinese characters and katakana.
 
     Content words are written in these; hiragana joins them.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : not used; all rules have it.
+
+    Yields
+    ------
+    A mention with its start.
     """
     for run in JAPANESE_RUN.finditer(text):
         if run[0] not in language.asks:
@@ -408,6 +490,16 @@ def arabic_mentions(
     """Yield words with the article together with their noun, then runs that recur.
 
     A verb at the beginning of a clause is left out.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     covered = set[int]()
     for start, end in spans:
@@ -471,6 +563,16 @@ def by_recurrence(
     """Yield runs of up to three words without function words that recur in a text.
 
     Where several recur together, only the longest counts.
+
+    Parameters
+    ----------
+    text : text of a chunk.
+    language : the language, with its words.
+    spans : start and end of each sentence, in characters.
+
+    Yields
+    ------
+    A mention with its start.
     """
     runs = [
         run

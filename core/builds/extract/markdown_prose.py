@@ -29,6 +29,17 @@ def as_prose(text: str, english: bool = True) -> str:
     In other languages its cells are joined by semicolons. Code and all other lines stay as they
     are.
 
+    Parameters
+    ----------
+    text : text of a chunk; without signs of Markdown it is returned as it is.
+    english : the text is in English.
+
+    Returns
+    -------
+    The text for a parser; offsets differ from those of the chunk.
+
+    Examples
+    --------
     >>> from core.builds.extract.markdown_prose import as_prose
     >>> as_prose("# Ships\n| ship | port |\n|---|---|\n| Lyra | Grenaa |").split()
     ['Ships.', 'The', 'port', 'of', 'Lyra', 'is', 'Grenaa.']

@@ -30,7 +30,13 @@ class EntityMentions:
         self.said, self.spellings, self.kinds = said, Counter[str](), Counter[str]()
 
     def add(self, name: str, kind: str) -> None:
-        """Add a mention."""
+        """Add a mention.
+
+        Parameters
+        ----------
+        name : its spelling.
+        kind : type of the entity, by this mention.
+        """
         self.spellings[name] += 1
         self.kinds[kind] += 1
 

@@ -85,11 +85,22 @@ class ReplyLists(NamedTuple):
 
 
 def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
-    """Return the lists of a reply that a schema asks for; None if all are missing.
+    """Return the lists of a reply that a schema asks for.
 
     A cut reply yields the items that were complete. Missing fields of an item are empty, except
     names.
 
+    Parameters
+    ----------
+    text : the text of a reply.
+    schema : one of `EXTRACTION_SCHEMAS`.
+
+    Returns
+    -------
+    The lists, with the number of unusable items. None if all lists are missing.
+
+    Examples
+    --------
     >>> from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
     >>> lists_in('{"names": ["Ann", "Rome", 3]}', EXTRACTION_SCHEMAS["names"])
     ReplyLists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)

@@ -136,9 +136,19 @@ class NounPhrases(Extractor):
 def read_english(
     read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext
 ) -> Iterator[tuple[int, Facts]]:
-    """Yield the index and facts of each text, read by `read_phrases` in batches.
+    """Yield the facts of English texts, read by a parser in batches.
 
     A text in other than Latin letters has no facts, only a note that says so.
+
+    Parameters
+    ----------
+    read : reads a batch of texts, here or in another process.
+    texts : texts of chunks.
+    ctx : the workers and the watch of the build.
+
+    Yields
+    ------
+    The index of a text and its facts.
     """
     readable = [number for number, text in enumerate(texts) if is_latin(text)]
     yield from (

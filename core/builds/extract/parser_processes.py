@@ -25,7 +25,7 @@ def read_batches(
     watch: Watch = NO_WATCH,
     workers: Workers | None = None,
 ) -> Iterator[BatchFacts]:
-    """Yield each batch with its facts, as they are ready.
+    """Yield the facts of batches, as they are ready.
 
     A batch is read as a whole by one process, so its facts do not depend on the number of
     processes. Batches left by a process that died are read in this one. If `watch` or `read`
@@ -34,8 +34,14 @@ def read_batches(
     Parameters
     ----------
     read : a function of a module that returns the facts of each text of a batch.
+    batches : the batches of texts.
+    watch : checked meanwhile; may raise Cancelled.
     workers : processes that read all batches, if given. Otherwise further processes start here for
         many batches.
+
+    Yields
+    ------
+    Number of a batch, and the facts of its texts.
     """
     if workers is not None:
         for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):
@@ -67,7 +73,15 @@ def read_batches(
 class ParserProcess:
     """Another process that reads batches.
 
-    `left` holds the batches whose facts have not arrived. `ended` is true once no more will.
+    Parameters
+    ----------
+    read : reads a batch of texts in that process.
+    batches : batches of texts by number.
+
+    Attributes
+    ----------
+    left : the batches whose facts have not arrived.
+    ended : true once no more will arrive.
     """
 
     def __init__(self, read: FactReader, batches: dict[int, Sequence[str]]):

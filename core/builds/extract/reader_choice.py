@@ -33,7 +33,15 @@ def read_in_language(
 ) -> list[Facts]:
     """Return the facts of texts in a language.
 
-    `facts_of` converts a document that a parser of spaCy has parsed.
+    Parameters
+    ----------
+    code : code of the language.
+    facts_of : converts a document that a parser of spaCy has parsed.
+    texts : texts of chunks.
+
+    Returns
+    -------
+    One entry for each text, by spaCy's model for the language if it is installed, else by rules.
     """
     package = model_of(code)
     if not package:

@@ -54,6 +54,16 @@ def extract_over_workers(
 
     Batches of a worker that died are read in this process. The facts are the same as by one
     process, because each chunk is asked about separately.
+
+    Parameters
+    ----------
+    operator : the extractor.
+    texts : texts of chunks.
+    ctx : the workers, the report and the settings of the build.
+
+    Yields
+    ------
+    The index of a text and its facts.
     """
     assert ctx.workers is not None  # without workers, the operator extracts here
     batches = [
@@ -83,6 +93,10 @@ def collect_over_workers(
     ----------
     fresh : makes an empty collection.
     runs : the texts of each run, whose facts are saved.
+
+    Yields
+    ------
+    A filled collection, in the order of the runs.
     """
     assert ctx.workers is not None  # without workers, the caller collects here
     for texts, result in ctx.workers.each(
@@ -107,9 +121,19 @@ def collect_facts(
     texts: list[str],
     report: BuildReport | None = None,
 ) -> C:
-    """Collect the facts of chunks with these texts; the first one is row 0.
+    """Collect the facts of chunks.
 
-    `fresh` makes an empty collection. `report` receives the number of facts extracted now.
+    Parameters
+    ----------
+    operator : the extractor.
+    fresh : makes an empty collection.
+    ctx : the models, the saved facts and the settings of the build.
+    texts : texts of chunks; the first one is row 0.
+    report : receives the number of facts extracted now; None for no numbers.
+
+    Returns
+    -------
+    The filled collection.
     """
     collection = fresh()
     for row, facts in enumerate(operator.found(texts, ctx, report)):

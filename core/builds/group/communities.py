@@ -74,10 +74,31 @@ class Communities(BuildOperator):
 
 
 def best_connected(graph: Graph, members: np.ndarray, most: int) -> list[int]:
-    """Return up to `most` of some nodes, best connected first."""
+    """Return the best connected of some nodes.
+
+    Parameters
+    ----------
+    graph : the graph.
+    members : node ids, int64.
+    most : largest number of nodes.
+
+    Returns
+    -------
+    Node ids, by (-degree, id).
+    """
     return members[np.lexsort((members, -graph.degrees(members)))][:most].tolist()
 
 
 def title_of(graph: Graph, members: np.ndarray) -> str:
-    """Return the names of the best connected members."""
+    """Return the names of the best connected members.
+
+    Parameters
+    ----------
+    graph : the graph.
+    members : node ids of a community, int64.
+
+    Returns
+    -------
+    At most `MAX_TITLE_MEMBERS` names, separated by commas.
+    """
     return ", ".join(graph.names(best_connected(graph, members, MAX_TITLE_MEMBERS)))

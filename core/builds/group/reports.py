@@ -251,7 +251,14 @@ def _rating(value: Any) -> float | None:
 
 
 class CommunityTexts:
-    """Communities of a graph as texts: the input of the language model, and extracts."""
+    """Communities of a graph as texts: the input of the language model, and extracts.
+
+    Parameters
+    ----------
+    graph : the graph, with descriptions.
+    table : its communities.
+    budget : tokens of entities, relations and reports on parts that the model reads.
+    """
 
     def __init__(self, graph: Graph, table: Table, budget: int):
         self.graph, self.budget = graph, budget
@@ -262,9 +269,18 @@ class CommunityTexts:
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
     def shown(self, row: int, written: dict[int, RatedReport]) -> tuple[str, str, str]:
-        """Return what the model reads: reports on parts, entities and relations.
+        """Return the input of the language model for a community.
 
         Reports on parts are included only where not all entities and relations fit.
+
+        Parameters
+        ----------
+        row : row of the community.
+        written : the reports on its parts, by row.
+
+        Returns
+        -------
+        Reports on parts, entities, and relations, each as text.
         """
         entities, relations = self._entities(row), self._edges(row)
         if sum(map(estimate_text_tokens, entities + relations)) <= self.budget:
@@ -284,7 +300,18 @@ class CommunityTexts:
         )
 
     def extract(self, row: int, most: int) -> RatedReport:
-        """Return an extract: descriptions of entities and relations in turn, without duplicates."""
+        """Return an extract from the descriptions of entities and relations.
+
+        Parameters
+        ----------
+        row : row of the community.
+        most : largest number of tokens, beyond the first text.
+
+        Returns
+        -------
+        The extract, without repetitions, entities and relations in turn. Its rating, 0 to 10, grows
+            with the number of chunks that mention the community.
+        """
         nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
         table = self.graph.columns.nodes
         descriptions = [

@@ -20,9 +20,24 @@ MAX_SUMMARY_INPUT_TOKENS = 2400  # most tokens of texts that a language model re
 
 
 def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
-    """Summarise texts by a language model in about `most` tokens.
+    """Summarise texts by a language model.
 
     Long texts are cut so that each has the same share of the prompt.
+
+    Parameters
+    ----------
+    texts : the texts.
+    most : about how many tokens the summary has.
+    model : role or name of the language model.
+    ctx : the models, the report and the settings of the build.
+
+    Returns
+    -------
+    The summary.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as the model raises.
     """
     room = MAX_SUMMARY_INPUT_TOKENS // max(1, len(texts))
     shown = "\n\n".join(cut_text(one_line(text), room) for text in texts)
@@ -39,7 +54,24 @@ def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildCo
 def description_by_model(
     name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext
 ) -> str:
-    """Summarise several descriptions of an entity or relation by a language model."""
+    """Summarise several descriptions of an entity or relation by a language model.
+
+    Parameters
+    ----------
+    name : the entity, or the ends of the relation.
+    descriptions : its descriptions; together they are cut to `MAX_SUMMARY_INPUT_TOKENS`.
+    most : about how many tokens the summary has.
+    model : role or name of the language model.
+    ctx : the models, the report and the settings of the build.
+
+    Returns
+    -------
+    The summary.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as the model raises.
+    """
     joined = "\n".join(descriptions)
     prompt = make_messages(
         "summaries",
@@ -66,8 +98,16 @@ def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
 def central_sentences(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
     """Return the sentences of texts that are nearest to the mean of all their vectors.
 
-    There are at least one and at most `most` tokens of them, in the order of the texts, without
-    duplicates.
+    Parameters
+    ----------
+    texts : the texts.
+    most : largest number of tokens; one sentence is returned in any case.
+    encoder : role or name of the encoder.
+    ctx : the models and the report of the build.
+
+    Returns
+    -------
+    Sentences in the order of the texts, without duplicates; empty for texts without any.
     """
     candidates = list(
         dict.fromkeys(one_line(text[a:b]) for text in texts for a, b in sentence_spans(text))
@@ -86,10 +126,20 @@ def central_sentences(texts: Sequence[str], most: int, encoder: str, ctx: BuildC
 
 
 def choose_within(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
-    """Return the indices of the best scores whose sizes together fit into `most`.
+    """Return the indices of the best scores whose sizes together fit into a limit.
 
-    They are ordered by (-score, index). The first is always included.
+    Parameters
+    ----------
+    scores : float [n].
+    sizes : size of each.
+    most : largest sum of sizes.
 
+    Returns
+    -------
+    Indices, ordered by (-score, index). The first is always included.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.builds.group.summaries import choose_within
     >>> choose_within(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
@@ -105,7 +155,17 @@ def choose_within(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[i
 
 
 def cut_text(text: str, most: int) -> str:
-    """Return the beginning of a text, about `most` tokens, cut between words."""
+    """Return the beginning of a text, cut between words.
+
+    Parameters
+    ----------
+    text : the text.
+    most : about how many tokens are kept.
+
+    Returns
+    -------
+    The whole text if it fits, else its beginning with an ellipsis.
+    """
     if estimate_text_tokens(text) <= most:
         return text
     return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"

@@ -230,8 +230,20 @@ class Tree(BuildOperator):
 
 
 def split_cluster(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
-    """Split a cluster into runs of at most `most` tokens, in the order of its positions.
+    """Split a cluster into runs of limited size, in the order of its positions.
 
+    Parameters
+    ----------
+    cluster : positions of texts, int64.
+    sizes : tokens of all texts.
+    most : largest number of tokens of a run; a longer text is a run of its own.
+
+    Returns
+    -------
+    Positions of each run.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.builds.group.tree import split_cluster
     >>> [one.tolist() for one in split_cluster(np.array([0, 2, 3, 5]), [4, 9, 4, 4, 9, 20], 8)]
@@ -268,7 +280,18 @@ class GrowingTree:
         self.rows = [[row] for row in range(n)]
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
-        """Add the summaries of a layer, and return their nodes."""
+        """Add the summaries of a layer, and return their nodes.
+
+        Parameters
+        ----------
+        level : number of the layer, from 1.
+        clusters : nodes of each cluster.
+        texts : summary of each cluster.
+
+        Returns
+        -------
+        Nodes of the summaries, int64.
+        """
         first, taken_names = len(self.texts), set(self.names)
         for number, (cluster, text) in enumerate(zip(clusters, texts), 1):
             name = f"Summary {level}.{number}"
@@ -285,7 +308,17 @@ class GrowingTree:
         return np.arange(first, len(self.texts))
 
     def graph(self, name: str, chunks: Table) -> Graph:
-        """Return the tree as a graph."""
+        """Return the tree as a graph.
+
+        Parameters
+        ----------
+        name : name of the graph.
+        chunks : the chunks, which are its leaves.
+
+        Returns
+        -------
+        A graph with edges from summaries to the texts that they summarise.
+        """
         edges = [(parent, child) for parent, below in enumerate(self.children) for child in below]
         nodes: dict[str, list[Any]] = {
             "type": ["summary" if level else "chunk" for level in self.levels],

@@ -70,9 +70,16 @@ class Titles:
                 self._by_start.setdefault(title[:MIN_ENTRY_TITLE_WORDS], []).append((title, ids[0]))
 
     def found(self, text: str, least: int = MIN_ENTRY_TITLE_WORDS) -> list[tuple[int, int, str]]:
-        """Return (start, end, document) for each title in a text, the longest at each position.
+        """Return the titles of documents in a text.
 
-        Titles with fewer than `least` words are ignored.
+        Parameters
+        ----------
+        text : the text.
+        least : fewest words of a title.
+
+        Returns
+        -------
+        Start, end and document of each, the longest title at each position.
         """
         spans = [
             (one.group().casefold(), one.start(), one.end()) for one in TITLE_WORD.finditer(text)
@@ -116,6 +123,17 @@ def reference_list_start(text: str) -> int:
 def references(listed: str, titles: Titles) -> list[Reference]:
     r"""Return the entries of a reference list whose titles belong to the corpus.
 
+    Parameters
+    ----------
+    listed : text of a reference list.
+    titles : titles of the corpus.
+
+    Returns
+    -------
+    Entries with the document, year, number and names that are found.
+
+    Examples
+    --------
     >>> from core.builds.merge.citations import Titles, references
     >>> from core.corpus import Document
     >>> titles = Titles([Document("tree", "...", "A tool for trees")])
@@ -154,6 +172,18 @@ def cited_documents(text: str, listed: Sequence[Reference], titles: Titles) -> I
 
     Citations are recognised by name and year, by number, or by title.
 
+    Parameters
+    ----------
+    text : text of a chunk.
+    listed : entries of the document's reference list.
+    titles : titles of the corpus.
+
+    Yields
+    ------
+    Id of a document.
+
+    Examples
+    --------
     >>> from core.builds.merge.citations import Reference, Titles, cited_documents
     >>> entry = Reference("tree", "2012", 3, ("Ann", "Lee"))
     >>> text = "As Lee (2012) says, and others [1, 3], (Lee et al., 2013)."
@@ -177,6 +207,16 @@ def documents_by_author(name: str, year: str, listed: Sequence[Reference]) -> li
     """Return the documents of a year with an author of that name.
 
     If the name is among the first two names of some of them, only these are returned.
+
+    Parameters
+    ----------
+    name : last name of an author.
+    year : the year as it is cited.
+    listed : entries of the document's reference list.
+
+    Returns
+    -------
+    Ids of documents.
     """
     matches = [
         one for one in listed if name in one.names and one.year and same_year(one.year, year)
@@ -187,5 +227,14 @@ def documents_by_author(name: str, year: str, listed: Sequence[Reference]) -> li
 
 
 def same_year(one: str, other: str) -> bool:
-    """Return whether two years are equal; 2012a may be written as 2012."""
+    """Return whether two years are equal; 2012a may be written as 2012.
+
+    Parameters
+    ----------
+    one, other : years, perhaps with a letter.
+
+    Returns
+    -------
+    False for years with different letters.
+    """
     return one == other or (one[:4] == other[:4] and (one.isdecimal() or other.isdecimal()))

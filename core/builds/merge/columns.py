@@ -23,7 +23,11 @@ class MergeableCollector(Collector, Protocol):
     def include(self, later: Self, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
-        `rows` are the rows of these chunks here, if they were numbered from 0.
+        Parameters
+        ----------
+        later : a collection of the same kind, over the chunks that follow.
+        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
+            the rows are already those here.
         """
 
 
@@ -40,6 +44,10 @@ def collect_all(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: Build
     ----------
     fresh : makes an empty collection.
     what : the message of the progress.
+
+    Returns
+    -------
+    The filled collection.
     """
     collection = fresh()
     if isinstance(facts, SavedFacts):
@@ -101,7 +109,18 @@ def most_frequent(
 
 
 def distinct_values(of: np.ndarray, what: np.ndarray, n: int) -> IdLists:
-    """Return the distinct values of each of `n` items, in the order of their first occurrence."""
+    """Return the distinct values of each of `n` items, in the order of their first occurrence.
+
+    Parameters
+    ----------
+    of : int64 [m], the item of each pair, 0 to n - 1.
+    what : int64 [m], the value of each pair.
+    n : number of items.
+
+    Returns
+    -------
+    One list of values for each item.
+    """
     number, (things, whats) = group_rows(of, what)
     first_row = np.full(len(things), len(of), np.int64)
     np.minimum.at(first_row, number, np.arange(len(of)))
@@ -110,7 +129,18 @@ def distinct_values(of: np.ndarray, what: np.ndarray, n: int) -> IdLists:
 
 
 def distinct_rows(of: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
-    """Return the distinct rows of each of `n` items, in ascending order."""
+    """Return the distinct rows of each of `n` items, in ascending order.
+
+    Parameters
+    ----------
+    of : int64 [m], the item of each pair, 0 to n - 1.
+    rows : int64 [m], the row of each pair.
+    n : number of items.
+
+    Returns
+    -------
+    One list of rows for each item.
+    """
     things, row_of_thing = group_rows(of, rows)[1]
     return IdLists(_indptr(things, n), row_of_thing.astype(np.int64))
 

@@ -72,7 +72,21 @@ class CorpusGraph(BuildOperator):
 
     @abstractmethod
     def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
-        """Return the weight of each edge (row, relation, row) between chunks."""
+        """Return the weight of each edge between chunks.
+
+        Parameters
+        ----------
+        made : the state of the build, with its chunks.
+        ctx : the models, the report and the settings of the build.
+
+        Returns
+        -------
+        Weights by (row, relation, row).
+
+        Raises
+        ------
+        BadInput : the corpus lacks what the edges are made of.
+        """
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
         chunks = made.chunks
@@ -258,7 +272,21 @@ def model_cites(
 ) -> list[str]:
     """Return the documents that a language model finds cited in a text.
 
-    Empty where its reply cannot be read; the report counts this.
+    Parameters
+    ----------
+    chat : the language model.
+    text : text of a chunk.
+    listed : entries of the document's reference list.
+    titles : titles of the corpus.
+    ctx : the report and the settings of the build.
+
+    Returns
+    -------
+    Ids of documents. Empty if the reply cannot be read; the report counts this.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as the model raises.
     """
     reply = reply_to(
         make_messages("citations", "citations", text=text),

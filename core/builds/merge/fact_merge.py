@@ -106,6 +106,13 @@ class Merged:
 
     They are columns of numbers, so that millions fit into memory. Nodes are identified by folded
     name. Edges are identified by their two ends and, if edges go by name, their label.
+
+    Parameters
+    ----------
+    by_name : edges go by the name of their relation also.
+    reading : how names are folded, as of `fold_name`.
+    descriptions : entities and relations have descriptions.
+    keywords : relations have keywords.
     """
 
     def __init__(
@@ -136,7 +143,11 @@ class Merged:
     def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
-        `rows` are the rows of these chunks here, if they were numbered from 0.
+        Parameters
+        ----------
+        later : a collection with the same settings, over the chunks that follow.
+        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
+            the rows are already those here.
         """
         keys = self.keys.include(later.keys)
         names = self.names.include(later.names)
@@ -152,6 +163,11 @@ class Merged:
         """Add the facts of the chunk in a row.
 
         Ends of relations become entities too. A relation of an entity with itself is ignored.
+
+        Parameters
+        ----------
+        row : row of the chunk; calls come in ascending order of rows.
+        facts : its facts.
         """
         node_of_name, mentioned = dict[str, int](), set[int]()
         for entity in facts.entities:
@@ -181,6 +197,10 @@ class Merged:
         longest : the most tokens of a description.
         shorten : makes one description from several that together exceed `longest` tokens. It is
             called with a list of (name of node or edge, descriptions).
+
+        Returns
+        -------
+        A graph with tables of nodes, edges and chunks.
         """
         parts = self._put_together(longest, shorten)
         self._empty()
@@ -312,7 +332,11 @@ def _blocks(rows: IdLists) -> Iterator[tuple[int, IdLists]]:
 class Descriptions:
     """Numbered texts that are joined to descriptions in Arrow, in batches.
 
-    Descriptions of more than `longest` tokens are shortened by `shorten`.
+    Parameters
+    ----------
+    texts : the texts, by number; white space is made single.
+    longest : largest number of tokens of a description.
+    shorten : shortens longer ones.
     """
 
     def __init__(self, texts: list[str], longest: int, shorten: DescriptionShortener):
@@ -330,6 +354,10 @@ class Descriptions:
         ----------
         rows : the numbers of the texts of each item.
         called : the name of an item, for shortening its description.
+
+        Returns
+        -------
+        A column of texts, one for each item.
         """
         return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
 
@@ -378,10 +406,20 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
 
 
 def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:
-    """Return a function that shortens descriptions of more than `longest` tokens.
+    """Return a function that shortens long descriptions.
 
-    They are summarised by the language model `model`, several at a time. If no model is named, or
-    its summary is empty, they are cut after the last that fits.
+    They are summarised by a language model, several at a time. If no model is named, or its summary
+    is empty, they are cut after the last that fits.
+
+    Parameters
+    ----------
+    longest : largest number of tokens of a description.
+    model : role or name of the language model; empty for none.
+    ctx : the models, the report and the settings of the build.
+
+    Returns
+    -------
+    A function of names and their texts.
     """
 
     def one(what: tuple[str, list[str]]) -> str:
@@ -404,6 +442,17 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
 def fitting(texts: Iterable[str], longest: int) -> str:
     """Return as many leading texts as fit, at least the beginning of the first.
 
+    Parameters
+    ----------
+    texts : the texts.
+    longest : largest number of tokens together.
+
+    Returns
+    -------
+    The texts, joined.
+
+    Examples
+    --------
     >>> from core.builds.merge.fact_merge import fitting
     >>> fitting(["One two.", "Three four.", "Five."], 7)
     'One two. Three four.'

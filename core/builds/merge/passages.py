@@ -140,7 +140,13 @@ class Mentions:
         self.spelled, self.where = (NumberColumns("iii"), NumberColumns("ii"))
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the entities of the chunk in a row."""
+        """Add the entities of the chunk in a row.
+
+        Parameters
+        ----------
+        row : row of the chunk; calls come in ascending order of rows.
+        facts : its facts.
+        """
         for entity in facts.entities:
             if folding := fold_name(entity.name, self.reading):
                 key = self.keys.of(folding)
@@ -150,7 +156,11 @@ class Mentions:
     def include(self, later: Mentions, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
-        `rows` are the rows of these chunks here, if they were numbered from 0.
+        Parameters
+        ----------
+        later : a collection with the same settings, over the chunks that follow.
+        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
+            the rows are already those here.
         """
         keys, names = self.keys.include(later.keys), self.names.include(later.names)
         self.spelled.include(later.spelled, keys, names, None)
@@ -189,7 +199,19 @@ class SharedEntityIndex:
     def of(
         cls, names: list[str], rows: IdLists, node_of: np.ndarray, least: int
     ) -> SharedEntityIndex:
-        """Return the index of some entities and their chunks."""
+        """Return the index of some entities and their chunks.
+
+        Parameters
+        ----------
+        names : names of the entities.
+        rows : chunks of each entity.
+        node_of : node of each chunk, int64 [chunks].
+        least : fewest entities that two linked chunks share.
+
+        Returns
+        -------
+        The index, with the entities of each chunk.
+        """
         return cls(names, rows, rows.inverse(len(node_of)), node_of, least)
 
     def pairs(self) -> Iterator[tuple[int, ChunkPairs]]:

@@ -37,9 +37,18 @@ class NeighbourIndex:
 
     @classmethod
     def of(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
-        """Build the index, reporting the progress to `watch`.
+        """Build the index of unit rows.
 
         It is built by one thread, so that equal rows always give the same links.
+
+        Parameters
+        ----------
+        vectors : float [n, d], with unit rows.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        The index, in memory.
         """
         import faiss
 
@@ -62,10 +71,16 @@ class NeighbourIndex:
         return cls(vectors, index)
 
     def nearest(self, rows: np.ndarray, keep: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yield each row with its nearest others and their exact cosines (float32).
+        """Yield each row with its nearest others.
 
-        There are up to `keep` of them, as far as the index finds them, ordered by (-cosine, row).
-        `rows` is a range of row numbers.
+        Parameters
+        ----------
+        rows : row numbers, int64.
+        keep : largest number of others, as far as the index finds them.
+
+        Yields
+        ------
+        A row, its nearest others, and their exact cosines float32, ordered by (-cosine, row).
         """
         queries = np.asarray(self.vectors[rows], np.float32)
         self.index.hnsw.efSearch = max(ROW_HNSW_SEARCH_EF, 2 * (keep + 1))
@@ -105,7 +120,17 @@ class NeighbourIndex:
 
 
 def recall_sentence(recall: float, keep: int) -> str:
-    """Return a sentence for the report on how the nearest were searched."""
+    """Return a sentence for the report on how the nearest were searched.
+
+    Parameters
+    ----------
+    recall : measured share of the nearest that is found, 0 to 1.
+    keep : number of nearest.
+
+    Returns
+    -------
+    A sentence.
+    """
     return (
         f"The nearest of more than {MAX_EXACT_ROWS:,} are sought by neighbours of neighbours (HNSW), "
         f"which finds {recall:.2f} of the {keep:,} nearest, measured on {RECALL_SAMPLE_ROWS} of them."
@@ -119,12 +144,25 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """Return the cosine of each pair (a, b), a < b, of neighbouring unit rows.
+    """Return the cosine of each pair of neighbouring unit rows.
 
-    One of the two is among the `keep` nearest of the other, and their cosine is at least `least`.
-    More than `MAX_EXACT_ROWS` rows are searched approximately by `NeighbourIndex`, and `note` is
-    called with a sentence on it.
+    One of the two is among the nearest of the other.
 
+    Parameters
+    ----------
+    vectors : float [n, d], with unit rows. More than `MAX_EXACT_ROWS` are searched approximately by
+        `NeighbourIndex`.
+    keep : number of nearest rows.
+    least : least cosine of a pair.
+    watch : receives the progress and may raise Cancelled.
+    note : called with a sentence on an approximate search.
+
+    Returns
+    -------
+    Cosines by (a, b), a < b.
+
+    Examples
+    --------
     >>> from core.builds.merge.row_pairs import nearest_rows
     >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])
     >>> nearest_rows(vectors, 1, 0.0)  # the third is nearest to the first
@@ -161,10 +199,18 @@ def nearest_rows(
 
 
 def rare_terms(texts: Sequence[str], common: int) -> Any:
-    """Return the weights of rare terms in texts, sparse float64 [texts, terms].
+    """Return the weights of rare terms in texts.
 
-    The weight is ln(n / n_t) where a text has a term that n_t of the n texts have, else 0. Only
-    terms in 2 to `common` texts count.
+    The weight is ln(n / n_t) where a text has a term that n_t of the n texts have, else 0.
+
+    Parameters
+    ----------
+    texts : the texts.
+    common : largest number of texts with a term; terms of a single text do not count.
+
+    Returns
+    -------
+    Sparse float64 [texts, terms].
     """
     from scipy.sparse import csr_array
 
@@ -200,8 +246,18 @@ def shared_rows(
 ) -> dict[tuple[int, int], float]:
     """Return the summed weights of the terms that pairs of rows share.
 
-    A pair shares at least `least` terms, and one row is among the `keep` rows that share the rarest
-    terms with the other. `weights` come from `rare_terms`.
+    One row of a pair is among those that share the rarest terms with the other.
+
+    Parameters
+    ----------
+    weights : the result of `rare_terms`.
+    keep : number of such rows.
+    least : fewest terms that a pair shares.
+    watch : checked between blocks of rows; may raise Cancelled.
+
+    Returns
+    -------
+    Sums by (a, b), a < b.
     """
     pairs: dict[tuple[int, int], float] = {}
     binary = weights.copy()

@@ -50,7 +50,21 @@ class SimilarityEdges(BuildOperator):
         return made if made.graph.n_nodes < 2 else made.replace(graph=self.joined(made.graph, ctx))
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
-        """Return the graph with the edges of this operator added."""
+        """Return the graph with the edges of this operator added.
+
+        Parameters
+        ----------
+        graph : a graph of at least two entities.
+        ctx : the models, the report and the settings of the build.
+
+        Returns
+        -------
+        A new graph.
+
+        Raises
+        ------
+        TypeError : a subclass does not override this method.
+        """
         raise TypeError(f"{type(self).__name__} does not say what it joins.")
 
 
@@ -147,7 +161,17 @@ class AddIdentityEdges(SimilarityEdges):
 
 
 def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs of nodes, smaller node first, that no edge links."""
+    """Return the pairs of nodes that no edge links.
+
+    Parameters
+    ----------
+    graph : the graph.
+    pairs : pairs of node ids, smaller node first.
+
+    Returns
+    -------
+    Pairs in the same order.
+    """
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
     a, b = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -170,10 +194,18 @@ def mention_order(graph: Graph) -> np.ndarray:
 def nearest_entities(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield each unit row with its `top` nearest others and their cosines, nearest first.
+    """Yield each unit row with its nearest others.
 
-    More than `MAX_EXACT_ROWS` rows are searched approximately by HNSW, which is noted in the
-    report.
+    Parameters
+    ----------
+    vectors : float [n, d], with unit rows. More than `MAX_EXACT_ROWS` are searched approximately by
+        HNSW, which is noted in the report.
+    top : number of others.
+    ctx : the report and the watch of the build.
+
+    Yields
+    ------
+    A row, its nearest others, and their cosines, nearest first.
     """
     if len(vectors) > MAX_EXACT_ROWS:
         yield from _linked(vectors, top, ctx)
@@ -214,6 +246,10 @@ def add_edges(
     more : the weight of each new edge (node, relation, node).
     chunks : the chunks of a new edge, from its two nodes.
     description : the description of all new edges.
+
+    Returns
+    -------
+    A new graph.
     """
     n = graph.n_edges
     relations = sorted({*graph.relation_names, *(relation for _, relation, _ in more)})

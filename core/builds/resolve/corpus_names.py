@@ -69,6 +69,17 @@ def key_of_name(name: str, kind: str) -> str:
     Case, accents, apostrophes and punctuation are folded. For an organisation the legal form is
     removed too, for a term the plural.
 
+    Parameters
+    ----------
+    name : the name as written.
+    kind : type of the entity; empty if it is unknown.
+
+    Returns
+    -------
+    The key; empty for a name of signs alone.
+
+    Examples
+    --------
     >>> from core.builds.resolve.corpus_names import key_of_name
     >>> key_of_name("The U.S.", "place"), key_of_name("Apple Inc.", "organisation")
     ('us', 'apple')

@@ -28,7 +28,10 @@ MIN_JOINING_DOCUMENTS = 2
 class PartFinder:
     """Finder of names that are parts, acronyms or other names of others in a document.
 
-    Pairs that a person `refused` are never joined.
+    Parameters
+    ----------
+    known : names of the corpus by key.
+    refused : pairs of names that a person marked as different; they are never joined.
     """
 
     def __init__(self, known: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
@@ -54,6 +57,10 @@ class PartFinder:
         aliases : pairs of names that the text gives as one, with their label.
         long : the document is long. Initials then fit by chance, so the text must explain an
             acronym.
+
+        Returns
+        -------
+        Key of the full name and the rule, by the key of a part.
         """
         full_of_part: dict[str, tuple[str, str]] = {}
         self.several = {}
@@ -86,7 +93,16 @@ class PartFinder:
         }
 
     def separates(self, key: str, full: str) -> bool:
-        """Return whether a person marked two names as different, and record the pair."""
+        """Return whether a person marked two names as different, and record the pair.
+
+        Parameters
+        ----------
+        key, full : keys of the two names.
+
+        Returns
+        -------
+        False if they may be joined.
+        """
         names = ordered_pair(self.known[key].shown, self.known[full].shown)
         if names not in self.refused:
             return False
@@ -241,7 +257,14 @@ class PartFinder:
 def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
     """Return whether a longer name has the first, the last and all words of a shorter one.
 
-    The words must be in the same order.
+    Parameters
+    ----------
+    words : words of the shorter name.
+    full : words of the longer name.
+
+    Returns
+    -------
+    True if they are also in the same order.
     """
     remaining = iter(full)
     return (
@@ -255,10 +278,24 @@ def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
 def abbreviates(short: str, long: str) -> bool:
     """Return whether a name can be abbreviated by an acronym.
 
-    The letters of the acronym are in the name in order, the first at its beginning (Schwartz and
-    Hearst, PSB 2003). Every word of the name begins with one of the letters, apart from small
-    words.
+    The letters of the acronym are in the name in order, the first at its beginning. Every word of
+    the name begins with one of the letters, apart from small words.
 
+    Parameters
+    ----------
+    short : the folded acronym; an s at its end does not count.
+    long : the folded name.
+
+    Returns
+    -------
+    False for a name of a single large word.
+
+    Notes
+    -----
+    Schwartz and Hearst, PSB 2003.
+
+    Examples
+    --------
     >>> from core.builds.resolve.name_parts import abbreviates
     >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league")
     (True, False)
@@ -287,7 +324,17 @@ def _initials(words: Sequence[str]) -> set[str]:
 
 
 def final_name(key: str, found: dict[str, tuple[str, str]]) -> str:
-    """Return the name that a name is finally joined with."""
+    """Return the name that a name is finally joined with.
+
+    Parameters
+    ----------
+    key : key of a name.
+    found : key and rule that each key is joined with.
+
+    Returns
+    -------
+    The last key of the chain, after at most four steps.
+    """
     for _ in range(4):
         if key not in found:
             break

@@ -79,7 +79,17 @@ class ResolveNames(BuildOperator):
         return made.replace(facts=ResolvedFacts(made.facts, resolution))
 
     def resolution(self, made: BuildState, ctx: BuildContext) -> Resolution:
-        """Return the resolution of all names in all chunks."""
+        """Return the resolution of all names in all chunks.
+
+        Parameters
+        ----------
+        made : the state of the build, with chunks and facts.
+        ctx : the language, the report and the watch of the build.
+
+        Returns
+        -------
+        The resolution.
+        """
         assert made.chunks is not None and made.facts is not None  # a line without these is refused
         known_names = self._known(made.facts, ctx)
         result = Resolution(known_names, made.chunks.texts("document"))

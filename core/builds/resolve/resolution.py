@@ -48,7 +48,13 @@ class Resolution:
     separated: Set[tuple[str, str]] = frozenset()
 
     def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
-        """Record the names that a document joins."""
+        """Record the names that a document joins.
+
+        Parameters
+        ----------
+        document : id of the document.
+        joined : full name and rule by the key of a part.
+        """
         if joined:
             every = {**self.by_document.get(document, {}), **joined}
             self.by_document[document] = {
@@ -130,7 +136,18 @@ class Resolution:
         return first if first.split()[-1] == words[-1] and " " in first else None
 
     def of(self, row: int, name: str, kind: str | None = None) -> str | None:
-        """Return the resolved name of a name in a chunk; None for one that is no entity."""
+        """Return the resolved name of a name in a chunk.
+
+        Parameters
+        ----------
+        row : row of the chunk.
+        name : the name as written.
+        kind : type of the entity; None if it is unknown.
+
+        Returns
+        -------
+        The name that is shown; None for one that is no entity.
+        """
         key = self._key(name, kind)
         if key is None or key in self.inside.get(self.documents[row], ()):
             return None
@@ -138,7 +155,17 @@ class Resolution:
         return None if full in self.terms else self.known[full].shown
 
     def full(self, row: int, key: str) -> str:
-        """Return the key that a key is joined with in the document of a chunk."""
+        """Return the key that a key is joined with in the document of a chunk.
+
+        Parameters
+        ----------
+        row : row of the chunk.
+        key : key of a name.
+
+        Returns
+        -------
+        The key itself if it is joined with no other.
+        """
         joined = self.by_document.get(self.documents[row])
         if joined and key in joined:
             return joined[key][0]
@@ -152,6 +179,15 @@ class Resolution:
         """Return the facts of a chunk with resolved names.
 
         Equal entities and relations are merged. Relations of an entity with itself are left out.
+
+        Parameters
+        ----------
+        row : row of the chunk.
+        facts : its facts.
+
+        Returns
+        -------
+        New facts.
         """
         names = {
             one.name: (key, self.of(row, one.name, one.type))

@@ -48,7 +48,17 @@ def commonness(word: str) -> float:
 
 
 def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
-    """Count the words of texts, in lower case."""
+    """Count the words of texts, in lower case.
+
+    Parameters
+    ----------
+    texts : texts of chunks.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    Numbers of occurrences by word.
+    """
     counts = Counter[str]()
     for number, text in enumerate(texts):
         if number % CHUNKS_PER_CHECK == 0:
@@ -77,9 +87,23 @@ class TermWeights:
             weight = keyness / 4 - (commonness - 4) + log2(number of words) + 1.5 log2(burst)
 
         Keyness and commonness are means over the words. Words as common as *thing* make the weight
-        negative. `burst` is the mean number of mentions in the chunks that have the phrase: a text
-        mentions its subject repeatedly (Church and Gale, Natural Language Engineering 1995).
+        negative.
 
+        Parameters
+        ----------
+        term : the phrase.
+        burst : mean number of mentions in the chunks that have the phrase.
+
+        Returns
+        -------
+        A number without unit; minus infinity for a phrase without letters.
+
+        Notes
+        -----
+        A text mentions its subject repeatedly (Church and Gale, Natural Language Engineering 1995).
+
+        Examples
+        --------
         >>> from core.builds.resolve.terms import TermWeights
         >>> of = TermWeights(
         ...     {"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914}

@@ -79,7 +79,17 @@ def _note_changes(ids: tuple[str, ...], how: str) -> str:
 
 
 def coverage_of_index(corpus: Corpus, taken: IndexSummary) -> IndexCoverage:
-    """Return how the present documents of a corpus match those of an index opened with it."""
+    """Return how the present documents of a corpus match those of an opened index.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    taken : what was taken from the index.
+
+    Returns
+    -------
+    Numbers of documents, and the ids of changed and removed ones.
+    """
     called = TOOLS[taken.tool].title
     if taken.corpus == corpus.digest:
         return IndexCoverage(

@@ -102,6 +102,10 @@ def read_parquet_rows(
     needed : names of the columns to read.
     more : names of further columns, which are read if they exist.
 
+    Returns
+    -------
+    Values by column for each row.
+
     Raises
     ------
     BadInput
@@ -151,9 +155,18 @@ def _parquet(file: FileSource) -> Iterator[Any]:
 
 
 def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
-    """Raise BadInput if texts and lists are too long in total.
+    """Check that texts and lists are not too long in total.
 
     A shared value counts each time it is used.
+
+    Parameters
+    ----------
+    file : name of the file.
+    columns : values of each column.
+
+    Raises
+    ------
+    BadInput : there are more than `MAX_INDEX_FILE_BYTES` of them.
     """
     weight = sum(
         len(value)
@@ -181,7 +194,17 @@ def text_values(value: Any) -> tuple[str, ...]:
 
 
 def number_value(value: Any, otherwise: float = 0.0) -> float:
-    """Return a value as a finite number, or `otherwise` if it is none."""
+    """Return a value as a finite number.
+
+    Parameters
+    ----------
+    value : anything.
+    otherwise : returned for a value that is none, or too large.
+
+    Returns
+    -------
+    A number.
+    """
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):

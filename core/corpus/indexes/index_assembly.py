@@ -83,6 +83,10 @@ def assemble_index(
     known : the documents of a corpus. If given, the index's texts are matched to them
         (`core.corpus.indexes.text_matches`).
 
+    Returns
+    -------
+    Documents, graph and vectors, with what was left out.
+
     Raises
     ------
     BadInput

@@ -99,7 +99,17 @@ class IndexSummary:
 
 
 def counted_words(count: int, what: str) -> str:
-    """Return a number with its noun, which is given in the plural."""
+    """Return a number with its noun.
+
+    Parameters
+    ----------
+    count : the number.
+    what : the noun in the plural.
+
+    Returns
+    -------
+    The noun in the singular for 1.
+    """
     return (
         f"{count:,} "
         f"{(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
@@ -109,7 +119,18 @@ def counted_words(count: int, what: str) -> str:
 def preview_index(path: str | Path, watch: Watch = NO_WATCH) -> IndexSummary:
     """Return what would be taken from the index at a path. Nothing is written.
 
-    Raises BadInput.
+    Parameters
+    ----------
+    path : a folder, zip or file.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The tool, the numbers of items, and what is left out.
+
+    Raises
+    ------
+    BadInput : the files are no index, or cannot be read.
     """
     return _read(Path(path), "index", watch)[1]
 
@@ -121,6 +142,13 @@ def open_index(
 
     Its documents become the corpus's, and its graph is stored for the build `opened-TOOL`. An
     existing corpus with the same texts only gets the graph.
+
+    Parameters
+    ----------
+    path : the folder, zip or file.
+    name : name of the corpus.
+    title : title of a new corpus.
+    watch : receives the progress and may raise Cancelled.
 
     Returns
     -------
@@ -189,7 +217,17 @@ def _add_index_graph(
 
 
 def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
-    """Return the digests of documents' texts by id; empty for missing documents."""
+    """Return the digests of documents' texts.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    ids : ids of documents.
+
+    Returns
+    -------
+    SHA-256 in hex by id; empty for a missing document.
+    """
     text = lambda id: corpus.document(id).text if id in corpus else None
     return {
         id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids
@@ -197,7 +235,17 @@ def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
 
 
 def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
-    """Return what was taken from a tool's index for a corpus; None if none was opened."""
+    """Return what was taken from a tool's index for a corpus.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    tool : name of the tool.
+
+    Returns
+    -------
+    None if none was opened.
+    """
     try:
         saved = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
         counts = saved["counts"]
@@ -224,7 +272,18 @@ def opened_tools(corpus: Corpus) -> list[str]:
 def opened_graph(corpus: Corpus, tool: str) -> Graph:
     """Open the graph of a tool's index in a corpus.
 
-    Raises StoreError if there is none or it is damaged.
+    Parameters
+    ----------
+    corpus : the corpus.
+    tool : name of the tool.
+
+    Returns
+    -------
+    The graph.
+
+    Raises
+    ------
+    StoreError : there is none, or it is damaged.
     """
     return Graph.open(corpus.folder / OPENED_FOLDER / tool)
 
@@ -232,8 +291,15 @@ def opened_graph(corpus: Corpus, tool: str) -> Graph:
 def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
     """Return the vectors that a tool's index holds for its graph's items.
 
-    `of` is `nodes`, `relations`, `chunks` or `communities`. Returns None if it holds none, or they
-    are damaged.
+    Parameters
+    ----------
+    corpus : the corpus.
+    tool : name of the tool.
+    of : nodes, relations, chunks or communities.
+
+    Returns
+    -------
+    None if the index holds none, or they are damaged.
     """
     files = [
         corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER / f"{of}{end}.npy"

@@ -25,13 +25,24 @@ def match_texts(
     chunks: Mapping[str, Sequence[IndexChunk]],
     known: Sequence[Document],
 ) -> tuple[dict[str, Document], dict[str, list[IndexChunk]]]:
-    """Return the known document of each text of an index, and its chunks, both by its id.
+    """Match the texts of an index to documents.
 
-    It is the document with the same text, blanks aside; else the first that contains all chunks of
-    the text. If several texts of the index match one document, their chunks are ordered by
-    position.
+    A text matches the document with the same text, blanks aside; else the first that contains all
+    chunks of the text. If several texts match one document, their chunks are ordered by position.
 
-    Raises BadInput that names a text without a match.
+    Parameters
+    ----------
+    documents : texts of the index by their ids there.
+    chunks : chunks of each text.
+    known : the documents of the corpus.
+
+    Returns
+    -------
+    The document of each text by the text's id, and chunks by the document's id.
+
+    Raises
+    ------
+    BadInput : a text has no match; the message names it.
     """
     by_text: dict[str, list[Document]] = {}
     for match in known:

@@ -112,9 +112,18 @@ def tool_build(tool: str) -> str:
 def recognise_tool(
     files: Mapping[str, FileSource], where: str
 ) -> tuple[str, dict[str, FileSource]]:
-    """Return the tool whose index some files are, and its files by their paths in its folder.
+    """Recognise the tool whose index some files are.
 
     An index in the outermost folder is preferred.
+
+    Parameters
+    ----------
+    files : files by their paths.
+    where : words for the folder or zip, for errors.
+
+    Returns
+    -------
+    Name of the tool, and its files by their paths in its folder.
 
     Raises
     ------

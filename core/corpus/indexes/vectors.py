@@ -62,10 +62,21 @@ class ItemVectors:
 def item_vectors(
     found: IndexVectors, rows: Mapping[Hashable, int], items: int
 ) -> ItemVectors | None:
-    """Return the vectors in the order of a graph's items; None if no item has one.
+    """Return the vectors in the order of a graph's items.
 
-    `rows` gives the item of each key. An item with several vectors, such as entities of one name,
-    gets none, as each vector covers only a part of it.
+    An item with several vectors, such as entities of one name, gets none, as each vector covers
+    only a part of it.
+
+    Parameters
+    ----------
+    found : the vectors as the index has them.
+    rows : item of each key.
+    items : number of items.
+
+    Returns
+    -------
+    Unit vectors float16 [items, d] with their texts; zeros and an empty text for an item without
+        one. None if no item has one.
     """
     lengths = np.linalg.norm(found.matrix.astype(np.float64), axis=1)
     usable = np.isfinite(lengths) & (lengths > 1e-6)
@@ -94,8 +105,22 @@ def nano_vectors(
 ) -> IndexVectors:
     """Read the vectors of a nano-vectordb file.
 
-    It holds rows under `data`, and their float32 numbers in base64 under `matrix`. Raises BadInput
-    for any other content.
+    It holds rows under `data`, and their float32 numbers in base64 under `matrix`.
+
+    Parameters
+    ----------
+    file : the file.
+    of : kind of the items.
+    key : returns the key of a row.
+    text_of : returns the text whose vector a row holds.
+
+    Returns
+    -------
+    The vectors, float32 [rows, d].
+
+    Raises
+    ------
+    BadInput : the file has any other content.
     """
     content = read_index_json(file)
     try:
@@ -154,6 +179,10 @@ def parquet_vectors(
     columns : the columns of ids and of lists of numbers.
     item : returns the key and the text of an id.
 
+    Returns
+    -------
+    The vectors, float [items, d].
+
     Raises
     ------
     BadInput
@@ -180,8 +209,16 @@ def read_vectors(
 ) -> list[IndexVectors]:
     """Return the vectors that several readers find.
 
-    A damaged file only adds a note, as the rest of the index is usable without it. Each reader
-    comes with a word for the items of its vectors.
+    A damaged file only adds a note, as the rest of the index is usable without it.
+
+    Parameters
+    ----------
+    readers : words for the items, and a function that reads their vectors.
+    notes : receives a sentence about each damaged file.
+
+    Returns
+    -------
+    The vectors that could be read.
     """
     vectors = []
     for item_kind, read in readers:
@@ -193,5 +230,15 @@ def read_vectors(
 
 
 def one_line_value(row: Row, name: str) -> str:
-    """Return a value of a row as one line of text."""
+    """Return a value of a row as one line of text.
+
+    Parameters
+    ----------
+    row : the row.
+    name : name of the field.
+
+    Returns
+    -------
+    Empty if the row has no such field.
+    """
     return " ".join(text_value(row.get(name)).split())

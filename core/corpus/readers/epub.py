@@ -37,8 +37,21 @@ def read_epub(
 ) -> list[Document]:
     """Read a book as one document, with its pages in reading order.
 
-    `note` receives the number of pages that are missing or hold no text, and of hidden passages.
-    Raises BadInput if it is damaged, locked, too large once unpacked, or holds no text.
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on pages that are missing or hold no text, and on hidden passages.
+    options : options of reading; not used; all readers have it.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is damaged, locked, too large once unpacked, or holds no text.
     """
     if not data:
         raise BadInput(f"{name} is empty.")

@@ -134,7 +134,18 @@ def path_on_disk(source: FileSource) -> Iterator[Path]:
 def read_bytes(source: FileSource, most: int = MAX_FILE_BYTES) -> bytes:
     """Return all bytes of a file, unpacked.
 
-    Raises BadInput if there are too many, or they are damaged or cannot be read.
+    Parameters
+    ----------
+    source : the file.
+    most : largest number of unpacked bytes.
+
+    Returns
+    -------
+    The bytes.
+
+    Raises
+    ------
+    BadInput : there are too many, or they are damaged or cannot be read.
     """
     with open_unpacked(source, most=most) as stream:
         return stream.read()

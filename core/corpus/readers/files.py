@@ -90,9 +90,13 @@ def read_files(
 
     Parameters
     ----------
-    columns : the columns of tables, as `readers.table.columns_of` returns them.
+    columns : the columns of tables, as `core.corpus.readers.table.parse_column_roles` returns them.
     watch : called often, also within long files; an error that it raises ends the reading.
     encoding : the encoding of texts that are not UTF-8.
+
+    Returns
+    -------
+    The documents, with notes on what was left out or guessed.
 
     Raises
     ------

@@ -37,6 +37,12 @@ def write_mathml(name: str, parts: Sequence[str]) -> str:
     name : of the element, without a namespace.
     parts : the texts of the elements within it; for an element without any, its own text.
 
+    Returns
+    -------
+    The element on one line.
+
+    Examples
+    --------
     >>> from core.corpus.readers.formulas import write_mathml
     >>> write_mathml("mfrac", ["3", "4"]), write_mathml("msup", ["12", "2"])
     ('3/4', '12^2')
@@ -73,6 +79,10 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
     ----------
     element : of lxml.
     depth : number of the formula's elements around it.
+
+    Returns
+    -------
+    The element on one line.
     """
     name = _name(element)
     if name in OFFICE_LEFT_OUT:

@@ -44,7 +44,17 @@ class HiddenElements:
         self._names -= shown_names
 
     def hides(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Return whether a browser shows nothing of an element."""
+        """Return whether a browser shows nothing of an element.
+
+        Parameters
+        ----------
+        tag : name of the element in small letters.
+        attributes : its attributes.
+
+        Returns
+        -------
+        False for an element whose class another rule shows.
+        """
         if "hidden" in attributes or HIDING_STYLE.search(attributes.get("style", "")):
             return True
         if tag == "dialog":

@@ -48,15 +48,24 @@ def read_html(
     """Read a page as one document.
 
     Its title is the one it states, else its first heading of rank 1. Scripts, styles, form fields
-    and hidden passages are left out. `note` receives the number of hidden passages, and a guessed
-    encoding. `watch` is called from time to time.
+    and hidden passages are left out.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on hidden passages, and on a guessed encoding.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    One document.
 
     Raises
     ------
-    BadInput
-        If it holds no text or is nested too deep.
-    MemoryError
-        If memory runs out.
+    BadInput : it holds no text or is nested too deep.
+    MemoryError : memory runs out.
     """
     page = read_page(name, data, watch, note, options)
     if page.hidden:
@@ -65,7 +74,17 @@ def read_html(
 
 
 def hidden_note(name: str, hidden: int) -> str:
-    """Return the sentence on passages that a browser hides."""
+    """Return the sentence on passages that a browser hides.
+
+    Parameters
+    ----------
+    name : name of the file.
+    hidden : number of passages.
+
+    Returns
+    -------
+    A sentence.
+    """
     return f"{name}: {count_with_noun(hidden, 'passage')} that a browser hides {verb_of_number(hidden)} left out."
 
 
@@ -79,6 +98,22 @@ def read_page(
     """Read a page as `read_html` does.
 
     If all of it is hidden until a script runs, it is read whole.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on a guessed encoding.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    The document, and the number of hidden passages.
+
+    Raises
+    ------
+    BadInput : it holds no text or is nested too deep.
     """
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""

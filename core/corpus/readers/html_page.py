@@ -59,6 +59,12 @@ class PageText:
     Blanks are reduced to one, and each block is a line. The parser calls `start`, `end`, `data` and
     `close` and builds no tree: building one takes time quadratic in an element's number of
     attributes.
+
+    Parameters
+    ----------
+    name : name of the file, for errors.
+    watch : called from time to time; may raise Cancelled.
+    hide : leaves out what a browser hides.
     """
 
     def __init__(self, name: str, watch: Watch = NO_WATCH, hide: bool = True) -> None:

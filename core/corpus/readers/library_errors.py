@@ -13,7 +13,12 @@ from core.errors import BadInput, HopscopeError
 
 @contextmanager
 def report_damage(name: str, what: str) -> Iterator[None]:
-    """Raise BadInput that a file is damaged or no `what` if a library fails on it.
+    """Turn the errors of a library into one on damage.
+
+    Parameters
+    ----------
+    name : name of the file.
+    what : words for its format.
 
     Raises
     ------

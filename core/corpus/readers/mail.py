@@ -35,8 +35,23 @@ def read_mail(
     """Read a mail as one document, with its subject as title.
 
     From, To, Cc, Date and Subject each take a line; the text follows. If there is no plain text,
-    that of the HTML part is taken. `note` receives the attachments that are left out. Raises
-    BadInput if it is no mail or holds no text.
+    that of the HTML part is taken.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on attachments that are left out.
+    options : options of reading; not used; all readers have it.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is no mail or holds no text.
     """
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
     if not any(message.get(key) for key in SHOWN_HEADERS):

@@ -29,7 +29,21 @@ def read_markdown(
 ) -> list[Document]:
     """Read a Markdown file as one document, with its first heading of rank 1 as title.
 
-    `watch` receives the share read. Raises BadInput as `decode_file` does.
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : receives the share read; may raise Cancelled.
+    note : receives a sentence on a guessed encoding.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : as `decode_file` raises.
     """
     text = decode_file(name, data, note, options)
     headings = list(_headings(text, watch))

@@ -14,6 +14,18 @@ def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iter
 
     Fields within objects and lists of objects have dotted names.
 
+    Parameters
+    ----------
+    row : a row of a JSON file.
+    before : prefix of all names.
+    deep : level of the row, from 1; deeper ones than `MAX_FIELD_LEVELS` have no names.
+
+    Yields
+    ------
+    A name.
+
+    Examples
+    --------
     >>> from core.corpus.readers.nested_fields import field_names
     >>> list(field_names({"id": 1, "data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}]}))
     ['id', 'data.text', 'said.by']
@@ -33,10 +45,21 @@ def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iter
 
 
 def values_at(value: Any, name: str) -> list[Any]:
-    """Return the values of a row at a dotted name, one for each object of a list.
+    """Return the values of a row at a dotted name.
 
     A key that contains dots itself is found too.
 
+    Parameters
+    ----------
+    value : a row, or a value within it.
+    name : a name of `field_names`.
+
+    Returns
+    -------
+    One value for each object of a list; empty if there is none.
+
+    Examples
+    --------
     >>> from core.corpus.readers.nested_fields import values_at
     >>> row = {"data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}], "a.b": 1}
     >>> values_at(row, "data.text"), values_at(row, "said.by")
@@ -92,6 +115,12 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
     row : the fields; nested ones get dotted names.
     without : the field whose value is written without its name.
 
+    Returns
+    -------
+    Fields separated by semicolons.
+
+    Examples
+    --------
     >>> from core.corpus.readers.nested_fields import row_as_sentence
     >>> row_as_sentence({"route": "Varberg-Grenaa", "fare": {"adult": 42}, "note": ""})
     'route: Varberg-Grenaa; fare.adult: 42'
@@ -124,8 +153,18 @@ def only_list(
 ) -> tuple[str, list[dict[str, Any]]]:
     """Return the name and items of the only list of objects in a row, at any depth.
 
-    Both are empty if the row holds none or several.
+    Parameters
+    ----------
+    row : a row of a JSON file.
+    before : prefix of the name.
+    deep : level of the row, from 1.
 
+    Returns
+    -------
+    Name and items; both are empty if the row holds no such list or several.
+
+    Examples
+    --------
     >>> from core.corpus.readers.nested_fields import only_list
     >>> only_list({"data": {"items": [{"text": "a"}]}, "total": 1})
     ('data.items', [{'text': 'a'}])

@@ -25,8 +25,23 @@ def read_notebook(
 ) -> list[Document]:
     """Read a notebook as one document in Markdown.
 
-    Its text is unchanged, and its code stands between fences. Outputs are left out and reported to
-    `note`. Raises BadInput if it is damaged or holds no text.
+    Its text is unchanged, and its code stands between fences.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : may raise Cancelled.
+    note : receives a sentence on outputs that are left out.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is damaged or holds no text.
     """
     try:
         content = json.loads(decode_file(name, data, note, options))

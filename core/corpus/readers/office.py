@@ -46,8 +46,24 @@ def read_workbook(
 
     Each row of the sheets whose first row names a column of texts is a document. Without such a
     sheet, each row is a line of the one document, with bars between cells, and each sheet is a
-    place. `note` receives how it was read, hidden sheets, and formulas without a saved value.
-    Raises BadInput if it is damaged, too large once unpacked, or holds no text.
+    place.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on how it was read, on hidden sheets, and on formulas without a saved
+        value.
+    options : options of reading; the columns that a person names.
+
+    Returns
+    -------
+    One document for each row with a text, or one for all sheets.
+
+    Raises
+    ------
+    BadInput : it is damaged, too large once unpacked, or holds no text.
     """
 
     def read() -> list[Document]:
@@ -84,7 +100,18 @@ def read_workbook(
 def first_rows(name: str, data: bytes) -> list[list[str]]:
     """Return the first row of each sheet that is not blank, which may name columns.
 
-    Raises BadInput as `read_workbook` does.
+    Parameters
+    ----------
+    name : name of the file, for errors.
+    data : the bytes of the file.
+
+    Returns
+    -------
+    Texts of the cells of each row.
+
+    Raises
+    ------
+    BadInput : as `read_workbook` raises.
     """
 
     def read() -> list[list[str]]:
@@ -112,8 +139,23 @@ def read_slides(
 ) -> list[Document]:
     """Read slides as one document: texts, tables and notes.
 
-    Each slide is a place with its number and title. Raises BadInput if the file is damaged, too
-    large once unpacked, or holds no text.
+    Each slide is a place with its number and title.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on slides without text.
+    options : options of reading; not used; all readers have it.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is damaged, too large once unpacked, or holds no text.
     """
 
     def read() -> list[Document]:

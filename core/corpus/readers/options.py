@@ -33,7 +33,18 @@ def list_text(parts: list[str]) -> str:
 
 
 def count_with_noun(number: int, thing: str, several: str = "") -> str:
-    """Return a number with its noun: `1 comment`, `2 comments`."""
+    """Return a number with its noun: `1 comment`, `2 comments`.
+
+    Parameters
+    ----------
+    number : the number.
+    thing : the noun in the singular.
+    several : its plural; empty to add an s.
+
+    Returns
+    -------
+    The number with commas, and the noun.
+    """
     return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
 
 

@@ -77,9 +77,23 @@ def read_pdf(
 ) -> list[Document]:
     """Read a PDF as one document, with ligatures and divided words written out.
 
-    Values of form fields, and notes put on a page, come at its end. `watch` receives the share of
-    its pages read. `note` receives pages without text, guesses, and attached files. Raises BadInput
-    if it is damaged, locked, or holds no text, like a scanned one.
+    Values of form fields, and notes put on a page, come at its end.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : receives the share of pages read; may raise Cancelled.
+    note : receives a sentence on pages without text, on guesses, and on attached files.
+    options : options of reading; not used; all readers have it.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is damaged, locked, or holds no text, like a scanned one.
     """
     if not data.strip():
         raise BadInput(f"{name} is empty.")

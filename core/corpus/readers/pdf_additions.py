@@ -41,6 +41,10 @@ def page_additions(page: Any, pieces: Sequence[TextPiece]) -> PageAdditions:
     ----------
     page : of pypdf.
     pieces : of the page, among which the labels are searched.
+
+    Returns
+    -------
+    Values of form fields and notes.
     """
     additions = PageAdditions()
     known_fields: set[int] = set()

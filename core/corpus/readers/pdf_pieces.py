@@ -102,8 +102,19 @@ class PagePieces:
 
 
 def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
-    """Return the text of the pieces in order, with raised, lowered and stacked numbers marked.
+    """Return the text of a page, with raised, lowered and stacked numbers marked.
 
+    Parameters
+    ----------
+    pieces : pieces of text in the order of reading.
+    bars : bars of fractions.
+
+    Returns
+    -------
+    The text.
+
+    Examples
+    --------
     >>> from core.corpus.readers.pdf_pieces import TextPiece, with_heights
     >>> line = [TextPiece("holds 10", 50, 700, 10), TextPiece("6", 90, 704, 7)]
     >>> line += [TextPiece(" litres", 94, 700, 10)]

@@ -42,6 +42,12 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
     before : the line up to the raised text.
     is_note : True if the file says that the text refers to a note.
 
+    Returns
+    -------
+    What is written behind the text before it.
+
+    Examples
+    --------
     >>> from core.corpus.readers.raised_text import write_raised
     >>> write_raised("holds 10", "6"), write_raised("built in 1984", "3")
     ('^6', '[3]')
@@ -64,19 +70,49 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
 
 
 def write_lowered(before: str, text: str) -> str:
-    """Write a lowered text after the text before it: `1010_2`, but “H2O”."""
+    """Write a lowered text after the text before it: `1010_2`, but “H2O”.
+
+    Parameters
+    ----------
+    before : the text before it.
+    text : the lowered text.
+
+    Returns
+    -------
+    What is written behind the text before it.
+    """
     mark = text.strip()
     return f"_{mark}" if before[-1:].isdigit() and mark[:1].isdigit() else text
 
 
 def write_numerator(before: str, text: str) -> str:
-    """Write the raised numerator of a fraction whose slash follows: `5 3/4`."""
+    """Write the raised numerator of a fraction whose slash follows: `5 3/4`.
+
+    Parameters
+    ----------
+    before : the text before it.
+    text : the raised numerator.
+
+    Returns
+    -------
+    What is written behind the text before it.
+    """
     return f" {text.strip()}" if before[-1:].isdigit() else text.strip()
 
 
 def write_fraction(above: str, below: str) -> str:
     """Write a fraction on one line.
 
+    Parameters
+    ----------
+    above, below : numerator and denominator.
+
+    Returns
+    -------
+    The fraction, with brackets where they are needed.
+
+    Examples
+    --------
     >>> from core.corpus.readers.raised_text import write_fraction
     >>> write_fraction("3", "4"), write_fraction("a+b", "c")
     ('3/4', '(a+b)/c')

@@ -72,10 +72,23 @@ class SeparateReader:
         watch: Watch = NO_WATCH,
         options: ReadingOptions = DEFAULT_OPTIONS,
     ) -> tuple[list[Document], list[str]]:
-        """Read the documents of one file, with a sentence for each thing left out or guessed.
+        """Read the documents of one file.
 
-        `watch` receives the share read, or None, about ten times a second; an error that it raises
-        ends the reading. Raises BadInput for a file that cannot be read within the limits.
+        Parameters
+        ----------
+        name : name of the file.
+        source : the file.
+        watch : receives the share read, or None, about ten times a second; an error that it raises
+            ends the reading.
+        options : options of reading.
+
+        Returns
+        -------
+        The documents, and a sentence for each thing left out or guessed.
+
+        Raises
+        ------
+        BadInput : the file cannot be read within the limits.
         """
         seconds = allowed_seconds(seconds_for(source.size))
         file = (
@@ -114,10 +127,18 @@ class SeparateReader:
 
 
 def sheet_columns(name: str, data: bytes) -> list[str]:
-    """Return the columns that the first rows of a workbook's sheets name, each once.
+    """Return the columns that the first rows of a workbook's sheets name.
 
-    They are read in a separate process. A file that cannot be read has none; the fault is reported
-    when it is imported.
+    They are read in a separate process.
+
+    Parameters
+    ----------
+    name : name of the file.
+    data : the bytes of the file.
+
+    Returns
+    -------
+    Each name once. A file that cannot be read has none; the fault is reported when it is imported.
     """
     with Worker(MAX_READING_MEMORY_BYTES) as worker:
         try:

@@ -39,6 +39,15 @@ class MergedCells:
         """Return the cells of a row with the texts of cells that span into it.
 
         Call this for the rows in order. A row without cells of its own stays empty.
+
+        Parameters
+        ----------
+        row : number of the row, from 0.
+        cells : its own texts.
+
+        Returns
+        -------
+        Its texts with those of spanning cells.
         """
         if not self.last_rows:
             return cells

@@ -92,8 +92,21 @@ def read_delimited_table(
 ) -> list[Document]:
     """Read the rows of a CSV or TSV file in UTF-8 as a stream.
 
-    `watch` receives the share read. Raises BadInput if no row holds a text, or the documents take
-    more than `MAX_DOCUMENT_BYTES`.
+    Parameters
+    ----------
+    source : the file.
+    columns : columns by role, as a person names them, and whether there is a header.
+    watch : receives the share read; may raise Cancelled.
+    note : receives a sentence on how it was read.
+
+    Returns
+    -------
+    One document for each row with a text.
+
+    Raises
+    ------
+    BadInput : no row holds a text, a named column is missing, or the documents take more than
+        `MAX_DOCUMENT_BYTES`.
     """
     try:
         delimited = DelimitedTable(source, watch, HEADER_ANSWERS[columns.get(HEADER_OPTION, "")])
@@ -164,8 +177,23 @@ def read_json_rows(
     """Read the rows of a JSON file in UTF-8 as a stream.
 
     The file holds one object a line, an array of objects, an object with such an array, or rows by
-    their keys. It is read twice: for the names of the fields, and for their values. Raises BadInput
-    as `read_delimited_table` does, and naming the line for text that is not JSON.
+    their keys. It is read twice: for the names of the fields, and for their values.
+
+    Parameters
+    ----------
+    source : the file.
+    columns : fields by role, as a person names them.
+    watch : receives the share read; may raise Cancelled.
+    note : receives a sentence on how it was read.
+
+    Returns
+    -------
+    One document for each row with a text.
+
+    Raises
+    ------
+    BadInput : as `read_delimited_table` raises, and for text that is not JSON; the message names
+        the line.
     """
     name, fields = name_without_packing(source.name), _FieldTexts()
     for _, row in _json_rows(source, watch.part(0.0, 0.5), note):
@@ -213,7 +241,21 @@ def read_columnar(
 ) -> list[Document]:
     """Read the rows of a Parquet or Arrow file on disk, as those of JSON.
 
-    Raises BadInput as `read_json_rows` does, and for a damaged file.
+    Parameters
+    ----------
+    name : name of the file, for documents and messages.
+    path : the file.
+    columns : columns by role, as a person names them.
+    watch : receives the share read; may raise Cancelled.
+    note : receives a sentence on how it was read.
+
+    Returns
+    -------
+    One document for each row with a text.
+
+    Raises
+    ------
+    BadInput : as `read_delimited_table` raises, and for a damaged file.
     """
     fields = _FieldTexts()
     for _, row in islice(file_rows(path, NO_WATCH, MAX_FILE_BYTES), EXAMPLE_ROWS):
@@ -229,8 +271,22 @@ def read_columnar(
 def column_names(source: FileSource, has_header: str = "") -> list[str]:
     """Return the columns of a table, or the fields of the first JSON rows.
 
-    A person may name them as columns. Raises BadInput for any other file.
+    Parameters
+    ----------
+    source : a table or a file of JSON rows.
+    has_header : answer to whether the first row of a table has names; empty to decide by its
+        content.
 
+    Returns
+    -------
+    Names that a person may choose.
+
+    Raises
+    ------
+    BadInput : the file is of another kind.
+
+    Examples
+    --------
     >>> from core.corpus.readers.file_sources import MemoryFile
     >>> from core.corpus.readers.table import column_names
     >>> column_names(MemoryFile("mails.csv", b"Re,Message")), column_names(MemoryFile("a.json", b'{"data": {"text": "x"}}'))
@@ -352,6 +408,21 @@ def documents_of(
     """Return a document for each row with a text.
 
     Its id is the file's name with the row's own id, else its number.
+
+    Parameters
+    ----------
+    name : name of the file.
+    roles : the columns of text, title and id.
+    rows : number and values of each row.
+    note : receives a sentence on rows without a text.
+
+    Returns
+    -------
+    The documents.
+
+    Raises
+    ------
+    BadInput : no row has a text, or the documents take more than `MAX_DOCUMENT_BYTES`.
     """
     documents_by_id: dict[str, Document] = {}
     memory_bytes = n_without_text = 0  # bytes of memory, and rows without a text
@@ -451,7 +522,19 @@ class ColumnRoles:
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
         """Return the value of a row in a role; several values on separate lines.
 
-        Raises BadInput if it is an object.
+        Parameters
+        ----------
+        number : number of the row, for errors.
+        row : the values of the row.
+        role : text, title or id.
+
+        Returns
+        -------
+        The value; empty for a role without a column.
+
+        Raises
+        ------
+        BadInput : the value is an object.
         """
         key = self.of.get(role, "")
         if role == "text" and not key:

@@ -44,7 +44,24 @@ def read_plain(
     note: Note = ignore_note,
     options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
-    """Read a text file as one document. Raises BadInput as `decode_file` does."""
+    """Read a text file as one document.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : not used; all readers have it.
+    note : receives a sentence on a guessed encoding.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : as `decode_file` raises.
+    """
     return [Document(name, decode_file(name, data, note, options), file_stem(name), name)]
 
 
@@ -53,7 +70,20 @@ def decode_file(
 ) -> str:
     """Return the text of a file with line feeds as line ends.
 
-    Raises BadInput if it is blank, no text, or in an encoding that is neither certain nor named.
+    Parameters
+    ----------
+    name : name of the file, for errors.
+    data : the bytes of the file.
+    note : receives a sentence on a guessed encoding.
+    options : options of reading; the encoding, if it is named.
+
+    Returns
+    -------
+    The text.
+
+    Raises
+    ------
+    BadInput : it is blank, no text, or in an encoding that is neither certain nor named.
     """
     check_first_bytes(name, data)
     text = (

@@ -79,7 +79,22 @@ def read_word(
 
     It includes inserted text, text boxes, content controls, notes, nested tables, headers and
     footers. Deleted and hidden text, comments and charts are left out and reported to `note`.
-    Raises BadInput if it is damaged, too large once unpacked, or holds no text.
+
+    Parameters
+    ----------
+    name : name of the file, for the document and for messages.
+    data : the bytes of the file.
+    watch : called from time to time; may raise Cancelled.
+    note : receives a sentence on what is left out.
+    options : options of reading; not used; all readers have it.
+
+    Returns
+    -------
+    One document.
+
+    Raises
+    ------
+    BadInput : it is damaged, too large once unpacked, or holds no text.
     """
     if not data:
         raise BadInput(f"{name} is empty.")
@@ -123,9 +138,17 @@ def read_word(
 
 
 def check_unpacked(name: str, data: bytes) -> None:
-    """Raise BadInput if an Office file is locked or unpacks to more than `MAX_UNPACKED_BYTES`.
+    """Check that an Office file or book is not locked and not too large.
 
-    Raises zipfile.BadZipFile if it is no zip.
+    Parameters
+    ----------
+    name : name of the file, for errors.
+    data : the bytes of the file.
+
+    Raises
+    ------
+    BadInput : it is locked, or unpacks to more than `MAX_UNPACKED_BYTES`.
+    zipfile.BadZipFile : it is no zip.
     """
     if data.startswith(OLD_WORD_START):
         raise BadInput(

@@ -47,40 +47,129 @@ class Explainer(ABC):
 
     @abstractmethod
     def targets(self, question: Question) -> tuple[Target, ...]:
-        """Return the known answers or passages that the lanes should bring."""
+        """Return the known answers or passages that the lanes should bring.
+
+        Parameters
+        ----------
+        question : the question with its known answers or evidence.
+
+        Returns
+        -------
+        The targets; empty if nothing is known about the question.
+        """
 
     @abstractmethod
     def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
-        """Return the sentences of each lane and of all lanes."""
+        """Return the sentences of each lane and of all lanes.
+
+        Parameters
+        ----------
+        comparison : all lanes, each with its states.
+
+        Returns
+        -------
+        The sentences in the order of the lanes.
+        """
 
     @abstractmethod
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
-        """Return a few words on where each target was lost, by name, the best ranked first."""
+        """Return a few words on where each target was lost, by name, the best ranked first.
+
+        Parameters
+        ----------
+        run : the states of one lane.
+        targets : the lost targets.
+
+        Returns
+        -------
+        Words by the name of a target.
+        """
 
     @abstractmethod
     def lost(self, run: LaneRun) -> LossesAndCause:
-        """Return the losses of a run and their most frequent cause."""
+        """Return the losses of a run and their most frequent cause.
+
+        Parameters
+        ----------
+        run : the states of one lane.
+
+        Returns
+        -------
+        The losses, and their most frequent cause; None without a loss.
+        """
 
     @abstractmethod
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
-        """Return how many targets a run brings; None where nothing is wanted or sought."""
+        """Return how many targets a run brings.
+
+        Parameters
+        ----------
+        run : the states of one lane, or the lane.
+        by_model : counts by the language model's answer or its prompt instead of the reader or the
+            hits.
+        saved : targets that a saved case counted as alive at each stage.
+
+        Returns
+        -------
+        The number brought and wanted; None where nothing is wanted or sought.
+        """
 
     @abstractmethod
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
-        """Yield the changes of one step that may bring back the losses of a run."""
+        """Yield the changes of one step that may bring back the losses of a run.
+
+        Parameters
+        ----------
+        run : the states of one lane.
+        lost : losses to bring back.
+
+        Yields
+        ------
+        The changes of one step.
+        """
 
     @abstractmethod
     def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        """Return the question on which a change is tried, and True if its prompt is written."""
+        """Return the question on which a change is tried, and True if its prompt is written.
+
+        Parameters
+        ----------
+        ask : the question as the lane asked it.
+        by_model : the result is measured by the language model's answer or its prompt.
+
+        Returns
+        -------
+        The question without the answer of a language model, and True if its prompt is written.
+        """
 
     @abstractmethod
     def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
-        """Return the names or the text that a lane answers."""
+        """Return the names or the text that a lane answers.
+
+        Parameters
+        ----------
+        comparison : the comparison of the lane.
+        lane : one of its lanes.
+
+        Returns
+        -------
+        Answer names, or one text.
+        """
 
     def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
-        """Return an answer with its names as they are after edits of the graph."""
+        """Return an answer with its names as they are after edits of the graph.
+
+        Parameters
+        ----------
+        said : an answer as `said` returns it.
+        edits : edits of the graph.
+
+        Returns
+        -------
+        The answer with the new names; unchanged on a corpus.
+        """
         return said
 
     def rests(
@@ -88,7 +177,15 @@ class Explainer(ABC):
     ) -> tuple[SupportingSentence, ...] | None:
         """Return the passages that an answer's sentences rest on.
 
-        The result is None where no passages are read.
+        Parameters
+        ----------
+        lane : a lane with an answer.
+        models : gives the encoder that compares sentences.
+        watch : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        One entry for each sentence that a passage supports; None where no passages are read.
         """
         return None
 

@@ -82,7 +82,18 @@ def load_advice(corpus: Corpus) -> Advice | None:
 def save_advice(corpus: Corpus, advice: Advice) -> Advice:
     """Save the advice in the folder of its corpus and return it.
 
-    Raises StoreError.
+    Parameters
+    ----------
+    corpus : the corpus, whose folder receives the file.
+    advice : the advice, finished or not.
+
+    Returns
+    -------
+    The same advice.
+
+    Raises
+    ------
+    StoreError : the file cannot be written.
     """
     write_atomically(
         _advice_path(corpus),

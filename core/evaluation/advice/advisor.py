@@ -318,6 +318,10 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
     took : seconds of the first questions.
     total : number of questions that there are.
 
+    Returns
+    -------
+    A number from `MIN_ADVICE_QUESTIONS` to `total`, or `total` if there are fewer.
+
     Examples
     --------
     >>> from core.evaluation.advice.advisor import affordable_questions
@@ -336,8 +340,20 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
 def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:
     """Start the job that makes the advice, or return the one that is already running.
 
-    The settings are those of `GraphAdvisor`. Raises BadInput if a language model is requested but
-    not available.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : receives the rows of the evaluation.
+    corpus : the corpus that the advice is about.
+    **settings : settings of `GraphAdvisor`.
+
+    Returns
+    -------
+    The job.
+
+    Raises
+    ------
+    BadInput : a language model is requested but not available.
     """
     if (
         settings.get("by") == QUESTIONS_BY_MODEL

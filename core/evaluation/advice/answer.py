@@ -94,7 +94,17 @@ class AdviceAnswer:
 
 
 def answer(summary: RunSummary, advice: Advice) -> AdviceAnswer:
-    """Return the answer that the rows so far allow."""
+    """Return the answer that the rows so far allow.
+
+    Parameters
+    ----------
+    summary : figures of the evaluation, finished or not.
+    advice : the saved state of the work.
+
+    Returns
+    -------
+    Sentences with the recommendation; the answer is open if the rows do not decide.
+    """
     return _GraphComparison(summary, Ranks(summary, summary.fitting(ADVICE_METRIC))).answer(advice)
 
 

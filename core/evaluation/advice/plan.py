@@ -116,8 +116,23 @@ def estimate_advice_cost(
 ) -> AdviceCostEstimate:
     """Return the expected cost of an answer.
 
-    The documents are cut into chunks for that, and nothing else is run. Raises BadInput,
-    StoreError, and the errors of `watch`.
+    The documents are cut into chunks for that, and nothing else is run.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    models : the registry, for the speeds and prices of models.
+    by : who writes the questions; empty for the default.
+    minutes : limit of the evaluation.
+    watch : receives the progress; what it raises stops the work.
+
+    Returns
+    -------
+    The graphs to build, their seconds, and the language model with its tokens.
+
+    Raises
+    ------
+    BadInput, StoreError : the corpus cannot be read.
     """
     build_specs = [build_for(corpus, kind) for kind in graph_kinds()]
     missing_builds = [one for one in build_specs if not build_status(corpus, one).current]

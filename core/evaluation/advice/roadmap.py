@@ -131,9 +131,21 @@ def measured_sentence(
 ) -> str:
     """Return a sentence on the recommended method's result on the user's texts.
 
-    `shares` holds the share of gold passages among the first four by instance, over `n` made
-    questions. `names` holds the names of the instances. The sentence also names the best method.
+    The sentence also names the best method.
 
+    Parameters
+    ----------
+    leaf : a leaf of the roadmap, with its recommended method.
+    shares : share of gold passages among the first four, by instance.
+    names : names of the instances.
+    n : number of made questions.
+
+    Returns
+    -------
+    A sentence.
+
+    Examples
+    --------
     >>> from core.evaluation.advice.roadmap import roadmap_leaves, measured_sentence
     >>> measured_sentence(roadmap_leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
     ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)

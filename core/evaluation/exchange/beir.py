@@ -15,7 +15,20 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
 
     The files are `corpus.jsonl`, `queries.jsonl` and one tsv file in `qrels` for each question set
     with gold documents. A gold passage counts as its document. A question id that occurs twice gets
-    its set's name as a prefix. Raises BadInput.
+    its set's name as a prefix.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    folder : the folder, which is created if missing.
+
+    Returns
+    -------
+    Number of rows by file.
+
+    Raises
+    ------
+    BadInput : the folder cannot be written.
     """
     counts: dict[str, int] = {}
     try:

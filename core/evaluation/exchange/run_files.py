@@ -52,8 +52,22 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     """Return the texts of the exported files, by file name.
 
     For each instance there is a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One
-    more file has the qrels of all questions. Empty files are left out. Raises BadInput if nothing
-    of the run can be opened.
+    more file has the qrels of all questions. Empty files are left out.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    Texts by file name.
+
+    Raises
+    ------
+    BadInput : nothing of the run can be opened.
     """
     drawn = store.drawn(run.id)
     answers = {
@@ -88,7 +102,21 @@ def write_run_files(
 ) -> list[Path]:
     """Write the exported files of a run into a folder, which is created if missing.
 
-    Raises BadInput.
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    folder : the folder.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The written files.
+
+    Raises
+    ------
+    BadInput : nothing of the run can be opened, or the folder cannot be written.
     """
     files = run_files(engine, store, run, watch)
     try:
@@ -101,7 +129,22 @@ def write_run_files(
 
 
 def run_zip(engine: Any, store: Store, run: Run) -> bytes:
-    """Return the exported files of a run as a zip file."""
+    """Return the exported files of a run as a zip file.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+
+    Returns
+    -------
+    A zip file with the exported files and a README.
+
+    Raises
+    ------
+    BadInput : nothing of the run can be opened.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         for name, text in run_files(engine, store, run).items():

@@ -48,8 +48,19 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
 
     The text is the language model's, or the answer that an external method returned with its
     retrieval. Without either, it is the names given by the graph reader, one per line. Without
-    these, it is the nearest sentence. The result is None if there is no text at all.
+    these, it is the nearest sentence.
 
+    Parameters
+    ----------
+    graph : the graph that the state refers to; it names the nodes of the reader's answer.
+    state : the last state of a method.
+
+    Returns
+    -------
+    The comparison; None if there is no text at all.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.answer_scores import score_answer
     >>> from core.types import Question, State
     >>> # the lines D and B
@@ -97,8 +108,23 @@ def _nearest(text: str, names: Sequence[str]) -> str:
 
 
 def is_exact_match(text: str, answers: Sequence[str]) -> bool:
-    """Return whether a text is one of the known answers, both normalised (SQuAD's exact match).
+    """Return whether a text is one of the known answers, both normalised.
 
+    Parameters
+    ----------
+    text : the answer of a method.
+    answers : all names of the known answers.
+
+    Returns
+    -------
+    False for a text that is empty after normalising.
+
+    Notes
+    -----
+    Exact match of SQuAD.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.answer_scores import is_exact_match
     >>> is_exact_match("The Ann.", ["Ann", "Bob"]), is_exact_match("It was Ann", ["Ann"]), is_exact_match("", [""])
     (True, False, False)
@@ -108,13 +134,28 @@ def is_exact_match(text: str, answers: Sequence[str]) -> bool:
 
 
 def shared_words(text: str, gold: str) -> float:
-    """Return the share of the known answer's words that a text contains (SQuAD's token recall).
+    """Return the share of the known answer's words that a text contains.
 
-    A word counts as often as both texts have it. The in-depth analysis uses the same measure. With
-    the arguments swapped it is SQuAD's token precision. Both texts are normalised. In a script
-    without spaces each letter is a word, as in the scorers of DRCD and CMRC. The share is 0 if one
-    text is yes, no or noanswer and the other one differs.
+    A word counts as often as both texts have it. Both texts are normalised. In a script without
+    spaces each letter is a word.
 
+    Parameters
+    ----------
+    text : the answer of a method.
+    gold : the known answer.
+
+    Returns
+    -------
+    A share from 0 to 1. It is 0 if one text is yes, no or noanswer and the other one differs, and
+        for a known answer without words.
+
+    Notes
+    -----
+    Token recall of SQuAD; with the arguments swapped it is its token precision. The in-depth
+    analysis uses the same measure. Letters count as words as in the scorers of DRCD and CMRC.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.answer_scores import shared_words
     >>> (
     ...     shared_words("The poor clerk Bob", "Bob Cratchit"),

@@ -46,8 +46,20 @@ def support_by_encoder(
 ) -> AnswerSupport | None:
     """Return each answer sentence's cosine with the nearest sentence of the chunks in the prompt.
 
-    Only answers of a language model are compared. Negative cosines count as 0.
+    Parameters
+    ----------
+    graph : the graph whose chunks the prompt shows.
+    state : the last state of a method.
+    encoder : encodes the sentences.
+    watch : receives the progress and may raise Cancelled.
 
+    Returns
+    -------
+    One cosine for each sentence, negative ones as 0. None without an answer of a language model or
+        without chunks.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.answer_support import support_by_encoder
     >>> from tests.films import Bag
     >>> line, reply = (
@@ -67,6 +79,19 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
 
     The model is asked whether the text in the prompt states the sentence.
 
+    Parameters
+    ----------
+    state : the last state of a method.
+    chat : the judging language model.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    One verdict for each sentence, None for an unreadable one. None without an answer or without
+        text in the prompt.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.answer_support import support_by_model
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
     >>> state = retrieve(

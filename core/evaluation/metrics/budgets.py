@@ -41,8 +41,18 @@ class BudgetResults:
 def budgets(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     """Return the results of one question at each reading budget.
 
-    The result is None if the method has no budget to vary or no document is known.
+    Parameters
+    ----------
+    graph : the graph that the state refers to.
+    state : the last state of a reranking method.
 
+    Returns
+    -------
+    The results in the order of the budgets. None if the method has no budget to vary or no document
+        is known.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.budgets import budgets
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(
@@ -98,13 +108,22 @@ def _gold_counter(
 def orders_by_budget(
     trace: tuple[Step, ...], nodes: Ranking | None
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield (budget, order of the nodes) for each budget whose result can be derived.
+    """Yield the order of the nodes at each budget whose result can be derived.
 
     A run with a smaller budget is the same run, ended earlier. `Loop` and GAR (`AdaptiveRerank`) do
     not look ahead, so the order after a batch is the result at that budget. If nothing more can be
     found, it is also the result at every larger budget up to the run's own. For a search followed
     by a reranker that scores each document by itself, the order at a budget is the final order
     without the nodes found later. Other methods yield nothing.
+
+    Parameters
+    ----------
+    trace : the steps of a run.
+    nodes : the final ranking of nodes; None if the method retrieves none.
+
+    Yields
+    ------
+    A budget, in documents read, and node ids, best first.
     """
     steps = [step for step in trace if "entities" in step.sizes]
     if not steps or nodes is None:

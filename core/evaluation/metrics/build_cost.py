@@ -20,14 +20,24 @@ class ReportedBuildCost:
 
 
 def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
-    """Return the cost of a build from its own report (`core.builds.build_status`).
+    """Return the cost of a build from its own report.
 
-    `asks` says whether the build asks a language model. The seconds of a build from scratch are
-    unknown if an earlier build had read chunks or if replies were reused. The calls and tokens are
-    unknown if a language model had read chunks in an earlier build. Reused replies count with their
-    original cost. So does a graph that was shipped with its corpus; its seconds are those of the
-    language model.
+    The seconds of a build from scratch are unknown if an earlier build had read chunks or if
+    replies were reused. The calls and tokens are unknown if a language model had read chunks in an
+    earlier build. Reused replies count with their original cost. So does a graph that was shipped
+    with its corpus; its seconds are those of the language model.
 
+    Parameters
+    ----------
+    report : the report of the build as plain data (`core.builds.build_status`).
+    asks : True if the build asks a language model.
+
+    Returns
+    -------
+    Wall-clock seconds, calls and tokens; None for what is unknown.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.build_cost import read_build_cost
     >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
     >>> read_build_cost({"counts": {"extracted": 2}, "usage": used,

@@ -48,8 +48,18 @@ def join_reasons(failed: Mapping[str, int]) -> str:
 def answered_text(scored: int, failed: int, why: str) -> str:
     """Return how many questions were answered, how many failed, and why.
 
-    The text is empty if no question failed.
+    Parameters
+    ----------
+    scored : number of questions that were answered.
+    failed : number of questions that failed.
+    why : the reason, as a sentence.
 
+    Returns
+    -------
+    A sentence; empty if no question failed.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.failures import answered_text
     >>> answered_text(2, 38, "It took too long."), answered_text(40, 0, "")
     ('2 of 40 answered, 38 failed: It took too long.', '')

@@ -13,8 +13,16 @@ from core.evaluation.metrics.outcome import GoldRanks, Outcome
 def f1(precision: float | None, recall: float | None) -> float | None:
     """Return the harmonic mean 2PR / (P + R) of precision and recall.
 
-    It is 0 if both are 0, and None if one of them is None.
+    Parameters
+    ----------
+    precision, recall : shares from 0 to 1; None if the measure does not apply.
 
+    Returns
+    -------
+    A share from 0 to 1: 0 if both are 0, None if one of them is None.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.formulas import f1
     >>> f1(0.5, 0.25), f1(0.0, 0.0), f1(None, 1.0)
     (0.333..., 0.0, None)
@@ -27,6 +35,20 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over its number of nodes; 0 for an empty subgraph.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a subgraph or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_precision")(
@@ -43,6 +65,20 @@ def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
 def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over the number of known answers.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a subgraph or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_recall")(
@@ -57,6 +93,20 @@ def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
 def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the harmonic mean of a question's subgraph precision and recall.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a subgraph or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> # of 1/4 and 1/2
@@ -71,6 +121,20 @@ def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
 def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if any known answer is a node of the subgraph, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None without a subgraph or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import SubgraphSizes, Outcome
     >>> metric("subgraph_hit")(
@@ -106,8 +170,19 @@ def precision(
 ) -> float | None:
     """Return the share of the first k items that contain a known answer; 0 without items.
 
-    With fewer than k items the divisor is their number, or k if `over_k` is set.
+    Parameters
+    ----------
+    ranked : ranks of the known items; None if the method makes no such ranking.
+    golds : number of known answers or gold passages.
+    k : cut-off; None takes all items.
+    over_k : divides by k also if there are fewer items, as trec_eval does; else by their number.
 
+    Returns
+    -------
+    A share from 0 to 1. None without a ranking or known items.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
@@ -128,6 +203,18 @@ def precision(
 def recall(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the share of known answers, or gold passages, that the first k items contain.
 
+    Parameters
+    ----------
+    ranked : ranks of the known items; None if the method makes no such ranking.
+    golds : number of known answers or gold passages.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a ranking or known items.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
@@ -142,6 +229,18 @@ def recall(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
 def ranking_f1(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the harmonic mean of precision and recall over the first k items.
 
+    Parameters
+    ----------
+    ranked : ranks of the known items; None if the method makes no such ranking.
+    golds : number of known answers or gold passages.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a ranking or known items.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
@@ -155,6 +254,18 @@ def ranking_f1(ranked: GoldRanks | None, golds: int, k: int | None) -> float | N
 def hit_ratio(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return 1 if any of the first k items contains a known answer, else 0 (HR@k).
 
+    Parameters
+    ----------
+    ranked : ranks of the known items; None if the method makes no such ranking.
+    golds : number of known answers or gold passages.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    0 or 1. None without a ranking or known items.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
@@ -171,6 +282,18 @@ def reciprocal_rank(ranked: GoldRanks | None, golds: int, k: int | None) -> floa
 
     It is 0 if none of the first k items does.
 
+    Parameters
+    ----------
+    ranked : ranks of the known items; None if the method makes no such ranking.
+    golds : number of known answers or gold passages.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a ranking or known items.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=2, paths=GoldRanks(4, (2,), (2, None)), reader=GoldRanks(2, (1, 2), (1, 2)))
@@ -186,6 +309,16 @@ def reciprocal_rank(ranked: GoldRanks | None, golds: int, k: int | None) -> floa
 def path_count(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the number of paths that the method hands on.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A count. None without paths.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> metric("path_count")(Outcome(golds=1, paths=GoldRanks(count=4, relevant=(), first=(None,))))
@@ -197,6 +330,20 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
 def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers' words that the answer's text contains.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (Recall); token recall of SQuAD.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("token_recall")(
@@ -215,6 +362,20 @@ def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
 
     The names include aliases.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (Recall on PopQA and PopAll), as its code computes it.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> given = ScoredAnswer("Bob", "language model", found=1, lines=1, tokens=1.0, joined_tokens=0.25)
@@ -229,6 +390,20 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
 
     Token precision is the share of the text's words that occur in the known answers.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    F1 of SQuAD.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> given = ScoredAnswer(
@@ -244,6 +419,20 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
 def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers that the answer's text contains.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("recall")(
@@ -257,6 +446,20 @@ def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
 def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer's text contains any known answer, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None without an answer or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; eval_hit in utils/Evaluation.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("hits@1")(
@@ -272,6 +475,20 @@ def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
 
     It is 2R / (1 + R) if the text contains any known answer, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    LEGO-GraphRAG, both versions; utils/Evaluation.py and Generate.py of the published code.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> # 2 (1/4) / (5/4)
@@ -288,6 +505,20 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
 
     Precision is the number of answers found over the number of lines, at most 1.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> text = "Drama\\n1999\\nAnn\\nTwo"
@@ -308,8 +539,20 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
 def judge_accepts(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the judging model accepts the answer, else 0.
 
-    It is None if the model's reply could not be used.
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
 
+    Returns
+    -------
+    0 or 1. None if no model judged or its reply could not be used.
+
+    Notes
+    -----
+    LEGO-GraphRAG, technical report, B.4.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import JudgeVerdict, Outcome
     >>> (
@@ -328,10 +571,18 @@ def total_cost(
 ) -> Callable[[Outcome, int | None], float | None]:
     """Return a formula that sums fields of `OperatorCost` over a method's operators.
 
-    With `stages`, only operators of these stages count. The formula returns None if the method has
-    none of the stages. It also returns None for results that were looked up in a file, because
-    their original cost is unknown.
+    Parameters
+    ----------
+    *fields : fields of `OperatorCost`, which are added up.
+    stages : stages of the operators that count; empty for all.
 
+    Returns
+    -------
+    The formula. Its value is None if the method has none of the stages, and for results that were
+        looked up in a file, because their original cost is unknown.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import OperatorCost, Outcome
     >>> costs = (

@@ -16,6 +16,21 @@ from core.evaluation.metrics.ranking import GoldRanks
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of known documents among the first k, over min(k, their total number).
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked chunks or known documents.
+
+    Notes
+    -----
+    FastInsight, section 4.3; recall_cap of BEIR.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=0, passages=GoldRanks(count=10, relevant=(1, 4), first=(1, 4, None)))
@@ -28,6 +43,21 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked nodes or gold nodes.
+
+    Notes
+    -----
+    FastInsight, section 4.2.2.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=0, nodes=GoldRanks(count=10, relevant=(1, 4), first=(1, 4, None)))
@@ -40,6 +70,21 @@ def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
 def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of gold nodes among the first k, over min(k, their total number).
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked nodes or gold nodes.
+
+    Notes
+    -----
+    FastInsight, section 4.3, on text-rich knowledge graphs.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # 1 of 2
@@ -64,6 +109,21 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
 
     The discount is 1 / log2(1 + rank). The ideal order has the known documents first.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked chunks or known documents.
+
+    Notes
+    -----
+    FastInsight, section 4.3; trec_eval.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # a c b, of which a and b
@@ -81,6 +141,21 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
 def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     """Return nDCG@k of the gold nodes among the retrieved nodes; see `ndcg`.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked nodes or gold nodes.
+
+    Notes
+    -----
+    FastInsight, section 4.3, on text-rich knowledge graphs.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> round(
@@ -113,6 +188,21 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     u is the uncertainty of a known document from the first k retrieved ones. The value is recall
     plus `miss_tr`.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None if the graph has no links or no document is known.
+
+    Notes
+    -----
+    FastInsight, section 4.3, definition 7.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.topology import UncertaintyByRank
@@ -133,6 +223,21 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the part of Topological Recall due to known documents outside the first k.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None if the graph has no links or no document is known.
+
+    Notes
+    -----
+    FastInsight, section 4.3, corollary 1 (MissTR).
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.topology import UncertaintyByRank
@@ -152,9 +257,23 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the capped recall among the first ten documents at a reading budget of k.
 
-    The divisor is the smaller of 10 and the number of known documents. Without k, the largest
-    budget is taken.
+    The divisor is the smaller of 10 and the number of known documents.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : reading budget, the number of documents that the method reads; None for the largest.
+
+    Returns
+    -------
+    A share from 0 to 1. None if no result can be derived at that budget.
+
+    Notes
+    -----
+    FastInsight, section 4.3.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.budgets import BudgetResults
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
@@ -175,8 +294,21 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the Topological Recall of all that is retrieved at a reading budget of k.
 
-    Without k, the largest budget is taken.
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : reading budget, the number of documents that the method reads; None for the largest.
 
+    Returns
+    -------
+    A share from 0 to 1. None if no result can be derived at that budget.
+
+    Notes
+    -----
+    FastInsight, section 4.3.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.budgets import BudgetResults
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome

@@ -14,6 +14,21 @@ from core.evaluation.metrics.outcome import Outcome
 def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of gold passages with a chunk among the first k chunks kept, or among all.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked chunks or gold passages.
+
+    Notes
+    -----
+    Recall at k of BEIR.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> # the second one lies behind the cut
@@ -33,6 +48,17 @@ def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
 
     As in trec_eval the divisor is k, also if fewer chunks were kept.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+    k : cut-off; None takes all items.
+
+    Returns
+    -------
+    A share from 0 to 1. None without ranked chunks or gold passages.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
     >>> found = Outcome(golds=1, passages=GoldRanks(count=4, relevant=(2, 7), first=(2, 7)))
@@ -56,6 +82,20 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
 
     It is 0 if the prompt shows no chunks.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without gold passages or a prompt of chunks.
+
+    Notes
+    -----
+    Context precision, with known passages in place of a judging model.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.passages import PassageSurvival
@@ -73,6 +113,16 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
 def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers whose words occur in the prompt.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a prompt or known answers.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> metric("context_recall")(Outcome(golds=2, alive={"graph": 2, "prompt": 1}))
@@ -88,6 +138,20 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
 
     A part is a group of aliases, or an answer without aliases.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (STRREC); ALCE. The published code calls it str_em.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> held = ScoredAnswer("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
@@ -107,6 +171,20 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
 def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the text contains a name of every part of the known answer, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None without an answer or known answers.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG (STREM); ALCE. The published code calls it str_hit.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> found = Outcome(golds=2, answer=ScoredAnswer("Drama, 1999", "language model", found=1, lines=1))
@@ -125,6 +203,20 @@ def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
 def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the text contains all known answers as one string, in their order, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None without an answer or known answers.
+
+    Notes
+    -----
+    Accuracy as the code of the In-depth Analysis of Graph-based RAG computes it.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("accuracy_joined")(
@@ -143,6 +235,20 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
 def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the option read from the answer is the correct one, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None for a question without options or without a known correct one.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG; QuALITY. The paper lets a language model read the letter.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("option")(
@@ -158,8 +264,22 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def summaries(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the share of summaries among the nodes retrieved from a tree, or None without nodes.
+    """Return the share of summaries among the nodes retrieved from a tree.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None if no nodes of a tree were retrieved.
+
+    Notes
+    -----
+    In-depth Analysis of Graph-based RAG, Exp. 4.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.passages import TreeNodeCounts
@@ -176,6 +296,16 @@ def nearness(outcome: Outcome, _: int | None = None) -> float | None:
 
     The sentences compared with are those of the chunks that the prompt shows.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None if no sentences were compared.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.answer_support import AnswerSupport
@@ -191,6 +321,20 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
 
     Sentences without a readable verdict do not count.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without a readable verdict.
+
+    Notes
+    -----
+    Faithfulness as RAGAS asks it; the prompt is Hopscope's own.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.answer_support import AnswerSupport

@@ -40,6 +40,10 @@ def judge_answer(
     known : the known answers.
     answer : the text to be judged.
 
+    Returns
+    -------
+    The verdict, with its cost.
+
     Examples
     --------
     >>> from core.evaluation.metrics.judge import judge_answer
@@ -67,7 +71,15 @@ def judge_answer(
 def judge_messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
     """Return the messages for the judge.
 
-    They show at most 50 known answers and the first 2,000 characters of the answer.
+    Parameters
+    ----------
+    question : the question.
+    known : the known answers; at most 50 are shown.
+    answer : the answer to judge; its first 2,000 characters are shown.
+
+    Returns
+    -------
+    The system and the user message.
     """
     prompt = load_prompts("judge")["verdict"]
     names = "; ".join(" ".join(name.split()) for name in known[:MAX_KNOWN_ANSWERS])

@@ -24,10 +24,32 @@ METRIC_UNITS = {
 class Metric:
     """A metric of one question's outcome.
 
-    `metric @ 10` is the same metric over the first ten items. It raises BadParameter if the metric
-    takes no cut-off. Calling a metric returns its number for an outcome. The number is None if the
-    method has no such stage or no answer is known.
+    `metric @ 10` is the same metric over the first ten items. Calling a metric returns its number
+    for an outcome. The number is None if the method has no such stage or no answer is known.
 
+    Parameters
+    ----------
+    base : name without the cut-off.
+    title : a few words for tables.
+    definition : one sentence.
+    convention : the chosen interpretation and the special cases.
+    score : formula, called with an outcome and the cut-off.
+    unit : unit of the value, with its range in `METRIC_UNITS`.
+    better : direction of better values.
+    source : paper, section or code that defines the metric.
+    cutoff : True if the metric takes a cut-off.
+    k : the cut-off; None for all items.
+    first : title at cut-off 1, if it has one of its own.
+    known : field of the question that must not be empty.
+    failed : value of a failed question, if the metric is no quality.
+    over_passages : True if the cut-off counts retrieved passages.
+
+    Raises
+    ------
+    BadParameter : with `@`, the metric takes no cut-off, or it is no whole number of at least 1.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import METRICS
     >>> (METRICS["path_recall"] @ 10).name
     'path_recall@10'
@@ -119,7 +141,19 @@ class Metric:
 def find_metric(name: str, known: dict[str, Metric]) -> Metric:
     """Return the metric with a canonical name.
 
-    Raises BadParameter, which names the nearest valid name.
+    Parameters
+    ----------
+    name : a name such as `path_hit@32`.
+    known : the metrics by their names without cut-off.
+
+    Returns
+    -------
+    The metric, with the cut-off of the name.
+
+    Raises
+    ------
+    BadParameter : there is no such metric, or it takes no such cut-off. The message names the
+        nearest valid name.
     """
     if name in known:
         return known[name]

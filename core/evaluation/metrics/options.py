@@ -20,13 +20,23 @@ NAMED_LETTER = re.compile(
 
 
 def chosen_option(reply: str, options: Sequence[str]) -> int | None:
-    """Return the index of the option that a reply chooses, or None.
+    """Return the index of the option that a reply chooses.
 
-    It is None if no option, or more than one, can be read from the reply. The rules are tried in
-    this order: a letter alone; the last letter in a phrase like “the answer is B”; letters in
-    brackets or before a bracket, if they are all the same; the only option whose words occur in the
-    reply. If one option's words contain another's, the longer one counts.
+    The rules are tried in this order: a letter alone; the last letter in a phrase like “the answer
+    is B”; letters in brackets or before a bracket, if they are all the same; the only option whose
+    words occur in the reply. If one option's words contain another's, the longer one counts.
 
+    Parameters
+    ----------
+    reply : the text of a language model.
+    options : the options, in the order of their letters.
+
+    Returns
+    -------
+    The index from 0. None if no option, or more than one, can be read from the reply.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.options import chosen_option
     >>> options = ["a boy", "a turkey", "a big turkey"]
     >>> [chosen_option(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.",
@@ -93,7 +103,14 @@ def right_option(question: Question) -> int | None:
 def is_choice_right(reply: str, question: Question) -> bool | None:
     """Return whether a reply chooses the correct option.
 
-    It is None if the question has no options or its correct one is unknown.
+    Parameters
+    ----------
+    reply : the text of a language model.
+    question : a question with options.
+
+    Returns
+    -------
+    None if the question has no options or its correct one is unknown.
     """
     right = right_option(question)
     return None if right is None else chosen_option(reply, question.options) == right

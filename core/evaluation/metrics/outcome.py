@@ -219,6 +219,10 @@ def observe(
     supported : support of the answer's sentences.
     built : cost of building the graph.
 
+    Returns
+    -------
+    All facts from which the metrics are computed.
+
     Examples
     --------
     >>> from core.evaluation.metrics.outcome import observe
@@ -267,8 +271,18 @@ def observe(
 def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphSizes:
     """Return the sizes of a subgraph and how many answers it contains.
 
-    Each answer is given as the nodes of its name.
+    Parameters
+    ----------
+    graph : the graph that the subgraph is a part of.
+    subgraph : the extracted subgraph.
+    nodes : for each known answer, the ids of the nodes of its name.
 
+    Returns
+    -------
+    Numbers of nodes, edges, found answers and weakly connected components.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.outcome import subgraph_sizes
     >>> # C with A, B, D, not E
     >>> subgraph_sizes(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
@@ -283,9 +297,21 @@ def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphS
 def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> GoldRanks:
     """Return the ranks of the known answers in the texts of paths, compared by `contains_answer`.
 
-    Each answer is given as its names. Node and relation names are normalised once each and then
-    joined, which gives the same text as normalising the whole.
+    Node and relation names are normalised once each and then joined, which gives the same text as
+    normalising the whole.
 
+    Parameters
+    ----------
+    graph : the graph of the paths.
+    paths : paths, best first.
+    answers : for each known answer, all its names.
+
+    Returns
+    -------
+    Ranks from 1.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.outcome import ranked_texts
     >>> paths = retrieve("EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "B").paths
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
@@ -337,8 +363,17 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Gol
 def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> GoldRanks:
     """Return the ranks of the known answers in a list of nodes.
 
-    Each answer is given as the nodes of its name.
+    Parameters
+    ----------
+    items : node ids, best first.
+    nodes : for each known answer, the ids of the nodes of its name.
 
+    Returns
+    -------
+    Ranks from 1.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.outcome import ranked_nodes
     >>> # the first answer stands third, the second is missing
     >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])

@@ -28,8 +28,20 @@ class PassageSurvival:
 
 
 def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | None:
-    """Return the survival of a question's gold passages, or None if none are known.
+    """Return the survival of a question's gold passages along a method.
 
+    Parameters
+    ----------
+    source : the source that was asked.
+    graph : the graph that the state refers to.
+    state : the last state of a method.
+
+    Returns
+    -------
+    The number of gold passages alive at each stage; None if none are known.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.passages import passages
     >>> from core.sources import CorpusSource
     >>> from core.types import Question
@@ -64,10 +76,20 @@ def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | Non
 def ranked_passages(graph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold passages among the retrieved chunks.
 
-    The result is None if no chunks were retrieved or no gold passages are known. If the order
-    before the cut is known, ranks beyond the cut are included, while `count` is the number of
-    chunks kept.
+    If the order before the cut is known, ranks beyond the cut are included, while `count` is the
+    number of chunks kept.
 
+    Parameters
+    ----------
+    graph : the graph that the state refers to.
+    state : the last state of a method.
+
+    Returns
+    -------
+    Ranks from 1. None if no chunks were retrieved or no gold passages are known.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.passages import ranked_passages
     >>> from core.types import Question
     >>> # carol#1, and behind the cut carol#2
@@ -97,8 +119,17 @@ class TreeNodeCounts:
 def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
     """Return the counts of what was retrieved from a tree of summaries.
 
-    The result is None for other graphs and if no nodes were retrieved.
+    Parameters
+    ----------
+    graph : the graph that the state refers to.
+    state : the last state of a method.
 
+    Returns
+    -------
+    Numbers of nodes and of summaries. None for other graphs and if no nodes were retrieved.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.passages import tree_node_counts
     >>> tree_node_counts(toy, retrieve("EgoNetwork()", "A")) is None
     True

@@ -36,6 +36,10 @@ def gold_ranks(held: Iterable[Iterable[int]], answers: int) -> GoldRanks:
         contains.
     answers : number of known answers.
 
+    Returns
+    -------
+    Ranks from 1.
+
     Examples
     --------
     >>> from core.evaluation.metrics.ranking import gold_ranks

@@ -101,12 +101,28 @@ class PairedTest:
 def estimates(
     values: np.ndarray, seed: int = 0, resamples: int = BOOTSTRAP_RESAMPLES
 ) -> list[Estimate]:
-    """Return the mean of each column with its percentile bootstrap interval (Efron, 1979).
+    """Return the mean of each column with its percentile bootstrap interval.
 
-    `values` is float64 [questions, columns]. NaN marks a question without a value, which is left
-    out of its column's mean. Questions are resampled with replacement, all columns together. If all
-    values of a column are equal, the interval is that value and says nothing about other questions.
+    Questions are resampled with replacement, all columns together. If all values of a column are
+    equal, the interval is that value and says nothing about other questions.
 
+    Parameters
+    ----------
+    values : float64 [questions, columns]. NaN marks a question without a value, which is left out
+        of its column's mean.
+    seed : seed of the resampling.
+    resamples : number of bootstrap samples.
+
+    Returns
+    -------
+    One estimate for each column, with a 95 % interval; empty estimates for columns without values.
+
+    Notes
+    -----
+    Percentile bootstrap: Efron, 1979.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.statistics import estimates
     >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
     [(0.5, 2), (3.0, 1)]
@@ -170,12 +186,25 @@ def paired_test(
     of_b: Sequence[float] | np.ndarray,
     seed: int = 0,
 ) -> PairedTest | None:
-    """Compare two instances on the questions where both have a value; None if there are none.
+    """Compare two instances on the questions where both have a value.
 
-    `of_a` and `of_b` hold the values per question, NaN where there is none. The p-value is that of
-    a two-sided sign-flip permutation test of the mean difference: exact if all flips can be
-    enumerated, else from 9,999 random ones. The interval is the percentile bootstrap's.
+    The p-value is that of a two-sided sign-flip permutation test of the mean difference: exact if
+    all flips can be enumerated, else from 9,999 random ones. The interval is the percentile
+    bootstrap's.
 
+    Parameters
+    ----------
+    metric : name of the metric.
+    a, b : ids of the instances.
+    of_a, of_b : values per question, float [questions]; NaN where there is none.
+    seed : seed of the resampling and of random flips.
+
+    Returns
+    -------
+    The mean of a minus b with its interval and p-value; None if no question has both values.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.statistics import paired_test
     >>> found = paired_test("recall", "a", "b", [1, 1, 1], [0, 0, 0])
     >>> found.difference, found.p, found.n  # of 8 sign flips, +++ and --- are as far from 0
@@ -232,11 +261,25 @@ def holm_corrected(tests: Iterable[PairedTest | None]) -> list[PairedTest]:
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
-    """Return Pearson's correlation with its 95 % interval by Fisher's transformation.
+    """Return Pearson's correlation with its 95 % interval.
 
-    Only positions with a number on both sides count. The estimate is empty if there are fewer than
-    four, or if all numbers of one side are equal.
+    Only positions with a number on both sides count.
 
+    Parameters
+    ----------
+    one, other : float [n], aligned; NaN for a missing number.
+
+    Returns
+    -------
+    The correlation, -1 to 1. The estimate is empty if fewer than four positions count, or if all
+        numbers of one side are equal.
+
+    Notes
+    -----
+    The interval is that of Fisher's transformation.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.evaluation.metrics.statistics import correlation
     >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))

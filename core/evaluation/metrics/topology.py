@@ -55,10 +55,25 @@ class UncertaintyByRank:
 def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRank | None:
     """Return the uncertainties behind Topological Recall for one question.
 
-    They refer to the documents of a corpus graph, or to the gold nodes of a graph of entities. The
-    result is None if the graph has no links or records no sources of its nodes, if nothing was
-    retrieved, or if no gold document is known.
+    They refer to the documents of a corpus graph, or to the gold nodes of a graph of entities.
 
+    Parameters
+    ----------
+    graph : the graph that the state refers to.
+    state : the last state of a method.
+
+    Returns
+    -------
+    The uncertainty of each known item at the ranks where it falls. None if the graph has no links
+        or records no sources of its nodes, if nothing was retrieved, or if no gold document is
+        known.
+
+    Notes
+    -----
+    FastInsight, definition 7.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.topology import uncertainty_by_rank
     >>> from core.types import Question
     >>> # Fred - Scrooge - Cratchit - Tim
@@ -81,10 +96,20 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
 def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold nodes (`known_nodes`) among the retrieved nodes.
 
-    The result is None if no nodes were retrieved or no gold nodes are known. If the order before
-    the cut is known, ranks beyond the cut are included, while `count` is the number of nodes
-    retained.
+    If the order before the cut is known, ranks beyond the cut are included, while `count` is the
+    number of nodes retained.
 
+    Parameters
+    ----------
+    graph : the graph that the state refers to.
+    state : the last state of a method.
+
+    Returns
+    -------
+    Ranks from 1. None if no nodes were retrieved or no gold nodes are known.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.topology import ranked_gold_nodes
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
@@ -111,10 +136,24 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
     """Return the gold nodes of a question.
 
     In a graph of entities these are all nodes that come from a chunk of a gold document, even if
-    they also come from other documents (FastInsight, section 4.2.2). A gold document without such
-    nodes contributes none. In a graph whose chunks are nodes, they are the nodes of the gold
-    documents, with None for a document that is no node.
+    they also come from other documents. A gold document without such nodes contributes none. In a
+    graph whose chunks are nodes, they are the nodes of the gold documents.
 
+    Parameters
+    ----------
+    graph : a corpus graph, or a graph of entities that records its chunks.
+    gold : ids of the gold documents.
+
+    Returns
+    -------
+    Node ids. None stands for a gold document that is no node, in a graph whose chunks are nodes.
+
+    Notes
+    -----
+    FastInsight, section 4.2.2.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.topology import known_nodes
     >>> # of the turkey no node comes
     >>> (
@@ -201,6 +240,10 @@ def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     ----------
     costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
     count : number of nodes retained.
+
+    Returns
+    -------
+    The gold node, the rank from 1 and the uncertainty of each such drop.
     """
     gold_numbers, drop_ranks, drop_costs = list[int](), list[int](), list[float]()
     for gold, cost in enumerate(costs):

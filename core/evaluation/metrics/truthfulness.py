@@ -24,6 +24,21 @@ TRUTHFULNESS_CONVENTION = (
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer is correct, else 0; with judges, the share of them that accept it.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    Walk&Retrieve, section 3, after CRAG. The paper asks two judges. Without a judge, a text that
+    contains a known answer counts as correct, which is more than the paper's accuracy.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("accurate")(
@@ -47,6 +62,20 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the question is not answered, else 0.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    0 or 1. None without an answer or known answers.
+
+    Notes
+    -----
+    Walk&Retrieve, section 3, after CRAG.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("missing")(
@@ -66,6 +95,20 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer is wrong, else 0; with judges, the share of them that reject it.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A share from 0 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    Walk&Retrieve, section 3, after CRAG.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("hallucination")(
@@ -82,6 +125,20 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
 
     Over a question set this is accuracy minus hallucination.
 
+    Parameters
+    ----------
+    outcome : the outcome of one method on one question.
+
+    Returns
+    -------
+    A balance from -1 to 1. None without an answer or known answers.
+
+    Notes
+    -----
+    Walk&Retrieve, section 3, after CRAG.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> metric("truthfulness")(

@@ -15,7 +15,17 @@ PLOT_SETTINGS = {"displaylogo": False, "responsive": True}
 
 
 def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
-    """Return a page with the win rates of each criterion, the judge and the doubts."""
+    """Return a page with the win rates of each criterion, the judge and the doubts.
+
+    Parameters
+    ----------
+    tally : the tally of all judgements.
+    names : names of the instances.
+
+    Returns
+    -------
+    A whole HTML document that needs no network.
+    """
     sentences = [
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
@@ -40,7 +50,14 @@ def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
 def order_agreement(tally: PairwiseTally, criterion: str) -> str:
     """Return how often both orders agree by a criterion, and which positions were preferred.
 
-    The text is empty if no reply could be read.
+    Parameters
+    ----------
+    tally : the tally of all judgements.
+    criterion : one of `CRITERIA`.
+
+    Returns
+    -------
+    A few words; empty if no reply could be read.
     """
     agreement = tally.agreement(criterion)
     if agreement is None:

@@ -54,12 +54,20 @@ def answer_pairs(
     """Return every two different answers of a language model to the same question.
 
     Pairs come question by question, in the order in which these were asked. Two answers with the
-    same text are left out. Raises BadInput if there are none.
+    same text are left out.
 
     Parameters
     ----------
     sample : number of questions, the first ones; None takes all.
     against : id of an instance that must be one of each pair; empty for all pairs.
+
+    Returns
+    -------
+    At least one pair.
+
+    Raises
+    ------
+    BadInput : there are no two different answers to one question.
     """
     answers: dict[str, dict[str, str]] = {}
     questions = {row.question.id: row.question for row in summary.rows}
@@ -251,7 +259,21 @@ def start_judging(
 ) -> Job:
     """Start the job of the engine that judges the answers of a run in pairs.
 
-    The job's result is a tally. Raises BadInput and BadParameter.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    summary : figures of the run.
+    sample : number of questions of which answers are judged; None for all.
+    role : role or name of the judging model.
+    against : instance whose answers are compared with those of each other one; empty for all pairs.
+
+    Returns
+    -------
+    The job, whose result is a tally.
+
+    Raises
+    ------
+    BadInput, BadParameter : there are no pairs to judge, or no such instance or model.
     """
     work = PairwiseJudge(
         summary.instances, answer_pairs(summary, sample, against), engine.models, role

@@ -24,7 +24,15 @@ MATRIX_NAME_LETTERS, MATRIX_ROW_PIXELS, MATRIX_HEAD_PIXELS = (16, 86, 120)
 def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, MethodName]) -> Figure:
     """Plot how often the answer of each row was preferred to that of each column.
 
-    `names` holds the names of the instances.
+    Parameters
+    ----------
+    tally : the tally of all judgements.
+    criterion : one of `CRITERIA`.
+    names : names of the instances.
+
+    Returns
+    -------
+    A heat map of plotly, from 0 to 1.
     """
     import plotly.graph_objects as go
 

@@ -91,7 +91,16 @@ def pair_messages(
 ) -> tuple[dict[str, str], ...]:
     """Return the messages for the judge.
 
-    Answers that do not fit into its context (in tokens) are cut, both to the same length.
+    Parameters
+    ----------
+    question : the question.
+    first, second : the answers in the order in which they are shown.
+    context : size of the judge's context window in tokens. Answers that do not fit are cut, both to
+        the same length.
+
+    Returns
+    -------
+    The system and the user message.
     """
     prompt = load_prompts("judge")["pair"]
     room = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
@@ -111,8 +120,20 @@ def ask_judge(
 ) -> PairwiseVerdict:
     """Return the verdict on two answers in this order.
 
-    If the model fails or its reply cannot be read, the verdict gives the reason.
+    Parameters
+    ----------
+    chat : the judging model.
+    question : the question.
+    first, second : the answers in the order in which they are shown.
+    watch : may raise Cancelled.
 
+    Returns
+    -------
+    The winner by each criterion. If the model fails or its reply cannot be read, the verdict gives
+        the reason.
+
+    Examples
+    --------
     >>> from core.evaluation.pairwise.verdicts import ask_judge
     >>> from tests.films import Parrot
     >>> judge = Parrot(

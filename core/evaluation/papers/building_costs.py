@@ -74,7 +74,16 @@ class GraphCost:
 def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> GraphCost:
     """Return the cost of a graph from the report of its build.
 
-    `asks` says whether the build asks a language model.
+    Parameters
+    ----------
+    name : the paper's name of the graph.
+    build : id of the build.
+    report : the report of the build as plain data.
+    asks : the build asks a language model.
+
+    Returns
+    -------
+    The cost by step; not whole if chunks had been read before or the graph ships.
     """
     steps = step_costs(report)
     whole = (
@@ -108,7 +117,17 @@ def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
 
 
 def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
-    """Return the paper's statements on these costs, each with the figures measured here."""
+    """Return the paper's statements on the costs of building, each with the figures measured here.
+
+    Parameters
+    ----------
+    wanted : the experiment, with the paper's order of the graphs.
+    costs : the measured cost of each graph.
+
+    Returns
+    -------
+    Sentences.
+    """
     by_name = {cost.name: cost for cost in costs}
     sentences = [
         f"{cost.name}: chunks had been read before, so that its tokens are not whole."
@@ -153,7 +172,19 @@ def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]
 def building_markdown(
     wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]
 ) -> str:
-    """Return the table as Markdown, with the paper's statements below it."""
+    """Return the table as Markdown, with the paper's statements below it.
+
+    Parameters
+    ----------
+    wanted : the experiment.
+    asked : words for the corpus and the model.
+    costs : the measured cost of each graph.
+    sentences : the result of `check_claims`.
+
+    Returns
+    -------
+    A document in Markdown.
+    """
     lines = [
         f"# {wanted.place}: {wanted.title}",
         "",

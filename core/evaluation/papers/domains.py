@@ -36,7 +36,21 @@ def domain_tables(
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[TextTable]:
-    """Return one table of all sets with the share of questions by domain."""
+    """Return the shares of questions by domain as one table of all sets.
+
+    Parameters
+    ----------
+    engine : opens the graphs.
+    sets : what is asked, by the paper's name of each question set.
+    rows : not used; all measurements have it.
+    size : number of questions of each set; None for all.
+    graph : returns the graph that is asked instead of a set's own; empty for its own.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    A list of this one table.
+    """
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():
@@ -75,6 +89,17 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     The relations are those on the shortest paths, in either direction, from the question's entities
     to its answers. Each relation of each path has the same weight.
 
+    Parameters
+    ----------
+    local : adjacency of the whole graph in both directions.
+    question : a question with its entities and answers.
+
+    Returns
+    -------
+    Shares by domain; empty if no path leads to an answer.
+
+    Examples
+    --------
     >>> from core.evaluation.papers.domains import domain_shares
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.types import Question, Subgraph

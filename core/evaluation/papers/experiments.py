@@ -135,9 +135,19 @@ class Experiment:
     ) -> tuple[Experiment, tuple[Instance, ...]]:
         """Return the experiment as it is asked on a set, and its instances.
 
-        The returned experiment has a row for every instance that is asked. `name` is the paper's
-        name of the set. `wanted` are builds and extractors that replace the paper's
-        (`core.evaluation.papers.graphs.on_builds`).
+        The returned experiment has a row for every instance that is asked.
+
+        Parameters
+        ----------
+        known : the instances by id.
+        name : the paper's name of the question set.
+        small : asks the rows of a small run alone.
+        wanted : builds and extractors that replace the paper's
+            (`core.evaluation.papers.graphs.on_builds`).
+
+        Returns
+        -------
+        The experiment with these rows, and their instances.
         """
         published_set = self.sets[name]
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())

@@ -23,11 +23,24 @@ def gain_correlations(
 ) -> list[MetricComparison]:
     """Return the correlation of each instance's gain with each metric of the starting point.
 
-    The metrics are those that the paper prints for the set `name`, taken of the first ten results
-    of `after`. The correlation is Pearson's over the questions, next to the paper's. The gain is
-    R@100 of the instance minus R@10 of these first ten, with R@k as capped recall (section 4.3.1).
-    The paper's table has a column Recall; MissTR is the difference between Topological Recall and
-    it (corollary 1), so that column is recall without a cap.
+    The metrics are those that the paper prints for the set, taken of the first ten results of
+    `after`. The gain is R@100 of the instance minus R@10 of these first ten, with R@k as capped
+    recall.
+
+    Parameters
+    ----------
+    experiment : the experiment, with its `after` instance.
+    name : the paper's name of the question set.
+    summary : figures of the run on that set.
+
+    Returns
+    -------
+    One table for each metric, with Pearson's correlation over the questions next to the paper's.
+
+    Notes
+    -----
+    FastInsight, section 4.3.1. The paper's table has a column Recall; MissTR is the difference
+    between Topological Recall and it (corollary 1), so that column is recall without a cap.
     """
     columns = summary.values(experiment.after, [*experiment.printed[name], START_RECALL_METRIC])
     comparisons = []

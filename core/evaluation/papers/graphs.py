@@ -36,6 +36,10 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
         extractor stands for its build of each kind. If a kind has none, as plain chunks may, it
         stands for the build without an extractor.
 
+    Returns
+    -------
+    The instance itself, or its variant on that build.
+
     Examples
     --------
     >>> from core.evaluation.papers.graphs import on_builds
@@ -67,7 +71,14 @@ def _of_extractor(kind: str, extractor: str) -> str:
 def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
     """Check that each name is an extractor or a build of one of these kinds.
 
-    Raises BadInput if not.
+    Parameters
+    ----------
+    wanted : names of extractors or builds.
+    kinds : kinds of graph that the rows use.
+
+    Raises
+    ------
+    BadInput : a name is neither, or a build of another kind.
     """
     graph_kinds = set(kinds)
     for name in wanted:
@@ -87,11 +98,13 @@ def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
 def graphs_of(corpus: Corpus, instances: Sequence[Instance], names: Mapping[str, str]) -> str:
     """Return a sentence on the build that each row was asked on.
 
-    It is empty if no row names a graph.
-
     Parameters
     ----------
     names : the paper's row names by instance id; instances without one are left out.
+
+    Returns
+    -------
+    A sentence; empty if no row names a graph.
     """
     rows: dict[str, list[str]] = {}
     for instance in instances:

@@ -74,7 +74,20 @@ class MetricComparison:
         rows: Sequence[MethodValues],
         metric_unknown: str = "",
     ) -> MetricComparison:
-        """Return the rows with Kendall's tau-b of their two orders."""
+        """Return the rows with Kendall's tau-b of their two orders.
+
+        Parameters
+        ----------
+        set : the paper's name of the question set.
+        asked : what was asked for it.
+        metric : name of the metric.
+        rows : one row for each method.
+        metric_unknown : why the paper's values may be of another metric; empty if they are not.
+
+        Returns
+        -------
+        The comparison.
+        """
         return cls(set, asked, metric, tuple(rows), kendall(_value_pairs(rows)), metric_unknown)
 
 
@@ -102,7 +115,15 @@ def compare_with_paper(
 ) -> list[MetricComparison]:
     """Return the paper's values next to those of a run, for each metric printed for a set.
 
-    `name` is the paper's name of the question set.
+    Parameters
+    ----------
+    experiment : the experiment, with the printed values.
+    name : the paper's name of the question set.
+    summary : figures of the run on that set.
+
+    Returns
+    -------
+    One comparison for each printed metric.
     """
     comparisons = []
     names = tuple(experiment.printed[name])
@@ -188,7 +209,19 @@ def comparison_markdown(
     sentences: Sequence[str],
     heading: str = DIFFERENCES_HEADING,
 ) -> str:
-    """Return the tables as Markdown, one per set and metric, followed by the sentences."""
+    """Return the tables as Markdown, one per set and metric, followed by the sentences.
+
+    Parameters
+    ----------
+    experiment : the experiment, for the title.
+    tables : the tables.
+    sentences : statements below the tables.
+    heading : heading of these statements.
+
+    Returns
+    -------
+    A document in Markdown.
+    """
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
     for one in tables:
         title, head, rows, notes = table_texts(one)
@@ -238,6 +271,15 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
     """Return a row of a table as texts.
 
     The cells are name, paper, here, questions, both differences, and whether these agree.
+
+    Parameters
+    ----------
+    metric : name of the metric, which decides on the digits.
+    row : the values of one method.
+
+    Returns
+    -------
+    Seven texts; a dash stands for a missing value.
     """
     digits = lambda number: (
         f"{number:.3f}"

@@ -63,6 +63,10 @@ def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
     paper : the paper's title.
     values : the fields of `PrintedTable` as the file has them.
 
+    Returns
+    -------
+    The table.
+
     Raises
     ------
     ValueError

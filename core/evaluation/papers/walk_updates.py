@@ -46,7 +46,17 @@ class UpdateCost:
 def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     """Encode the missing walks that a plan's instances read.
 
-    Only graphs that all questions share are prepared. Raises BadInput.
+    Only graphs that all questions share are prepared.
+
+    Parameters
+    ----------
+    plan : the plan of an evaluation.
+    engine : opens the graphs and the encoders.
+    watch : receives the progress and may raise Cancelled.
+
+    Raises
+    ------
+    BadInput : no step leads from any node of a graph.
     """
     for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
@@ -68,10 +78,26 @@ def measure_updates(
 ) -> tuple[UpdateCost, list[UpdateCost]]:
     """Return the cost of all walks from scratch, and of each update of the graph.
 
-    An update adds or removes as many triples as one of `sizes` says. Every update begins with the
-    same graph: all `triples` but those that are drawn to be added. The encodings of an update are
-    deleted before the next one, so that none is reused. A node is encoded again if the sentences
-    that the encoder reads have changed, because one of its walks passes a changed triple.
+    The encodings of an update are deleted before the next one, so that none is reused. A node is
+    encoded again if the sentences that the encoder reads have changed, because one of its walks
+    passes a changed triple.
+
+    Every update begins with the same graph: all triples but those that are drawn to be added.
+
+    Parameters
+    ----------
+    triples : triples of the graph.
+    folder : folder in which graphs are built.
+    encoder : the encoder of the walks.
+    plan : strategy, number and length of the walks.
+    sizes : numbers of triples that an update adds or removes. Those above half of the triples are
+        left out.
+    rng : draws the triples of the updates.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The cost from scratch, and of each update.
     """
     max_size = min(max(sizes), len(triples) // 2)
     drawn = rng.permutation(len(triples))
@@ -107,6 +133,19 @@ def update_cost_tables(
     """Return for each row the cost of its walks from scratch and of updates.
 
     The costs are measured on the graph of each set.
+
+    Parameters
+    ----------
+    engine : opens the graphs and the encoders.
+    sets : what is asked, by the paper's name of each question set.
+    rows : the paper's name of each row, by instance id.
+    size : not used; all measurements have it.
+    graph : returns the graph that is asked instead of a set's own; empty for its own.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    One table for each set and row.
     """
     tables = []
     for set_name, asked in sets.items():

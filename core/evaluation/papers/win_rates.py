@@ -24,7 +24,18 @@ def compare_win_rates(
 ) -> MetricComparison:
     """Return the win rate of each method over that of `against`, next to the paper's.
 
-    The method `against` has no row. `name` is the paper's name of the question set.
+    The method `against` has no row.
+
+    Parameters
+    ----------
+    experiment : the experiment, with the printed win rates.
+    name : the paper's name of the question set.
+    summary : figures of the run on that set.
+    tally : the judged pairs of that run.
+
+    Returns
+    -------
+    One row for each other method.
     """
     rates, own = tally.wins(WIN_CRITERION), experiment.against
     printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
@@ -83,8 +94,18 @@ def recall_correlations(
     """Return sentences on the correlation of win rates with recall over the methods of a set.
 
     They give Pearson's r here and of the printed values. The method that the others are compared
-    with counts with a win rate of one half. The list is empty if the set has no recall. A sentence
-    says so if the judge's verdicts are not informative.
+    with counts with a win rate of one half. A sentence says so if the judge's verdicts are not
+    informative.
+
+    Parameters
+    ----------
+    found : the comparisons of metrics on the set.
+    rates : the comparison of win rates on the set.
+    tally : the judged pairs of that run.
+
+    Returns
+    -------
+    Two sentences; empty if the set has no recall.
     """
     recall = next((one for one in found if one.metric == WIN_RECALL_METRIC), None)
     if recall is None:

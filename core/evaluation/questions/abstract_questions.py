@@ -227,7 +227,17 @@ def _fact_question_note(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def list_schema(name: str, count: int) -> dict[str, Any]:
-    """Return the JSON schema of a reply that lists `count` items."""
+    """Return the JSON schema of a reply that lists items.
+
+    Parameters
+    ----------
+    name : users, tasks or questions; users have a name and a description.
+    count : number of items.
+
+    Returns
+    -------
+    A schema with one array.
+    """
     line: dict[str, Any] = {"type": "string", "maxLength": MAX_REPLY_LINE_CHARACTERS}
     if name == "users":
         user_fields = {"name": {"type": "string", "maxLength": 60}, "about": line}
@@ -249,8 +259,17 @@ def list_schema(name: str, count: int) -> dict[str, Any]:
 def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
     """Return the lines that a reply lists under a name, each once.
 
-    It is None if the reply is no such list or lists nothing.
+    Parameters
+    ----------
+    name : users, tasks or questions.
+    reply : the text of a language model.
 
+    Returns
+    -------
+    The lines; None if the reply is no such list or lists nothing.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.abstract_questions import parse_lines
     >>> (
     ...     parse_lines("tasks", '{"tasks": ["Read it", "read it", " "]}'),
@@ -286,6 +305,15 @@ def sample_passages(corpus: Corpus, most: int = SAMPLED_DOCUMENTS) -> str:
 
     Each of the sampled documents gives one passage. In a corpus of few documents, each gives
     several from all over its text.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    most : largest number of documents that are sampled.
+
+    Returns
+    -------
+    A list in Markdown.
     """
     passages_per_document = max(1, most // len(corpus))
     rows = (

@@ -174,6 +174,15 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
     """Return the pairs of chunks (rows) that are linked nodes of different documents.
 
     Each pair occurs once. The order depends on the seed alone.
+
+    Parameters
+    ----------
+    graph : a corpus graph whose chunks are nodes.
+    seed : seed of the order.
+
+    Returns
+    -------
+    Rows of the two chunks of each pair; empty for other graphs.
     """
     chunks, own = graph.columns.chunks, chunk_nodes(graph, np.arange(graph.n_nodes))
     if chunks is None or not own:
@@ -218,6 +227,15 @@ def gold_name(chunks: Table, row: int) -> str:
 
     It is the name of its document. If the document has several chunks, a sentence of the chunk is
     added.
+
+    Parameters
+    ----------
+    chunks : the chunks of a graph.
+    row : row of the chunk.
+
+    Returns
+    -------
+    A name that `core.corpus.quotations` reads.
     """
     document, text = chunks.text("document", row), chunks.text("text", row)
     if chunks.text("id", row) == document:

@@ -236,8 +236,18 @@ class ModelQuestionWriter:
 def question_fault(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
     """Return why a question and its answer are refused without asking a model.
 
-    The text is empty if they are not refused.
+    Parameters
+    ----------
+    question, answer : as the model wrote them.
+    passage : the passage that they are about.
+    names : names in the passage; the question must contain one.
 
+    Returns
+    -------
+    A few words; empty if they are not refused.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.model_questions import question_fault
     >>> passage, names = "Ann Lee built the harbour of Oban in 1881.", ["Ann Lee", "Oban"]
     >>> question_fault("Who built the harbour of Oban?", "Ann Lee", passage, names)

@@ -76,11 +76,22 @@ class MadeQuestions:
 def questions_from_names(
     table: SentenceTable, wanted: int, seed: int = 0, watch: Watch = NO_WATCH
 ) -> MadeQuestions:
-    """Return at most `wanted` questions made from a table of sentences.
+    """Return questions made from a table of sentences.
 
     The kinds have the parts of `KIND_SHARES`; if one kind has too few, the others fill its part.
     The same texts and seed give the same questions. A smaller number of questions is not a part of
-    a larger one. Raises the errors of `watch`.
+    a larger one.
+
+    Parameters
+    ----------
+    table : sentences of a corpus, with their names.
+    wanted : largest number of questions.
+    seed : seed of the order in which sentences are tried.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    The questions, and how many sentences were rejected for each reason.
     """
     made_questions, question_texts, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
     for kind, make in MAKERS_BY_KIND.items():
@@ -122,6 +133,10 @@ def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> 
     parts : share of each kind.
     wanted : number of questions in all.
 
+    Returns
+    -------
+    Numbers by kind; fewer than `wanted` together if there are fewer questions.
+
     Examples
     --------
     >>> from core.evaluation.questions.name_questions import kind_counts
@@ -141,7 +156,17 @@ def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> 
 
 
 def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """Return the question for a name left out of a sentence, or why there is none."""
+    """Make the question for a name left out of a sentence.
+
+    Parameters
+    ----------
+    table : sentences of a corpus, with their names.
+    sentence : one of them.
+
+    Returns
+    -------
+    The question, or words that say why there is none.
+    """
     if fault := sentence_fault(table, sentence):
         return fault
     for name in sentence.once:
@@ -156,9 +181,18 @@ def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
 
 
 def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """Return the question for the name that connects two passages, or why there is none.
+    """Make the question for the name that connects two passages.
 
     The question gives one other name of each passage.
+
+    Parameters
+    ----------
+    table : sentences of a corpus, with their names.
+    sentence : a sentence of the first passage.
+
+    Returns
+    -------
+    The question, or words that say why there is none.
     """
     if fault := sentence_fault(table, sentence):
         return fault
@@ -185,9 +219,18 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
 
 
 def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """Return the question from a gap to a name in another passage, or why there is none.
+    """Make the question from a gap to a name in another passage.
 
     The missing name leads to the other passage, which mentions it together with the answer.
+
+    Parameters
+    ----------
+    table : sentences of a corpus, with their names.
+    sentence : the sentence with the gap.
+
+    Returns
+    -------
+    The question, or words that say why there is none.
     """
     if fault := sentence_fault(table, sentence):
         return fault
@@ -222,7 +265,17 @@ MAKERS_BY_KIND: dict[str, Callable[[SentenceTable, NamedSentence], Question | st
 
 
 def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
-    """Return why no question is made from a sentence, empty if one may be."""
+    """Return why no question is made from a sentence.
+
+    Parameters
+    ----------
+    table : sentences of a corpus, with their names.
+    sentence : one of them.
+
+    Returns
+    -------
+    A few words; empty if one may be made.
+    """
     if not MIN_ASKED_SENTENCE_WORDS <= len(
         sentence.text.split()
     ) <= MAX_ASKED_SENTENCE_WORDS or not COMPLETE_SENTENCE.match(sentence.text):

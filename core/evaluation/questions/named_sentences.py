@@ -74,12 +74,15 @@ class SentenceTable:
     ) -> SentenceTable:
         """Return the table of a corpus.
 
-        Raises the errors of `watch`.
-
         Parameters
         ----------
         chunks : the chunks of the corpus.
         facts : the noun phrases of each chunk.
+        watch : may raise Cancelled.
+
+        Returns
+        -------
+        The sentences with their names.
         """
         table, rows = cls(corpus, chunks), dict[str, list[int]]()
         for row, id in enumerate(chunks.texts("document")):
@@ -176,6 +179,17 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
     Each name has the spelling of its first occurrence. A part of a longer name does not count.
 
+    Parameters
+    ----------
+    text : the text.
+    names : names to look for, in any case.
+
+    Returns
+    -------
+    Numbers of occurrences by name.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.named_sentences import names_in
     >>> names_in(
     ...     "Tom Reid of Ayr knew the Reids; tom reid did not.", ["Reid", "Tom Reid", "Ayr", "Bo"]
@@ -202,6 +216,17 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     """Return the spans at which a text contains a name as whole words, ignoring case.
 
+    Parameters
+    ----------
+    text : the text.
+    name : the name, in any case.
+
+    Returns
+    -------
+    Start and end of each occurrence, in characters.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.named_sentences import spans_of
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]

@@ -18,8 +18,19 @@ def default_set_name(corpus: str) -> str:
 def check_set_name(corpus: Corpus, name: str) -> str:
     """Return a name after checking that a set of written questions may have it.
 
-    Raises BadInput if the name is invalid, belongs to another corpus, or belongs to a set with
-    known answers or gold passages.
+    Parameters
+    ----------
+    corpus : the corpus of the questions.
+    name : the name.
+
+    Returns
+    -------
+    The same name.
+
+    Raises
+    ------
+    BadInput : the name is invalid, belongs to another corpus, or belongs to a set with known
+        answers or gold passages.
     """
     if not name or clean_name(name) != name:
         raise BadInput(
@@ -53,8 +64,21 @@ def save_question_set(
 ) -> Corpus:
     """Save written questions as a set of their corpus, replacing an earlier set of that name.
 
-    The title names the `writer` and the `kind` of questions. Raises BadInput as `check_set_name`
-    does.
+    Parameters
+    ----------
+    corpus : the corpus of the questions.
+    written : the questions.
+    name : name of the set.
+    writer : title of the model that wrote them, for the title of the set.
+    kind : kind of the questions, for the title of the set.
+
+    Returns
+    -------
+    The corpus with that set.
+
+    Raises
+    ------
+    BadInput : as `check_set_name` raises.
     """
     title = f"{corpus.title}, {kind}, written by {writer}"
     return corpus.with_questions({check_set_name(corpus, name): (title, written.questions)})
@@ -63,7 +87,19 @@ def save_question_set(
 def start_writing(engine, writing: AbstractQuestionWriter | LinkedQuestionWriter, name: str) -> Job:
     """Start the job that writes questions and saves them as a set.
 
-    The job's result is what was written. Raises BadInput as `check_set_name` does.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    writing : writes the questions.
+    name : name of the set.
+
+    Returns
+    -------
+    The job, whose result is what was written.
+
+    Raises
+    ------
+    BadInput : as `check_set_name` raises.
     """
     check_set_name(writing.corpus, name)
 

@@ -96,6 +96,18 @@ def explain_losses(
     On documents, a question is lost if not all gold passages survived or, where a language model
     answered, if the answer is wrong. Everything is read from the saved states, and nothing is run
     again.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    instance : id of the instance.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The lost questions, each with its cause.
     """
     summary = RunSummary(run, store.rows(run.id))
     measure_name = _measure(summary, instance)
@@ -136,7 +148,15 @@ def explain_losses(
 def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
     """Start the job that explains the losses of each of the user's own instances.
 
-    The job's result is a tuple of `LossReport`.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : the store with the rows and states.
+    run : the run.
+
+    Returns
+    -------
+    The job, whose result is a tuple of `LossReport`.
     """
 
     def work(job: Job) -> tuple[LossReport, ...]:

@@ -37,6 +37,19 @@ class LostQuestion:
 def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
     """Return a sentence on how many questions a method loses, by cause.
 
+    Parameters
+    ----------
+    name : name of the method.
+    of : number of questions.
+    lost : number of lost ones.
+    causes : words and number of each cause; those without questions are left out.
+
+    Returns
+    -------
+    A sentence.
+
+    Examples
+    --------
     >>> from core.evaluation.repairs.lost_questions import loss_sentence
     >>> loss_sentence("No. 12", 40, 12, [("ranked too low", 9), ("never reached", 3)])
     'Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.'
@@ -52,13 +65,19 @@ def reopen_question(
 ) -> LostQuestion | None:
     """Return a question in the state in which an instance of the run left it.
 
-    The result is None if no states are saved. Raises BadInput, UnknownEntity and StoreError if the
-    question cannot be opened, for example on a changed graph.
-
     Parameters
     ----------
     instance : the instance's entry in the specification of the run.
     drawn : the question.
+
+    Returns
+    -------
+    The question with its lane; None if no states are saved.
+
+    Raises
+    ------
+    BadInput, UnknownEntity, StoreError : the question cannot be opened, for example on a changed
+        graph.
     """
     saved = store.states(run.id, instance["id"], drawn.question.id)
     if not saved:

@@ -335,7 +335,19 @@ def _in_turn(begun: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Pl
 def repaired_instance(
     run: Run, repairs: LineRepairs, attempt: Attempt, name: str
 ) -> Instance | None:
-    """Return the instance of a changed line, None if the run has that line already."""
+    """Return the instance of a changed line.
+
+    Parameters
+    ----------
+    run : the run whose losses are repaired.
+    repairs : the trials of one of its methods.
+    attempt : one of these trials.
+    name : name of the method, for that of the new instance.
+
+    Returns
+    -------
+    None if the run has that line already.
+    """
     if any(one["line"] == attempt.spec for one in run.spec["instances"]):
         return None
     words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
@@ -346,7 +358,15 @@ def repaired_instance(
 def start_repairs(engine: Any, store: Store, run: Run) -> Job:
     """Start the job that tries changes on what the methods of a run lose.
 
-    The job's result is one `LineRepairs` per method.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : the store with the rows and states.
+    run : the run.
+
+    Returns
+    -------
+    The job, whose result is one `LineRepairs` per method.
     """
     return engine.evaluations.run(repairs_job_key(run), RunRepairs(engine, store, run), again=True)
 

@@ -10,10 +10,19 @@ BUDGET_METRICS = ("budget_recall", "budget_topological_recall")
 
 
 def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, Estimate]]]:
-    """Return for each instance its curve: (budget, figure), lowest budget first.
+    """Return the curve of each instance over the reading budget.
 
-    The figure is one of `BUDGET_METRICS`. Instances without a budget to vary are left out. The
-    result is empty if no curve changes with the budget.
+    Instances without a budget to vary are left out.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    name : one of `BUDGET_METRICS`.
+
+    Returns
+    -------
+    Budgets in documents and figures by instance, lowest budget first. Empty if no curve changes
+        with the budget.
     """
     table = (
         summary.table([f"{name}@{budget}" for budget in READING_BUDGETS])

@@ -72,7 +72,18 @@ def seconds_plot(costs: Costs) -> Figure:
 
 
 def cost_page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
-    """Return both plots and some sentences as one HTML file that needs no network."""
+    """Return both plots and some sentences as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    costs : cost of each graph.
+    title : title of the page.
+    sentences : statements below the plots.
+
+    Returns
+    -------
+    A whole HTML document.
+    """
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     drawn = cards([token_plot(costs), seconds_plot(costs)])
     return PAGE_TEMPLATE.format(

@@ -31,6 +31,15 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per question and instance.
 
     A row has the question, its known answers, the answer given, every metric and the error.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    names : names of metrics; by default those that are reported.
+
+    Returns
+    -------
+    CSV with a row of column names.
     """
     names = names or summary.reported
     question_columns = ["question_id", "hops", "question", "entities", "known_answers"]
@@ -83,6 +92,15 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 
     All hop counts together come first. A row has the mean, its interval, the number of questions in
     it, and the numbers of answered, failed and asked questions.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    names : names of metrics; by default those that are reported.
+
+    Returns
+    -------
+    CSV with a row of column names.
     """
     summaries, methods = [("all", summary)], method_names(summary.run)
     hops, question_count = summary.by_hops(), summary.run.spec["sample"]
@@ -125,6 +143,15 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return a LaTeX table (package booktabs) with one row per instance.
 
     The best value of each column is bold.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    names : names of metrics; by default those of the usual table.
+
+    Returns
+    -------
+    A table environment with its caption.
     """
     names = names or summary.defaults.table
     table = summary.table(names)
@@ -157,7 +184,18 @@ def escape_latex(text: str) -> str:
 
 
 def format_figure(name: str, value: float | None) -> str:
-    """Return a figure with the digits that suit its unit, or a dash if there is none."""
+    """Return a figure with the digits that suit its unit.
+
+    Parameters
+    ----------
+    name : name of the metric.
+    value : its value.
+
+    Returns
+    -------
+    Three decimals for shares, three digits for seconds, else whole numbers from 10 on. A dash for
+        None.
+    """
     if value is None:
         return "–"
     unit = metric(name).unit
@@ -169,15 +207,34 @@ def format_figure(name: str, value: float | None) -> str:
 
 
 def with_interval(name: str, estimate: Estimate) -> str:
-    """Return a figure with its interval, such as `0.500 [0.250, 0.750]`, or a dash."""
+    """Return a figure with its interval, such as `0.500 [0.250, 0.750]`.
+
+    Parameters
+    ----------
+    name : name of the metric.
+    estimate : mean and interval.
+
+    Returns
+    -------
+    A dash without a mean.
+    """
     return estimate.text(lambda value: format_figure(name, value))
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Return the rows of a table as lines of text.
 
-    All columns but the first `left` are right-aligned.
+    Parameters
+    ----------
+    rows : cells of each row.
+    left : number of columns that are left-aligned; the others are right-aligned.
 
+    Returns
+    -------
+    One line for each row.
+
+    Examples
+    --------
     >>> from core.evaluation.reports.export import align_columns
     >>> align_columns([["", "f1"], ["bm25", "0.5"]])
     ['       f1', 'bm25  0.5']

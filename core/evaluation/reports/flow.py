@@ -102,7 +102,14 @@ class Flow:
 def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
     """Return the flow of a run's questions from one instance to another.
 
-    It is None if no correct answers are known.
+    Parameters
+    ----------
+    summary : figures of a run.
+    a, b : ids of the instances.
+
+    Returns
+    -------
+    The bands of questions; None if no correct answers are known.
     """
     measure_name = correctness_measure(summary, (a, b))
     if not measure_name:
@@ -132,8 +139,16 @@ def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
     """Return the measure that decides whether a question is correct, the same for these instances.
 
     It is the metric of answers if a language model gave them. Else it is the hit of the graph
-    reader's first name, or on documents the survival of all gold passages. It is empty if none of
-    these is known.
+    reader's first name, or on documents the survival of all gold passages.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    instances : ids of instances.
+
+    Returns
+    -------
+    Name of a metric or measure; empty if none is known.
     """
     outcomes = {
         one: [row.outcome for row in summary.of(one) if row.outcome is not None]
@@ -155,7 +170,18 @@ def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
 
 
 def end_stages(summary: RunSummary, instance: str, by: str) -> dict[str, str]:
-    """Return where each question of an instance ends, without the unknown ones."""
+    """Return where each question of an instance ends.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    instance : id of the instance.
+    by : the result of `correctness_measure`.
+
+    Returns
+    -------
+    Stages by question id, without the unknown ones.
+    """
     ends = {row.question.id: row_end_stage(row, by) for row in summary.of(instance)}
     return {question: end for question, end in ends.items() if end is not None}
 
@@ -163,7 +189,14 @@ def end_stages(summary: RunSummary, instance: str, by: str) -> dict[str, str]:
 def row_end_stage(row: StoredRow, by: str) -> str | None:
     """Return where a question ends: right, at the stage that lost it, or failed.
 
-    It is None if no correct answer is known.
+    Parameters
+    ----------
+    row : a row of a run.
+    by : the result of `correctness_measure`.
+
+    Returns
+    -------
+    A stage; None if no correct answer is known.
     """
     if row.outcome is not None:
         return outcome_end_stage(row.outcome, by)
@@ -177,6 +210,17 @@ def row_end_stage(row: StoredRow, by: str) -> str | None:
 def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
     """Return where an answered question ends.
 
+    Parameters
+    ----------
+    outcome : the outcome of one question.
+    by : the result of `correctness_measure`.
+
+    Returns
+    -------
+    A stage; None if no correct answer is known.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
     >>> from core.evaluation.metrics.passages import PassageSurvival
     >>> from core.evaluation.reports.flow import outcome_end_stage
@@ -198,8 +242,17 @@ def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
 def lost_stage(outcome: Outcome, by: str) -> str:
     """Return the first stage before the answer that lost a gold passage.
 
-    If no gold passages are known, it is the first stage that lost all known answers. It is empty if
-    they survive. For the graph reader, which reads all paths, the prompt is not considered.
+    If no gold passages are known, it is the first stage that lost all known answers. For the graph
+    reader, which reads all paths, the prompt is not considered.
+
+    Parameters
+    ----------
+    outcome : the outcome of one question.
+    by : the result of `correctness_measure`.
+
+    Returns
+    -------
+    A stage; empty if they survive.
     """
     fates = outcome.fates
     alive, needed = (
@@ -217,8 +270,17 @@ def lost_stage(outcome: Outcome, by: str) -> str:
 def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """Return the positions of stages, bands and labels in pixels from the top.
 
-    `labels` holds texts by (before, after).
+    Parameters
+    ----------
+    found : the flow.
+    labels : texts of bands by (before, after).
 
+    Returns
+    -------
+    Plain data for the drawing.
+
+    Examples
+    --------
     >>> from core.evaluation.reports.flow import Band, Flow, flow_layout
     >>> drawn = flow_layout(
     ...     Flow(

@@ -54,6 +54,15 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
 
     If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
     question counts as 0 in a share, and as missing in other metrics.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    required : the gates.
+
+    Yields
+    ------
+    A sentence.
     """
     if not required:
         return

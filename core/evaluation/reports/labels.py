@@ -16,13 +16,23 @@ LABEL_ROWS = ("top", "bottom", "middle")
 def label_positions(
     points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None = None
 ) -> dict[str, str]:
-    """Return plotly's “textposition” of each point's label.
+    """Return the positions of labels that do not overlap.
 
-    It is above the point on the side with more room. If a placed label is near, it is below the
-    point or at its side, then on the other side, then right above or below. With `ratios`, x is
-    logarithmic from its least to its greatest value, else from 0 on, as y is. `ends` are the ends
-    of the axes.
+    A label is above its point on the side with more room. If a placed label is near, it is below
+    the point or at its side, then on the other side, then right above or below.
 
+    Parameters
+    ----------
+    points : (x, y) by name.
+    ratios : x is logarithmic from its least to its greatest value, else from 0 on, as y is.
+    ends : ends of the axes; None for the greatest values.
+
+    Returns
+    -------
+    The “textposition” of plotly by name.
+
+    Examples
+    --------
     >>> from core.evaluation.reports.labels import label_positions
     >>> label_positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
     {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}

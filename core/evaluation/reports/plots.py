@@ -61,7 +61,18 @@ HEAD_ROOM_SHARE = 0.25  # room above the best point, as a share of the axis
 
 
 def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: str) -> Figure:
-    """Plot quality against cost: one point per instance with intervals, and the Pareto front."""
+    """Plot quality against cost: one point per instance with intervals, and the Pareto front.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    table : estimates by instance and metric.
+    cost, quality : names of the metrics of the two axes.
+
+    Returns
+    -------
+    A plot of plotly.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -178,7 +189,17 @@ def _survival_plot(
 
 
 def hops_plot(summary: RunSummary, name: str) -> Figure:
-    """Plot one metric by the hop count of the question, one bar per instance."""
+    """Plot one metric by the hop count of the question, one bar per instance.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    name : name of the metric.
+
+    Returns
+    -------
+    A plot of plotly.
+    """
     import plotly.graph_objects as go
 
     summaries = {
@@ -216,7 +237,16 @@ def sensitivity_plot(
 ) -> Figure:
     """Plot one metric by the values of one parameter.
 
-    Each line is a group of `core.evaluation.reports.sensitivity.curves`.
+    Parameters
+    ----------
+    points : values and figures by group (`core.evaluation.reports.sensitivity.curves`); each is a
+        line.
+    parameter : name of the parameter.
+    name : name of the metric.
+
+    Returns
+    -------
+    A plot of plotly.
     """
     import plotly.graph_objects as go
 
@@ -252,7 +282,17 @@ def budget_plot(
 ) -> Figure:
     """Plot a figure by the number of documents read, one line per instance.
 
-    The figure is one of `core.evaluation.reports.budget_curves`. Intervals are in the hover text.
+    Intervals are in the hover text.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    curves : the result of `core.evaluation.reports.budget_curves.budget_curves`.
+    name : name of the metric.
+
+    Returns
+    -------
+    A plot of plotly.
     """
     import plotly.graph_objects as go
 
@@ -344,9 +384,17 @@ def _number(name: MethodName) -> str:
 
 
 def roomier_side(cost: float, costs: Sequence[float], ratios: bool) -> str:
-    """Return the side of a point, left or right, with more room in the plot.
+    """Return the side of a point with more room in the plot.
 
-    The axis of costs is logarithmic with `ratios`, and else begins at 0.
+    Parameters
+    ----------
+    cost : the cost of the point.
+    costs : costs of all points.
+    ratios : the axis is logarithmic, else it begins at 0.
+
+    Returns
+    -------
+    left or right.
     """
     middle = math.sqrt(min(costs) * max(costs)) if ratios else max(costs) / 2
     return "left" if cost > middle else "right"
@@ -396,7 +444,17 @@ def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
 
 
 def add_note(figure: Figure, summary: RunSummary) -> Figure:
-    """Return the figure with a note below its title if the run is unfinished."""
+    """Return the figure with a note below its title if the run is unfinished.
+
+    Parameters
+    ----------
+    figure : the plot, which is changed.
+    summary : figures of a run.
+
+    Returns
+    -------
+    The same plot.
+    """
     if so_far := summary.so_far():
         lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
         short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]

@@ -96,14 +96,29 @@ class Ranks:
     def times(self, dear: str, cheap: str) -> float:
         """Return the ratio of two costs, after raising each to the noticeable minimum.
 
-        It is 1 if one of them is unknown.
+        Parameters
+        ----------
+        dear, cheap : ids of instances.
+
+        Returns
+        -------
+        A ratio; 1 if one of the costs is unknown.
         """
         if dear not in self.costs or cheap not in self.costs:
             return 1.0
         return self.price(dear) / self.price(cheap)
 
     def ratio(self, dear: str, cheap: str) -> float:
-        """Return the ratio of two known costs, infinite if the lower one is 0."""
+        """Return the ratio of two known costs.
+
+        Parameters
+        ----------
+        dear, cheap : ids of instances.
+
+        Returns
+        -------
+        A ratio; infinite if the lower cost is 0.
+        """
         if not self.costs[cheap]:
             return math.inf
         return self.costs[dear] / self.costs[cheap]
@@ -134,7 +149,16 @@ class Ranks:
         }
 
     def test(self, a: str, b: str) -> PairedTest:
-        """Return the test of a pair, with the difference a - b."""
+        """Return the paired test of two instances.
+
+        Parameters
+        ----------
+        a, b : ids of instances.
+
+        Returns
+        -------
+        The test with the difference a - b.
+        """
         return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].turned
 
     @cached_property
@@ -212,7 +236,16 @@ class Ranks:
                 yield part, test
 
     def spread(self, a: str, b: str) -> float:
-        """Return the standard deviation of a pair's differences; 0 for a single question."""
+        """Return the standard deviation of the differences of two instances.
+
+        Parameters
+        ----------
+        a, b : ids of instances.
+
+        Returns
+        -------
+        The unit of the metric; 0 for a single question.
+        """
         if self.n > 1:
             return float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
         return 0.0

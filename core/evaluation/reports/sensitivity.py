@@ -23,12 +23,24 @@ from core.parameters import OperatorBase, check_names, parameter_values, paramet
 
 
 def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
-    """Return a variant of each instance for every value of `Operator.parameter=value,value,...`.
+    """Return a variant of each instance for every value of a parameter.
 
     Instances without the operator stay as they are. The parameter is changed wherever the operator
     occurs, also in loops, unions and branches. An operator of builds (such as `TokenChunks`) is
-    changed in the build that `BuiltGraph` names. Raises BadParameter if the text cannot be read or
-    no instance has the operator.
+    changed in the build that `BuiltGraph` names.
+
+    Parameters
+    ----------
+    instances : instances of the catalogue or others.
+    variation : text of the form `Operator.parameter=value,value`.
+
+    Returns
+    -------
+    The variants, each line once.
+
+    Raises
+    ------
+    BadParameter : the text cannot be read, or no instance has the operator.
     """
     left, equals, right = variation.partition("=")
     name, dot, parameter = left.strip().partition(".")
@@ -54,9 +66,23 @@ def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Insta
 def variant(instance: Instance, cls: type[OperatorBase], parameter: str, value: Any) -> Instance:
     """Return the instance with one parameter changed in every operator of a class.
 
-    The instance itself is returned if all of them have that value already. The name of the variant
-    gives the parameter, the value and, if there is more than one, the number of operators changed.
-    Raises BadParameter.
+    The name of the variant gives the parameter, the value and, if there is more than one, the
+    number of operators changed.
+
+    Parameters
+    ----------
+    instance : the instance.
+    cls : class of the operator.
+    parameter : name of its parameter.
+    value : the new value.
+
+    Returns
+    -------
+    The variant; the instance itself if all of them have that value already.
+
+    Raises
+    ------
+    BadParameter : there is no such parameter, or the value is not valid.
     """
     places = sum(isinstance(operator, cls) for operator in _operators(instance.line, cls))
     line = _line_with(instance.line, cls, parameter, value)
@@ -80,16 +106,20 @@ def curves(
     table: Mapping[str, Mapping[str, Estimate]],
     name: str,
 ) -> dict[str, list[tuple[Any, Estimate]]]:
-    """Return for each group of instances that differ only in a parameter (value, figure) by value.
+    """Return the curve of each group of instances that differ only in a parameter.
 
-    A group has the name of its first instance. Groups with a single value are left out. So are
-    instances whose operators of that name have several values of the parameter.
+    Groups with a single value are left out. So are instances whose operators of that name have
+    several values of the parameter.
 
     Parameters
     ----------
     operator, parameter : names of the operator and of its parameter.
     table : figures by instance id and metric.
     name : the metric.
+
+    Returns
+    -------
+    Values and figures, by the name of a group's first instance; values ascend.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}

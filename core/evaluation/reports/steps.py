@@ -125,11 +125,22 @@ def counted_questions(by: str) -> str:
 
 
 def one_step(line: Line, other: Line) -> StepChange | None:
-    """Return the one step in which two lines differ, None if they differ in none or several.
+    """Return the one step in which two lines differ.
 
     The step is replaced, added or removed, possibly inside unions and loops. Embedding the question
     (`EmbedQuery`) is not a step of its own.
 
+    Parameters
+    ----------
+    line, other : the lines.
+
+    Returns
+    -------
+    The operator in each of them, None where it is missing. None as a whole if they differ in no
+        step or in several.
+
+    Examples
+    --------
     >>> from core.evaluation.reports.steps import one_step
     >>> from core.operators.text import parse_line
     >>> one_step(parse_line("SparseChunks()"), parse_line("SparseChunks(keep=8)"))

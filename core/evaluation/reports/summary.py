@@ -119,7 +119,14 @@ class RunSummary:
     def lacks(self, instance: str, name: str) -> int:
         """Return the most passages that an instance hands on, if a metric's cut-off exceeds it.
 
-        Else return 0.
+        Parameters
+        ----------
+        instance : id of the instance.
+        name : name of the metric.
+
+        Returns
+        -------
+        A number of passages; 0 if the cut-off is reached.
         """
         chosen, most = metric(name), self.handed_on.get(instance, 0)
         return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
@@ -176,11 +183,20 @@ class RunSummary:
         return [row for row in self.rows if row.instance == instance]
 
     def values(self, instance: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
-        """Return the values of metrics for an instance, float64 [questions, names].
+        """Return the values of metrics for an instance.
 
-        NaN marks a missing value. A failed question has a value if the metric gives one for
-        failures and an answered question has one. `with_context` leaves out failed questions and
-        questions without a triple.
+        A failed question has a value if the metric gives one for failures and an answered question
+        has one.
+
+        Parameters
+        ----------
+        instance : id of the instance.
+        names : names of metrics.
+        with_context : leaves out failed questions and questions without a triple.
+
+        Returns
+        -------
+        float64 [questions, names]; NaN marks a missing value.
         """
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = [metric(name) for name in names]
@@ -210,8 +226,16 @@ class RunSummary:
     ) -> dict[str, dict[str, Estimate]]:
         """Return every metric's estimate for each instance.
 
-        Without names, all metrics of `reported` are used. The same questions are resampled for all
-        instances.
+        The same questions are resampled for all instances.
+
+        Parameters
+        ----------
+        names : names of metrics; by default those that are reported.
+        with_context : leaves out failed questions and questions without a triple.
+
+        Returns
+        -------
+        Estimates by instance and metric.
         """
         names = names or self.reported
         all_values = [self.values(instance, names, with_context) for instance in self.instances]
@@ -465,9 +489,18 @@ class RunSummary:
     def compared(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
     ) -> list[PairedTest]:
-        """Return paired tests of metrics, by default every instance against the first.
+        """Return paired tests of metrics.
 
         Adaptations are left out. Holm's correction covers the pairs of one metric.
+
+        Parameters
+        ----------
+        pairs : ids of the instances to compare; None compares every one with the first.
+        names : names of metrics; by default those that are tested.
+
+        Returns
+        -------
+        One test for each metric and pair.
         """
         names = names or self.defaults.tests
         chosen = (
@@ -486,7 +519,17 @@ class RunSummary:
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
     ) -> tuple[str, ...]:
-        """Return the instances on the Pareto front of mean cost and quality, cheapest first."""
+        """Return the instances on the Pareto front of mean cost and quality, cheapest first.
+
+        Parameters
+        ----------
+        table : estimates by instance and metric.
+        cost, quality : names of the metrics.
+
+        Returns
+        -------
+        Ids of instances.
+        """
         return pareto(
             {
                 instance: (figures[cost].mean, figures[quality].mean)
@@ -499,6 +542,15 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
     """Return a summary as plain data.
 
     It holds the run, each instance's figures, paired tests, fronts, and the metrics' conventions.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    names : names of metrics; by default those that are reported.
+
+    Returns
+    -------
+    Numbers, texts, lists and dicts alone.
     """
     names = names or summary.reported
     run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)

@@ -23,8 +23,22 @@ def judge_lane(
 ) -> list[JudgeVerdict | None]:
     """Return the verdicts of the judge and of the second judge.
 
-    A verdict is None if it was not requested or if there is nothing to judge. The first judge is
-    the model of the role “judge”.
+    The first judge is the model of the role “judge”.
+
+    Parameters
+    ----------
+    plan : names the judges.
+    models : the registry of models.
+    lane : a finished run of an instance.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    Two verdicts. One is None if it was not requested or if there is nothing to judge.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as a judge raises.
     """
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
@@ -49,6 +63,21 @@ def measure_support(
 
     Support is measured by the encoder, by the model of the role “judge”, or by both, as the plan
     says.
+
+    Parameters
+    ----------
+    plan : says by what support is measured.
+    models : the registry of models.
+    lane : a finished run of an instance.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    None if it is not measured, or the answer has no sentences or no context.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed : as a model raises.
     """
     encoder_support = None
     if SUPPORT_BY_ENCODER in plan.support:

@@ -33,12 +33,28 @@ def evaluate(
 ) -> Job:
     """Start a job that runs a plan and saves every row as soon as it is done.
 
-    The job's `number` is the number of the run in the store. An unfinished run of the same plan is
-    resumed unless `again` is set. With `workers` the questions are spread over processes, which
-    excludes a cap, an estimate and a cold plan. A server gets `at_once` concurrent requests; 0
-    finds a number automatically. The job stops with an error before it would exceed the `cap`. If
-    `first` is not 0, it stops after that many of the remaining questions, and `job.evaluation` then
-    has an estimate of the rest. Raises BadInput and StoreError.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : receives the rows.
+    plan : the plan.
+    again : begins a new run, else an unfinished run of the same plan is resumed.
+    workers : spreads the questions over processes, which excludes a cap, an estimate and a cold
+        plan.
+    at_once : concurrent requests to a server; 0 finds a number automatically.
+    cap : the job stops with an error before it would exceed this amount.
+    first : stops after that many of the remaining questions; `job.evaluation` then has an estimate
+        of the rest. 0 runs all.
+
+    Returns
+    -------
+    The job, whose `number` is the number of the run in the store.
+
+    Raises
+    ------
+    BadInput : workers are combined with a cap, an estimate or a cold plan, or a graph or build of
+        the plan cannot be used.
+    StoreError : the store cannot be used.
     """
     if workers and (cap or first):
         raise BadInput(
@@ -72,8 +88,23 @@ def begin_evaluation(
 ) -> EvaluationRunner:
     """Return the evaluation of a plan, which is called with a job.
 
-    It resumes the unfinished run of the same plan, or begins a new run if there is none or `again`
-    is set. Raises BadInput and StoreError.
+    Parameters
+    ----------
+    engine : opens the graphs.
+    store : receives the rows.
+    plan : the plan.
+    again : begins a new run, else an unfinished run of the same plan is resumed.
+    workers : spreads the questions over processes.
+    at_once : concurrent requests to a server; 0 finds a number automatically.
+
+    Returns
+    -------
+    The work of a job.
+
+    Raises
+    ------
+    BadInput : a graph or build of the plan cannot be used.
+    StoreError : the store cannot be used.
     """
     run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn, again)
     return EvaluationRunner(
@@ -85,7 +116,23 @@ def add_instances(engine, store: Store, run: Run, instances: Sequence[Instance])
     """Start a job that runs further instances on the questions of a run.
 
     The result is a run of its own. It takes over the existing rows if models, prompts and graphs
-    have not changed. Raises BadInput and StoreError.
+    have not changed.
+
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : the store with the run.
+    run : the run.
+    instances : the further instances.
+
+    Returns
+    -------
+    The job of the new run.
+
+    Raises
+    ------
+    BadInput : a graph or build of the plan cannot be used.
+    StoreError : the store cannot be used.
     """
     earlier_plan = load_plan(store, run)
     plan = replace(earlier_plan, instances=(*earlier_plan.instances, *instances))
@@ -99,6 +146,15 @@ def dependency_text(engine, plan: Plan) -> str:
     """Return a text of all that the results of a plan depend on besides the plan.
 
     These are its models with their settings, what its operators need, and the graphs of its lines.
+
+    Parameters
+    ----------
+    engine : opens the graphs and models.
+    plan : the plan.
+
+    Returns
+    -------
+    Lines of text that are equal for equal results.
     """
     models = [_signature(engine.models, name) for name in plan.models]
     return "\n".join(
@@ -112,9 +168,19 @@ def dependency_text(engine, plan: Plan) -> str:
 
 
 def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
-    """Return the digest of the prompts if a language model is used, else nothing.
+    """Return the digest of the prompts if a language model is used.
 
-    A language model is used if `answers` is set or if one of the named models is one.
+    A language model is used if answers are requested or if one of the named models is one.
+
+    Parameters
+    ----------
+    models : the registry of models.
+    names : names or roles of models.
+    answers : a language model answers.
+
+    Returns
+    -------
+    One digest, or nothing.
     """
     return [prompts_digest()] if answers or any(_is_chat(models, name) for name in names) else []
 

@@ -223,7 +223,7 @@ def make_plan(
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions.
     The set of a corpus is asked on its documents. `run-NAME` stands for the questions of a finished
-    run, on the source of that run. Raises BadInput and StoreError.
+    run, on the source of that run.
 
     Parameters
     ----------
@@ -237,6 +237,15 @@ def make_plan(
     abstract : whether all questions are asked as abstract ones, whatever their set says.
     only : a field that must be true in a row of the file.
     options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
+
+    Returns
+    -------
+    The plan, with the drawn questions.
+
+    Raises
+    ------
+    BadInput : a set or graph is missing, or does not fit; or a setting is not valid.
+    StoreError : a graph or the store of runs is damaged.
     """
     drawn_questions: list[DrawnQuestion] = []
     set_names, graphs, question_count, notes = [], {}, 0, []
@@ -281,6 +290,15 @@ def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> li
     """Return a sentence for each set that does not fit its graph.
 
     It names entities or answers that the graph lacks, and answers that are not given.
+
+    Parameters
+    ----------
+    drawn : the drawn questions.
+    by_name : opens a graph by its name.
+
+    Returns
+    -------
+    Sentences; empty if all sets fit.
     """
     questions_by_source: dict[tuple[str, str], list[Question]] = {}
     for one in (one for one in drawn if not one.source.is_corpus):
@@ -297,10 +315,23 @@ def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> li
 
 
 def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
-    """Return `size` of the questions without repeats, or all of them.
+    """Draw a sample of questions.
 
     The order depends on the seed alone, so a smaller sample is the beginning of a larger one.
-    Raises BadInput for a size below 1.
+
+    Parameters
+    ----------
+    questions : the questions.
+    size : number of questions; None for all.
+    seed : seed of the order.
+
+    Returns
+    -------
+    The sample, without repeats.
+
+    Raises
+    ------
+    BadInput : the size is below 1.
     """
     if size is not None and size < 1:
         raise BadInput("A sample needs at least one question.")

@@ -49,6 +49,15 @@ def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
     """Return a function that prepares a drawn question for the instances of a plan.
 
     It opens the question's source, links its entities and applies the settings of the plan.
+
+    Parameters
+    ----------
+    engine : opens the sources.
+    plan : its settings are applied.
+
+    Returns
+    -------
+    A function of a drawn question. It raises the errors of opening and asking.
     """
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
@@ -101,9 +110,28 @@ def run_instance(
     watch: Watch = NO_WATCH,
     with_states: bool = True,
 ) -> FinishedRow:
-    """Run an instance on the question at index `place`.
+    """Run an instance on one question.
 
-    Raises Cancelled if `watch` does. Any other failure becomes the error of the row.
+    Any failure becomes the error of the row.
+
+    Parameters
+    ----------
+    plan : the plan.
+    environment : the models, stores and settings.
+    ask : the result of `make_ask`.
+    place : index of the question in the plan.
+    instance : the instance.
+    prefixes : states of common beginnings of lines, which instances share.
+    watch : may raise Cancelled, which ends the run.
+    with_states : keeps the states for the store.
+
+    Returns
+    -------
+    The row.
+
+    Raises
+    ------
+    Cancelled : as `watch` raises.
     """
     drawn_question, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
@@ -150,7 +178,16 @@ def load_models(
 ) -> None:
     """Load the models before the first question, so that no question pays for it.
 
-    Raises ModelUnavailable if a model that answers or judges is missing; rows report others.
+    Parameters
+    ----------
+    plan : the plan.
+    environment : the models, stores and settings.
+    ask : the result of `make_ask`.
+    watch : receives the progress and may raise Cancelled.
+
+    Raises
+    ------
+    ModelUnavailable : a model that answers or judges is missing. Rows report others.
     """
     watch.report("Loading the models")
     needed_roles = [

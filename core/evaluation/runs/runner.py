@@ -45,7 +45,14 @@ class Pace:
     spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, instance: str, seconds: float, failed: bool) -> None:
-        """Record one more row, done or failed."""
+        """Record one more row.
+
+        Parameters
+        ----------
+        instance : id of its instance.
+        seconds : time that it took.
+        failed : the row has an error.
+        """
         self.left[instance] -= 1
         self.failed += failed
         self.spent[instance].append(seconds)

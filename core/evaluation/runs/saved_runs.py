@@ -29,15 +29,20 @@ def reopen_comparison(
 ) -> MethodComparison:
     """Return the rows of one question as a finished comparison on an opened source.
 
-    Raises BadInput if the run has no such question or no saved state of it, or if a graph has
-    changed since. It also raises the errors of `open_build`.
-
     Parameters
     ----------
     question : id of the question.
     source : the source, already opened.
     instances : ids of the instances, all if empty.
     open_build : opens the graph that a line names, and returns None for a line that names none.
+
+    Returns
+    -------
+    One lane for each instance with saved states.
+
+    Raises
+    ------
+    BadInput : the run has no such question or no saved state of it, or a graph has changed since.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
@@ -74,15 +79,42 @@ def reopen_comparison(
 
 
 def load_plan(store: Store, run: Run) -> Plan:
-    """Return the plan of a run, so that the run can be resumed."""
+    """Return the plan of a run, so that the run can be resumed.
+
+    Parameters
+    ----------
+    store : the store with the run.
+    run : the run.
+
+    Returns
+    -------
+    The plan, with the same questions.
+
+    Raises
+    ------
+    BadInput, StoreError : an instance is not known any more, or the store is damaged.
+    """
     instances, drawn = tuple(map(_instance, run.spec["instances"])), tuple(store.drawn(run.id))
     return from_plain(Plan, run.spec, instances=instances, drawn=drawn)
 
 
 def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
-    """Return the plan of a run with `more` further questions of its set.
+    """Return the plan of a run with further questions of its set.
 
-    The further questions come after those of the run. Raises BadInput and StoreError.
+    Parameters
+    ----------
+    store : the store with the run.
+    run : the run.
+    more : number of further questions.
+    by_name : opens a graph by its name.
+
+    Returns
+    -------
+    The plan of a new run.
+
+    Raises
+    ------
+    BadInput, StoreError : the set or an instance is not there any more, or the store is damaged.
     """
     saved_plan = load_plan(store, run)
     first = saved_plan.drawn[0]

@@ -12,10 +12,18 @@ from core.models.chat.window import Window
 
 
 def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
-    """Return the models of a plan that take several requests at a time, each once.
+    """Return the models of a plan that take several requests at a time.
 
-    A cold plan shares nothing between instances, so it has no servers unless `cold` is set. Models
-    that are not available are left out; the rows report them.
+    Parameters
+    ----------
+    plan : the plan.
+    models : the registry of models.
+    cold : looks at a cold plan also; it shares nothing between instances, and has no servers by
+        default.
+
+    Returns
+    -------
+    The models, each address once. Models that are not available are left out; the rows report them.
     """
     servers_by_window: dict[int, Any] = {}
     for name in plan.models if cold or not plan.cold else ():
@@ -43,7 +51,10 @@ def question_slots(asked: Sequence[Any]) -> int:
 def fix_concurrency(asked: Sequence[Any], number: int) -> Iterator[None]:
     """Limit each server to a fixed number of concurrent requests within the context.
 
-    With 0 the number is determined automatically.
+    Parameters
+    ----------
+    asked : models, as `servers` returns them.
+    number : concurrent requests to each; 0 determines it automatically.
     """
     with ExitStack() as entered:
         for window in _windows(asked):

@@ -17,14 +17,20 @@ def spending(
 ) -> Spending:
     """Return the spending of a plan.
 
-    Raises BadInput for a cap in money if no model of the plan has a price, or if prices differ in
-    currency.
-
     Parameters
     ----------
     before : usage of each model so far, by name.
     cap : the limit, None for no limit.
     done : number of rows that are done.
+
+    Returns
+    -------
+    The account, with an estimate of a question's cost.
+
+    Raises
+    ------
+    BadInput : the cap is in money, and no model of the plan has a price or prices differ in
+        currency.
     """
     return Spending(
         prices_of(models, plan.models, cap, "this evaluation"),
@@ -35,7 +41,17 @@ def spending(
 
 
 def cap_error(spent: Spending, done: int, total: int) -> CapReached:
-    """Return the error that reports that the cap stopped the run."""
+    """Return the error that reports that the cap stopped the run.
+
+    Parameters
+    ----------
+    spent : the account of the run.
+    done, total : numbers of rows.
+
+    Returns
+    -------
+    The error, which the caller raises.
+    """
     return CapReached(
         f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
         "and the next question may cost more than is left. What is done is saved; with a higher "
@@ -83,9 +99,19 @@ class SpendingEstimate:
 def estimate_rest(
     spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
 ) -> SpendingEstimate:
-    """Return the estimated cost of the remaining rows, from the mean over the rows that are done.
+    """Return the estimated cost of the remaining rows.
 
-    The mean includes all instances.
+    It follows the mean over the rows that are done, of all instances.
+
+    Parameters
+    ----------
+    spent : the account of the run.
+    done, total : numbers of rows.
+    seconds : least and most remaining time, if it is known.
+
+    Returns
+    -------
+    Tokens, money and time.
     """
     usage, rows_left = spent.account.usage, total - done
     total_usage = sum(usage.values(), Usage())

@@ -106,6 +106,20 @@ class Store:
         A new run is created if there is none, if the run is unfinished and belongs to another user,
         or if `again` is set. Runs that differ only in the names of their instances count as the
         same, because a name may change when the catalogue gets a similar row.
+
+        Parameters
+        ----------
+        spec : the specification of the plan.
+        drawn : its questions in order.
+        again : creates a new run in any case.
+
+        Returns
+        -------
+        The run.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
         """
         spec_key = evaluation_key(spec)
         with self._write():
@@ -127,7 +141,17 @@ class Store:
         return self.run(run_number)
 
     def mark(self, run: int, status: str) -> None:
-        """Set a run's status."""
+        """Set a run's status.
+
+        Parameters
+        ----------
+        run : number of the run.
+        status : the status.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
+        """
         with self._write():
             self._db.execute("UPDATE runs SET status = ? WHERE id = ?", (status, run))
 
@@ -140,7 +164,21 @@ class Store:
         error: str | None,
         states: dict | None,
     ) -> None:
-        """Save one row, replacing an earlier one."""
+        """Save one row, replacing an earlier one.
+
+        Parameters
+        ----------
+        run : number of the run.
+        instance : id of the instance.
+        question : id of the question.
+        outcome : the outcome; None for a failed question.
+        error : why it failed, as a sentence.
+        states : frozen states of the lane (`core.snapshot`); None to keep none.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
+        """
         facts = (
             None
             if outcome is None
@@ -154,7 +192,17 @@ class Store:
             )
 
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
-        """Save a run's usage of each language model, replacing the earlier figures."""
+        """Save a run's usage of each language model, replacing the earlier figures.
+
+        Parameters
+        ----------
+        run : number of the run.
+        usage : calls and tokens by model.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
+        """
         rows = [
             (run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()
         ]
@@ -248,7 +296,22 @@ class Store:
             return [_read_drawn(text) for (text,) in saved_questions]
 
     def states(self, run: int, instance: str, question: str) -> dict | None:
-        """Return the saved states of a row for `core.snapshot.thaw_all`, or None."""
+        """Return the saved states of a row for `core.snapshot.thaw_all`.
+
+        Parameters
+        ----------
+        run : number of the run.
+        instance : id of the instance.
+        question : id of the question.
+
+        Returns
+        -------
+        None if there is no such row or it has no states.
+
+        Raises
+        ------
+        StoreError : the file cannot be used or is damaged.
+        """
         query = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         saved_states = self._all(query, (run, instance, question))
         with self._as_damage():
@@ -257,7 +320,18 @@ class Store:
             return None
 
     def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
-        """Copy the finished rows of these instances from another run of the same questions."""
+        """Copy finished rows from another run of the same questions.
+
+        Parameters
+        ----------
+        before : number of the other run.
+        run : number of the run that receives them; rows that it has are kept.
+        instances : ids of the instances.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
+        """
         marks = ", ".join("?" * len(instances))
         copied = (
             "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND "

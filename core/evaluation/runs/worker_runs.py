@@ -27,6 +27,17 @@ def spread_turns(
     """Yield the rows of each turn, in the order of the turns.
 
     If a worker died, its rows hold an error, so that the next run tries them again.
+
+    Parameters
+    ----------
+    plan : the plan.
+    turns : index of a question, and the instances that remain for it.
+    workers : the processes.
+    watch : may raise Cancelled.
+
+    Yields
+    ------
+    One row for each instance of a turn.
     """
     for (place, instances), result in workers.each(partial(run_turn, plan), turns, watch):
         question = plan.drawn[place].question.id
@@ -42,6 +53,15 @@ def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
 
     The instances run one after the other and share their common prefixes. The first call for a plan
     loads its models.
+
+    Parameters
+    ----------
+    plan : the plan.
+    left : index of a question, and the instances that remain for it.
+
+    Returns
+    -------
+    One row for each of these instances.
     """
     engine = _engine()
     ask = make_ask(engine, plan)

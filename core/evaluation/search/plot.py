@@ -40,6 +40,17 @@ def search_plot(
 
     Abandoned lines are small and hollow, and the front is a line. The plot also has the budget and,
     from the verdict, the published lines and the chosen points on unseen questions.
+
+    Parameters
+    ----------
+    points : the tried lines.
+    verdict : figures on unseen questions, if there are any.
+    quality, cost : names of the metrics of the two axes.
+    budget : the largest mean cost, in the unit of that metric.
+
+    Returns
+    -------
+    A plot of plotly.
     """
     import plotly.graph_objects as go
 

@@ -119,14 +119,19 @@ class Space:
 def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
     """Return the space of a file, restricted to some kinds of operators and available models.
 
-    Raises BadParameter for an unknown kind, operator or parameter, or if nothing is left to
-    retrieve with.
-
     Parameters
     ----------
     models : the model registry.
     kinds : kinds of operators (`OPERATOR_KINDS`).
     file : the TOML file of the space.
+
+    Returns
+    -------
+    The alternatives of each stage.
+
+    Raises
+    ------
+    BadParameter : a kind, operator or parameter is unknown, or nothing is left to retrieve with.
     """
     kinds = tuple(kinds)
     for kind in kinds:
@@ -183,7 +188,21 @@ def read_alternative(
 ) -> Alternative | None:
     """Return a row of the file as an alternative.
 
-    It is None if the row is not wanted or if all its models are missing. Raises BadParameter.
+    Parameters
+    ----------
+    row : a row of the file: an operator, its kind, and the values of its parameters.
+    stage : stage under which it stands.
+    models : the registry of models.
+    kinds : kinds of operators that are wanted.
+    file : name of the file, for errors.
+
+    Returns
+    -------
+    None if the row is not wanted or if all its models are missing.
+
+    Raises
+    ------
+    BadParameter : the operator, a parameter or a value is not valid.
     """
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in OPERATOR_KINDS:

@@ -192,14 +192,21 @@ def load_text_space(
 ) -> TextSpace:
     """Return the space of a file, restricted to available models.
 
-    Lines that ask a language model are left out unless `llm` is among the kinds. Raises
-    BadParameter for an unknown operator or parameter, or if nothing is left that retrieves chunks.
+    Lines that ask a language model are left out unless `llm` is among the kinds.
 
     Parameters
     ----------
     models : the model registry.
     kinds : kinds of operators to include.
     file : the TOML file of the space.
+
+    Returns
+    -------
+    The stages and the whole lines.
+
+    Raises
+    ------
+    BadParameter : an operator or parameter is unknown, or nothing is left that retrieves chunks.
     """
     table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
     needs = {

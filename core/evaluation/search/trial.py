@@ -102,13 +102,10 @@ class _RunningSum:
 class Trial:
     """Trial of lines on the questions of a plan.
 
-    `quality` and `cost` name metrics. Costs never fall, so a line is abandoned as soon as it has
-    used the budget of all questions. If the cost is seconds, this happens even within a question. A
-    line is also abandoned if `dominated(quality, cost)` is true for it with all remaining questions
-    correct and free. So a line that may still reach the front is never abandoned. Before each
-    question, the trial checks that language models may still be asked (`most_calls`, None for no
-    limit). A question that has begun is finished. An answer is requested only if the quality
-    depends on it.
+    Costs never fall, so a line is abandoned as soon as it has used the budget of all questions. If
+    the cost is seconds, this happens even within a question. A line that may still reach the front
+    is never abandoned. A question that has begun is finished. An answer is requested only if the
+    quality depends on it.
 
     If the line asks a server, many questions are in flight. They are judged in their order, so that
     the figures are those of one question at a time. If calls are counted, no question is begun that
@@ -116,6 +113,19 @@ class Trial:
     replies. They exclude waiting for a slot at the server, for a busy server, or for a processor
     here. A server under load replies more slowly. If seconds are compared, it is therefore sent
     only as many requests as it answers as fast as a single one.
+
+    Parameters
+    ----------
+    plan : the tuning questions and the settings.
+    quality, cost : names of metrics.
+    budget : largest mean cost of a question, in the unit of the cost.
+    environment : the models, stores and settings.
+    ask : prepares a drawn question.
+    dominated : abandons a line if this is true for its quality and cost with all remaining
+        questions correct and free.
+    most_calls : largest number of calls of language models, checked before each question; None for
+        no limit.
+    calls : number of calls so far.
     """
 
     plan: Plan
@@ -131,8 +141,21 @@ class Trial:
     def __call__(self, line: Line, job: Job) -> TrialFigures:
         """Try a line.
 
-        A line that retrieves nothing to measure, such as no passage, has a quality of 0. Raises
-        Cancelled, OutOfCalls, and BadInput if no question has a known answer.
+        A line that retrieves nothing to measure, such as no passage, has a quality of 0.
+
+        Parameters
+        ----------
+        line : the line.
+        job : receives the progress and may raise Cancelled.
+
+        Returns
+        -------
+        Mean quality and cost, and why the line was abandoned, if it was.
+
+        Raises
+        ------
+        CallLimitReached : no more calls of language models are allowed.
+        BadInput : no question has a known answer.
         """
         running_sum, waiting, stopped = _RunningSum(), dict[int, _QuestionFigures](), ""
         server_list = servers(self.plan, self.environment.models, cold=True)

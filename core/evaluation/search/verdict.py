@@ -42,6 +42,16 @@ def reference_lines(
     They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
     models are available. For a corpus they are the rows of the in-depth analysis that retrieve
     chunks.
+
+    Parameters
+    ----------
+    known : the instances by id.
+    models : the registry of models.
+    source : the graph or corpus that is searched.
+
+    Returns
+    -------
+    The published lines.
     """
     instances = []
     for instance in (
@@ -173,8 +183,7 @@ def plan_search(
 ) -> SearchPlan:
     """Return the plan of a search over question sets.
 
-    Unseen questions of a set that is also searched with are different questions of that set. Raises
-    BadInput, BadParameter and StoreError.
+    Unseen questions of a set that is also searched with are different questions of that set.
 
     Parameters
     ----------
@@ -182,6 +191,17 @@ def plan_search(
     sample, unseen_sample : sample sizes, None for all questions.
     known : the published lines to beat.
     options : `graph`, `seed`, `columns`, `kinds`, and the settings of `SearchConfig`.
+
+    Returns
+    -------
+    The search, and its unseen questions if any are named.
+
+    Raises
+    ------
+    BadInput : a set is missing, sets do not fit together, unseen questions are tuning questions
+        too, or no published line is named.
+    BadParameter : a setting is not valid.
+    StoreError : a graph is damaged.
     """
     shared: dict[str, Any] = {
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
@@ -284,7 +304,15 @@ def _finds_chunks(instance: Instance) -> bool:
 def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     """Start the job that searches and then compares on unseen questions.
 
-    The job's result is `(points, verdict)`. The verdict is None without unseen questions.
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : receives the rows on unseen questions.
+    planned : the search and its unseen questions.
+
+    Returns
+    -------
+    The job, whose result is `(points, verdict)`. The verdict is None without unseen questions.
     """
 
     def work(job: Job):
@@ -309,7 +337,22 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
 def search_verdict(
     summary: RunSummary, planned: SearchPlan, chosen: Sequence[SearchPoint]
 ) -> SearchVerdict:
-    """Return the verdict of a finished run over `planned.plan(chosen)`."""
+    """Return the verdict of a finished run on unseen questions.
+
+    Parameters
+    ----------
+    summary : figures of the run of `planned.plan(chosen)`.
+    planned : the search and its unseen questions.
+    chosen : the points of the front that are compared.
+
+    Returns
+    -------
+    The best published line, and the comparison of each point with it.
+
+    Raises
+    ------
+    BadInput : no published line answered any of the unseen questions.
+    """
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
     published_by_id = {one.id: one for one in planned.on_unseen.instances}

@@ -29,6 +29,16 @@ MAX_FRONT_PAIRS, MAX_FRONT_STEPS = (1_000_000, 4_000_000)
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
     """Return the chain of a path.
 
+    Parameters
+    ----------
+    path : a path of the graph.
+
+    Returns
+    -------
+    One step code for each step.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import chain_of
     >>> from core.types import Path
     >>> chain_of(toy, Path((0, 2, 1), (1, 2), (True, False)))  # along r1, against r2
@@ -39,11 +49,20 @@ def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
 
 
 def chain_groups(graph: KnowledgeGraph, paths: Sequence[Path]) -> np.ndarray:
-    """Number the paths by chain and start node, int64 [n].
+    """Number the paths by chain and start node.
 
-    Paths with the same chain and start have the same number. Numbers begin at 0, in no particular
-    order.
+    Paths with the same chain and start have the same number.
 
+    Parameters
+    ----------
+    paths : paths of the graph, n.
+
+    Returns
+    -------
+    int64 [n]. Numbers begin at 0, in no particular order.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import chain_groups
     >>> from core.types import Path
     >>> out = Path((0, 2), (1,), (True,))  # along r1
@@ -66,6 +85,16 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
     A step from tail to head has the suffix `_reverse`, as in path texts.
 
+    Parameters
+    ----------
+    chain : step codes.
+
+    Returns
+    -------
+    The relation names, joined by arrows.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import chain_name
     >>> chain_name(toy, (2, 5))
     'r1 -> r2_reverse'
@@ -128,11 +157,20 @@ class WalkFront:
 def start_front(graph: KnowledgeGraph, seeds: Iterable[int]) -> WalkFront:
     """Return the front before the first step.
 
+    Parameters
+    ----------
+    seeds : ids of the start nodes; repetitions count once.
+
+    Returns
+    -------
+    One pair for each start node, ascending.
+
     Raises
     ------
-    BadInput
-        If a node is not in the graph.
+    BadInput : there is no start node, or one is not in the graph.
 
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import start_front
     >>> start_front(toy, [2, 0]).now.tolist()
     [0, 2]
@@ -151,10 +189,22 @@ def next_fronts(
 ) -> Iterator[tuple[int, WalkFront]]:
     """Yield each possible step code, ascending, and the front after it.
 
-    `only` restricts the codes. A step straight back along the relation just taken never returns to
-    the node it came from. In a large graph, at most `most` steps (default `MAX_FRONT_STEPS`) are
-    followed, those of the nodes with the fewest, and the resulting fronts are `cut`.
+    A step straight back along the relation just taken never returns to the node it came from.
 
+    Parameters
+    ----------
+    front : the ends of the walks so far.
+    direction : follows steps in the direction out, in, both or graph.
+    only : step codes that are allowed; None for all.
+    most : most steps that are followed, those of the nodes with the fewest; 0 for
+        `MAX_FRONT_STEPS`. Fronts of which some are left out are `cut`.
+
+    Yields
+    ------
+    A step code, and the front after it.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import next_fronts, start_front
     >>> steps = next_fronts(toy, start_front(toy, [1]), "both")  # against r0 to A, along r2 to C
     >>> [(code, front.now.tolist()) for code, front in steps]
@@ -189,8 +239,20 @@ def next_nodes(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each possible step code, ascending, with the nodes reached.
 
-    The nodes are ascending. These are the nodes that `next_fronts` finds, at a lower cost.
+    These are the nodes that `next_fronts` finds, at a lower cost.
 
+    Parameters
+    ----------
+    front : the ends of the walks so far.
+    direction : follows steps in the direction out, in, both or graph.
+    most : most steps that are followed, those of the nodes with the fewest.
+
+    Yields
+    ------
+    A step code, and the node ids after it, int64 ascending.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import next_nodes, start_front
     >>> steps = next_nodes(toy, start_front(toy, [2]), "out", 100)  # C>A by r3, C>D by r4
     >>> [(code, nodes.tolist()) for code, nodes in steps]
@@ -306,17 +368,26 @@ def chains_from(
     known: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
-    """Yield the chains of up to `steps` steps from the seeds, with their end nodes.
+    """Yield the chains from some nodes, with their end nodes.
 
-    Only chains that lead to another node than the seeds count. They are ordered by (length, codes),
-    and the nodes ascend.
+    Only chains that lead to another node than the seeds count. They are ordered by (length, codes).
 
     Parameters
     ----------
+    seeds : ids of the start nodes.
+    steps : largest number of steps of a chain.
+    direction : follows steps in the direction out, in, both or graph.
     sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
         little more than other nodes. A chain may be missed, but every yielded chain exists.
     known : returns whether a chain, or the beginning of one, is wanted.
+    watch : may raise Cancelled between steps.
 
+    Yields
+    ------
+    A chain, and its end nodes int64 ascending.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import chain_name, chains_from
     >>> chains = chains_from(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains]
@@ -348,7 +419,17 @@ def chains_from(
 
 
 def sample_front(front: WalkFront, most: int | None) -> WalkFront:
-    """Reduce a front to at most `most` pairs, spread evenly."""
+    """Reduce a front to a sample of its pairs, spread evenly.
+
+    Parameters
+    ----------
+    front : ends of walks.
+    most : largest number of pairs; None keeps all.
+
+    Returns
+    -------
+    The front itself if it is small enough, else one that is marked as cut.
+    """
     if most is None or len(front) <= most:
         return front
     rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
@@ -373,8 +454,23 @@ def walk_chain(
 ) -> WalkFront | None:
     """Return the front at the end of all walks along a chain.
 
-    It is None if there is no such walk.
+    Parameters
+    ----------
+    seeds : ids of the start nodes.
+    chain : step codes.
+    direction : follows steps in the direction out, in, both or graph.
+    watch : checked before each step; may raise Cancelled.
 
+    Returns
+    -------
+    The front; None if there is no such walk.
+
+    Raises
+    ------
+    BadInput : there is no start node, or one is not in the graph.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import ranked_ends, walk_chain
     >>> front = walk_chain(toy, [0], (2, 6))  # A>C by r1, C>A by r3
     >>> ranked_ends(front, [4]).tolist()
@@ -391,8 +487,19 @@ def walk_chain(
 
 
 def ranked_ends(front: WalkFront, seeds: Iterable[int]) -> np.ndarray:
-    """Return the ends except the seeds, int64, ordered by (-walks, id).
+    """Return the ends except the seeds, ordered by (-walks, id).
 
+    Parameters
+    ----------
+    front : ends of walks.
+    seeds : node ids that are left out.
+
+    Returns
+    -------
+    Node ids, int64.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import ranked_ends, walk_chain
     >>> toy.names(ranked_ends(walk_chain(toy, [0], (0, 4)), [0]))  # A>B>C
     ['C']
@@ -415,6 +522,24 @@ def best_chains(
     the same ends, for example if a film's director also wrote it. If no answer is reached, there
     are none and the F1 is 0.
 
+    Parameters
+    ----------
+    seeds : ids of the start nodes.
+    answers : ids of the correct answers.
+    steps : largest number of steps of a chain.
+    direction : follows steps in the direction out, in, both or graph.
+    watch : may raise Cancelled between steps.
+
+    Returns
+    -------
+    The chains, and the F1 of their ends against the answers, 0 to 1.
+
+    Raises
+    ------
+    BadInput : there is no start node, or one is not in the graph.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.chains import best_chains, chain_name
     >>> chains, f1 = best_chains(toy, [4], [1], 2, "out")  # from E to B: by r5 to A, by r0 to B
     >>> [chain_name(toy, chain) for chain in chains], f1

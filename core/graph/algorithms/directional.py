@@ -15,13 +15,28 @@ def distance_width(rounds: int = DISTANCE_ROUNDS) -> int:
 def directional_distances(
     heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = DISTANCE_ROUNDS
 ) -> np.ndarray:
-    """Directional distance encoding (SubgraphRAG, section 3.1), float32 [n, 2 + 4 * rounds].
+    """Directional distance encoding of nodes.
 
-    `heads` and `tails` are local node numbers, `topics` is bool [n]. The first two values say
-    whether a node is a question entity, as (no, yes). Then, for each round, follows the mean of the
-    previous values over the heads of the triples that end in the node. The same follows for the
-    reverse direction. A node that no triple leads to has 0.
+    The first two values say whether a node is a question entity, as (no, yes). Then, for each
+    round, follows the mean of the previous values over the heads of the triples that end in the
+    node. The same follows for the reverse direction. A node that no triple leads to has 0.
 
+    Parameters
+    ----------
+    heads, tails : local node numbers of the triples, int [m].
+    topics : bool [n], True for question entities.
+    rounds : number of rounds in each direction.
+
+    Returns
+    -------
+    float32 [n, 2 + 4 * rounds].
+
+    Notes
+    -----
+    SubgraphRAG, section 3.1.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.directional import directional_distances
     >>> topics = np.array([True, False, False])
     >>> distances = directional_distances(np.array([0, 1]), np.array([1, 2]), topics)

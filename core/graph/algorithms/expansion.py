@@ -33,6 +33,24 @@ def connecting_paths(
     compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes nearest to the seeds are
     searched.
 
+    Parameters
+    ----------
+    seeds : ids of the start nodes.
+    wanted : node ids to reach.
+    reach : largest number of steps.
+    direction : follows steps in the direction out, in, both or graph.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    Node ids of the path by wanted node; nodes out of reach are left out.
+
+    Raises
+    ------
+    BadInput : there is no start node, or one is not in the graph.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.expansion import connecting_paths
     >>> connecting_paths(toy, [4], [2], 3, "out")  # E>A>C
     {2: [4, 0, 2]}
@@ -68,13 +86,26 @@ def expand_nodes(
     keep: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[int, float], bool]:
-    """Expand the nodes of `grown` by up to `hops` steps, best scores first.
+    """Expand nodes by several hops, best scores first.
 
-    The result begins with the nodes of `start`, in their order, and has at most `keep` nodes with
-    scores. The second value says whether there were more. A reached node gets the best score of
-    those in `grown` from which it is reached in the fewest steps. Nodes reached in fewer steps come
-    first, then the order is (-score, id).
+    A reached node gets the best score of those in `grown` from which it is reached in the fewest
+    steps. Nodes reached in fewer steps come first, then the order is (-score, id).
 
+    Parameters
+    ----------
+    start : nodes that the result begins with, and their scores.
+    grown : the nodes among them that are expanded, and their scores.
+    hops : largest number of steps.
+    direction : follows steps in the direction out, in, both or graph.
+    keep : largest number of nodes in the result.
+    watch : checked for each expanded node; may raise Cancelled.
+
+    Returns
+    -------
+    Nodes with scores, and True if there were more than `keep`.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.expansion import expand_nodes
     >>> expand_nodes(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
     ({4: 1.0, 0: 1.0, 1: 1.0}, True)
@@ -105,8 +136,18 @@ def mark_connected(
 ) -> np.ndarray:
     """Mark the nodes that `edges` connect to a seed, in either direction.
 
-    The result is bool [len(nodes)], and `nodes` are ascending.
+    Parameters
+    ----------
+    nodes : node ids, int64 [n] ascending.
+    edges : edge ids between these nodes, int64 [m].
+    seeds : node ids.
 
+    Returns
+    -------
+    bool [n].
+
+    Examples
+    --------
     >>> from core.graph.algorithms.expansion import mark_connected
     >>> # A>B connects A to B, and nothing connects D
     >>> mark_connected(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()

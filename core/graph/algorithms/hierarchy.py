@@ -39,19 +39,31 @@ def hierarchical_communities(
     largest: bool = True,
     watch: Watch = NO_WATCH,
 ) -> list[NestedCommunity]:
-    """Return the hierarchical communities of an undirected graph of `n` nodes.
+    """Return the hierarchical communities of an undirected graph.
 
-    They are those of Leiden for modularity. Each community of more than `max_size` nodes is split
-    again on its induced subgraph, until it is small enough or Leiden does not split it. The weights
-    of parallel edges are added. Communities of one node are left out. The result is ordered by
-    (level, smallest member), and is the same for the same graph.
+    They are those of Leiden for modularity. Each community that is too large is split again on its
+    induced subgraph, until it is small enough or Leiden does not split it. Communities of one node
+    are left out. The result is the same for the same graph.
 
     A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`,
     and its smaller parts by igraph, in a time of order n log n.
 
-    With `largest`, only the largest connected component is clustered, as in Microsoft's GraphRAG.
-    Of several equally large ones it is that with the smallest node.
+    Parameters
+    ----------
+    n : number of nodes.
+    heads, tails : ends of the edges, int [m], from 0 to n - 1.
+    weights : float [m]; those of parallel edges are added. None weighs each edge 1.
+    max_size : number of nodes above which a community is split again.
+    largest : clusters only the largest connected component, as Microsoft's GraphRAG does; of
+        several equally large ones that with the smallest node.
+    watch : may raise Cancelled.
 
+    Returns
+    -------
+    The communities, ordered by (level, smallest member), each with the position of its parent.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from core.graph.algorithms.hierarchy import hierarchical_communities
     >>> heads = np.array([0, 0, 1, 3, 3, 4, 2])  # two triangles and an edge between

@@ -33,9 +33,21 @@ def node_positions(
 ) -> dict[int, Position]:
     """Return coordinates in 0..1 for each node, near to its neighbours.
 
-    The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected. Nodes in
-    `fixed` stay exactly there. The others are then put into the gaps near to their neighbours.
+    The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected.
 
+    Parameters
+    ----------
+    nodes : node ids.
+    edges : pairs of node ids.
+    fixed : positions of nodes that stay; the others are put into the gaps near to their neighbours.
+    seed : seed of the layout.
+
+    Returns
+    -------
+    (x, y) by node.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.layout import node_positions
     >>> node_positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
     {7: (0.5, 0.5), 8: (0.1, 0.9)}
@@ -128,6 +140,18 @@ def layered_positions(
     Each column is ordered to keep edge crossings few. Nodes that are not connected to a seed stand
     in the last column.
 
+    Parameters
+    ----------
+    nodes : node ids.
+    edges : pairs of node ids.
+    seeds : nodes of the first column; the first node if none of them is drawn.
+
+    Returns
+    -------
+    (x, y) by node; x grows with the hops.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.layout import layered_positions
     >>> layered_positions([0, 1, 2], [(0, 1), (1, 2)], [0])
     {0: (0.0, 0.5), 1: (0.3333, 0.5), 2: (1.0, 0.5)}

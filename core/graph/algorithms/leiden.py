@@ -69,8 +69,20 @@ class NodeCommunities:
 def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Detect communities of at most `MAX_CLUSTER_NODES` nodes each.
 
-    It raises the errors of `detect_communities`.
+    Parameters
+    ----------
+    watch : may raise Cancelled.
 
+    Returns
+    -------
+    The communities, with their members.
+
+    Raises
+    ------
+    BadInput : the graph is too large for the free memory.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.leiden import clusters
     >>> found = clusters(toy)
     >>> # each node is in one community
@@ -81,21 +93,29 @@ def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 
 
 def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
-    """Return the community of each node, int32 [n], numbered by first member.
+    """Detect the communities of a graph.
 
     The method is Leiden for modularity on the undirected graph, where parallel edges weigh more.
-    Each community of more than `max_size` nodes is split again by Leiden on its induced subgraph,
-    until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
-    largest connected component; here every node belongs to a community.
+    Each community that is too large is split again by Leiden on its induced subgraph, until it is
+    small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the largest
+    connected component; here every node belongs to a community.
 
     Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, larger ones by
     `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
-    holds Python's global lock while it runs. Exceptions of `watch` pass through.
+    holds Python's global lock while it runs.
+
+    Parameters
+    ----------
+    max_size : number of nodes above which a community is split again.
+    watch : may raise Cancelled.
+
+    Returns
+    -------
+    The community of each node, int32 [n], numbered by first member.
 
     Raises
     ------
-    BadInput
-        If the graph is too large for the free memory.
+    BadInput : the graph is too large for the free memory.
     """
     refusal = clustering_refusal(graph)
     if refusal:

@@ -19,10 +19,20 @@ class LocalAdjacency:
 
     The steps from local node `v` are the entries `indptr[v] .. indptr[v + 1]` of `neighbours`,
     `edges` and `forward`. Local ids are positions in `nodes`, which holds the graph's ids,
-    ascending. With the `direction` "out", steps go from head to tail, with "in" from tail to head,
-    with "both" each edge gives a step in each direction (a self-loop two). The steps of a node are
-    ordered by (edge id, forward first). An edge with an end outside of the subgraph gives no step.
+    ascending. The steps of a node are ordered by (edge id, forward first).
 
+    Parameters
+    ----------
+    subgraph : nodes ascending, and edges; an edge with an end outside gives no step.
+    direction : steps go from head to tail (out), from tail to head (in), or each edge gives a step
+        in each direction and a self-loop two (both).
+
+    Raises
+    ------
+    BadParameter : the direction is unknown.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.types import Subgraph
     >>> local = LocalAdjacency(toy, Subgraph(np.array([0, 1, 2]), np.array([0, 2])), "out")  # A>B and B>C

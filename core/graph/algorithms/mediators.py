@@ -49,8 +49,17 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
 def verbal_steps(chain: Chain, into: np.ndarray) -> int:
     """Count the steps of a chain, where passing through a mediator is one step.
 
-    `into` is the result of `mediator_steps`.
+    Parameters
+    ----------
+    chain : step codes.
+    into : bool [2 * relations], the result of `mediator_steps`.
 
+    Returns
+    -------
+    The number of steps that a person would count.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.mediators import verbal_steps
     >>> into = np.array([True, False, False, False])
     >>> verbal_steps((0, 2), into)  # the first step leads into a mediator

@@ -14,8 +14,15 @@ watch_compiling()
 def next_meeting(waiting, n, heads, tails, costs, cluster, rate, grown):
     """Find the edge whose moats meet first.
 
-    Only the first `n` entries of `waiting` count. Edges within a cluster are removed from it in
-    place, and the others keep their order.
+    Edges within a cluster are removed from it in place, and the others keep their order.
+
+    Parameters
+    ----------
+    waiting : edges to look at, int64; only the first `n` count.
+    n : number of entries.
+    heads, tails, costs : ends and cost of each edge.
+    cluster, rate, grown : of each node its cluster, the speed at which its moat grows, and the
+        width of that moat.
 
     Returns
     -------

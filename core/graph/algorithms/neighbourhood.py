@@ -19,11 +19,21 @@ DIRECTION_CODES = {"out": 1, "in": 2, "both": 3}
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
     """Return the seeds as int64, with repeats.
 
+    Parameters
+    ----------
+    seeds : node ids.
+
+    Returns
+    -------
+    int64, in their order.
+
     Raises
     ------
     BadInput
         If there are none, or one is not a node of the graph.
 
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import seed_array
     >>> seed_array(toy, [2, 0, 2]).tolist()
     [2, 0, 2]
@@ -45,8 +55,21 @@ def walk_arguments(
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the arguments with which compiled loops walk a graph.
 
-    They are (way, out_indptr, tails, in_indptr, in_heads).
+    Parameters
+    ----------
+    direction : out, in, both or graph.
 
+    Returns
+    -------
+    (way, out_indptr, tails, in_indptr, in_heads); the code of the direction, and the arrays of
+        `KnowledgeGraph.adjacency`.
+
+    Raises
+    ------
+    BadParameter : the direction is unknown.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import walk_arguments
     >>> way, out_indptr, *_ = walk_arguments(toy, "both")
     >>> way, out_indptr.tolist()
@@ -65,9 +88,26 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes within `hops` steps of the seeds, and their distances.
 
-    Both are int64, ordered by (hops, id). The search is breadth-first and the seeds are included.
-    At most `keep` nodes are returned, the nearest ones; this limits the seeds, too.
+    The search is breadth-first and the seeds are included.
 
+    Parameters
+    ----------
+    seeds : ids of the start nodes.
+    hops : largest distance.
+    direction : follows steps in the direction out, in, both or graph.
+    keep : largest number of nodes, the nearest ones; it limits the seeds, too. None for all.
+    watch : checked before each hop; may raise Cancelled.
+
+    Returns
+    -------
+    Node ids and distances, both int64, ordered by (distance, id).
+
+    Raises
+    ------
+    BadInput : there is no start node, or one is not in the graph.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import nearest
     >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> toy.names(nodes), hops.tolist()
@@ -93,8 +133,18 @@ def nearest(
 
 
 def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
-    """Return the edges that have both ends among `nodes`, int64, ascending.
+    """Return the edges that have both ends among some nodes.
 
+    Parameters
+    ----------
+    nodes : node ids; repetitions count once.
+
+    Returns
+    -------
+    Edge ids, int64 ascending.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import induced_edges
     >>> toy.triple_texts(induced_edges(toy, [0, 2, 3]))
     ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D']
@@ -117,6 +167,16 @@ def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
     """Number of weakly connected components of a subgraph, including single nodes.
 
+    Parameters
+    ----------
+    subgraph : nodes, and edges between them.
+
+    Returns
+    -------
+    0 for a subgraph without nodes.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import connected_components
     >>> from core.types import Subgraph
     >>> connected_components(toy, Subgraph(np.array([0, 1, 3]), np.array([0])))  # A>B, and D alone
@@ -130,12 +190,17 @@ def component_labels(
 ) -> tuple[int, np.ndarray]:
     """Return the weakly connected components that `edges` form among `nodes`.
 
-    `nodes` are ascending.
+    Parameters
+    ----------
+    nodes : node ids, int64 [n] ascending.
+    edges : edge ids between these nodes, int64 [m].
 
     Returns
     -------
     The number of components, and the component of each node, from 0.
 
+    Examples
+    --------
     >>> from core.graph.algorithms.neighbourhood import component_labels
     >>> count, labels = component_labels(toy, np.array([0, 1, 3]), np.array([0]))
     >>> count, labels.tolist()

@@ -85,6 +85,16 @@ def busiest_nodes(graph: Any, count: int) -> list[int]:
 
     Of a very large graph, a sample of its triples is used, in which hubs occur often.
 
+    Parameters
+    ----------
+    count : number of nodes.
+
+    Returns
+    -------
+    At most `count` node ids.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.overview import busiest_nodes
     >>> toy.names(busiest_nodes(toy, 3))  # A and C have 4 edges each, D 3 with its loop twice
     ['A', 'C', 'D']

@@ -63,16 +63,29 @@ def shortest_paths(
 def simple_paths(
     local: LocalAdjacency, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
-    """Return the paths of up to `hops` steps that repeat no node, shortest first.
+    """Return the paths that repeat no node, shortest first.
 
-    This is LEGO-GraphRAG's EPR. Paths of one length are ordered by the path that they extend, then
-    by (edge, forward first). At most `cap` paths are returned. Since the shortest come first, this
-    bounds the memory and keeps the shortest.
+    Paths of one length are ordered by the path that they extend, then by (edge, forward first).
+    Since the shortest come first, the cap bounds the memory and keeps the shortest.
+
+    Parameters
+    ----------
+    local : the subgraph.
+    source : the graph's id of the start node; without it there are no paths.
+    hops : largest number of steps.
+    cap : largest number of paths; None for all.
+    watch : may raise Cancelled.
 
     Returns
     -------
     The paths in the graph's ids, and whether there were more than `cap`.
 
+    Notes
+    -----
+    EPR of LEGO-GraphRAG.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import simple_paths
     >>> from core.types import Subgraph

@@ -90,16 +90,29 @@ def prize_collecting_tree(
 ) -> tuple[list[int], list[int]]:
     """Return the nodes and edges of a tree with large prizes and small costs.
 
-    Both are ascending. The result is at most twice as far from the best as possible. The algorithm
-    is Goemans and Williamson's growth, unrooted, to one cluster, with their pruning. Every node
-    with a prize grows a moat. If two moats meet, the edge between them is taken. A cluster whose
-    prizes are used up stops. Then the merges are visited from last to first, and stopped clusters
-    that nothing else needs are dropped. Of edges that meet at the same time, the first is taken.
-    `costs` and `prizes` must not be negative. Exceptions of `watch` pass through.
+    The result is at most twice as far from the best as possible. Every node with a prize grows a
+    moat. If two moats meet, the edge between them is taken. A cluster whose prizes are used up
+    stops. Then the merges are visited from last to first, and stopped clusters that nothing else
+    needs are dropped. Of edges that meet at the same time, the first is taken.
 
-    In this example a path 0 - 1 - 2 - 3 has prizes at 0 and 2, and each edge costs one half. Node 3
-    has no prize, so the last edge is not worth its cost:
+    Parameters
+    ----------
+    n : number of nodes.
+    heads, tails : ends of the edges, int [m], from 0 to n - 1.
+    costs : float [m], not negative.
+    prizes : float [n], not negative.
+    watch : may raise Cancelled.
 
+    Returns
+    -------
+    Nodes and edges, both ascending; empty if no node has a prize.
+
+    Notes
+    -----
+    The algorithm is Goemans and Williamson's growth, unrooted, to one cluster, with their pruning.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.steiner import prize_collecting_tree
     >>> heads, tails, costs = np.array([0, 1, 2]), np.array([1, 2, 3]), np.full(3, 0.5)
     >>> prize_collecting_tree(4, heads, tails, costs, np.array([3.0, 0.0, 2.0, 0.0]))

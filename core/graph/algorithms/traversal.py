@@ -15,11 +15,20 @@ watch_compiling()
 
 @njit(cache=True, nogil=True)
 def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_heads):
-    """Append the unseen neighbours of `found[start:end]` in ascending order, and return the new
-    end.
+    """Append the unseen neighbours of a level in ascending order, and return the new end.
 
-    They are marked in `seen`. If `found` is too short for all of them, the smallest ids are
-    appended.
+    If `found` is too short for all of them, the smallest ids are appended.
+
+    Parameters
+    ----------
+    found : int64, filled up to `end`; neighbours are appended.
+    start, end : the level is `found[start:end]`.
+    seen : bool [nodes]; neighbours are marked.
+    way, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
+
+    Returns
+    -------
+    The position behind the last appended node.
     """
     fresh = np.empty(1024, np.int64)
     size = 0
@@ -46,12 +55,22 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
 
 @njit(cache=True, nogil=True)
 def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
-    """Count the edges that have both ends among `nodes`.
+    """Count the edges that have both ends among some nodes.
 
-    `nodes` are ascending. With `store`, the edges are also written into `edges`, ascending. The
-    loop walks the out-edges of the nodes. If a node has far more out-edges than there are nodes,
-    each node is instead looked up in each of its relations, whose tails are sorted. The cost
+    The loop walks the out-edges of the nodes. If a node has far more out-edges than there are
+    nodes, each node is instead looked up in each of its relations, whose tails are sorted. The cost
     therefore depends neither on the size of the graph nor on its hubs.
+
+    Parameters
+    ----------
+    nodes : node ids, int64 [n] ascending.
+    out_indptr, relations, tails : columns of the graph, by edge id.
+    edges : receives the edge ids, ascending, if `store`.
+    store : writes the edges also.
+
+    Returns
+    -------
+    The number of edges.
     """
     count, n = 0, len(nodes)
     for index in range(n):
@@ -80,10 +99,16 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
 
 @njit(cache=True, nogil=True)
 def run_walks(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
-    """Run random walks from `start` and write the visited nodes into `visited`.
+    """Run random walks from a node and write the visited nodes.
 
-    `chances` holds random numbers, [walks, steps, 2]: one that decides on a restart and one that
-    picks the edge. `visited` is [walks, steps + 1]; after the end of a walk it holds -1.
+    Parameters
+    ----------
+    start : the node that all walks start from.
+    chances : random numbers in [0, 1), [walks, steps, 2]: one that decides on a restart and one
+        that picks the edge.
+    restart : probability of a step back to the start.
+    way, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
+    visited : int64 [walks, steps + 1], receives the nodes; after the end of a walk it holds -1.
     """
     for index in range(chances.shape[0]):
         node = start
@@ -108,7 +133,11 @@ def run_walks(start, chances, restart, way, out_indptr, tails, in_indptr, in_hea
 def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
     """Mark the edges that begin or end at some nodes.
 
-    `marked` is bool [edges].
+    Parameters
+    ----------
+    nodes : node ids.
+    out_indptr, in_indptr, in_edges : columns of the graph.
+    marked : bool [edges], receives the marks.
     """
     for node in nodes:
         marked[out_indptr[node] : out_indptr[node + 1]] = True
@@ -120,8 +149,12 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
 def add_to_rows(items, scores, indptr, ids, sums, there):
     """Add the score of each item to the sums of its ids.
 
-    The ids of item `i` are `ids[indptr[i]:indptr[i + 1]]`. `sums` is float64 [n]; `there` (bool
-    [n]) marks the ids that got a score.
+    Parameters
+    ----------
+    items, scores : items and their scores, aligned.
+    indptr, ids : the ids of item `i` are `ids[indptr[i]:indptr[i + 1]]`.
+    sums : float64 [n], receives the sums.
+    there : bool [n], marks the ids that got a score.
     """
     for place in range(len(items)):
         for at in range(indptr[items[place]], indptr[items[place] + 1]):

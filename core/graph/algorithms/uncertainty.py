@@ -9,13 +9,27 @@ from core.graph.kernels import least_path_sums
 
 
 def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
-    """Sum of ln(1 + degree) over a shortest path from each node to `target`.
+    """Sum of ln(1 + degree) over a shortest path from each node to a target.
 
-    The result is float64 [n]. The target itself is left out, so its value is 0. Nodes without a
-    path to it have infinity. Of several shortest paths by the number of links, the one with the
-    least sum counts; FastInsight, definition 7, does not say which. One breadth-first search from
-    the target computes all values.
+    The target itself is left out, so its value is 0. One breadth-first search from the target
+    computes all values.
 
+    Parameters
+    ----------
+    links : the undirected graph without parallel links.
+    target : the node to which the paths lead.
+
+    Returns
+    -------
+    float64 [n]; infinity for nodes without a path.
+
+    Notes
+    -----
+    FastInsight, definition 7. Of several shortest paths by the number of links, the one with the
+    least sum counts; the definition does not say which.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> from core.graph.algorithms.uncertainty import uncertainty
     >>> # from C ln 4; from A, with 3 neighbours, ln 4 more; from B, with 2 neighbours, ln 3 more

@@ -68,7 +68,16 @@ class OrderedSteps:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
-        """Return the steps of a graph in a resolved direction, cached on the graph."""
+        """Return the steps of a graph in a resolved direction, cached on the graph.
+
+        Parameters
+        ----------
+        direction : out, in or both.
+
+        Returns
+        -------
+        The steps, the same object for the same graph.
+        """
         return graph.derived.once(
             "ordered steps", direction, lambda: _order_steps(graph, direction)
         )
@@ -115,7 +124,16 @@ class NeighbourGroups:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
-        """Return the doors of a graph in a resolved direction, cached on the graph."""
+        """Return the doors of a graph in a resolved direction, cached on the graph.
+
+        Parameters
+        ----------
+        direction : out, in or both.
+
+        Returns
+        -------
+        The doors, the same object for the same graph.
+        """
         return graph.derived.once(
             "doors of steps",
             direction,
@@ -149,8 +167,17 @@ def _ranks(names: Iterable[str]) -> np.ndarray:
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
     """Return the walks of a node, in the order of their discovery.
 
-    There are none if no step leads from it.
+    Parameters
+    ----------
+    node : node id.
+    plan : strategy, number and length of the walks.
 
+    Returns
+    -------
+    The walks; empty if no step leads from the node.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.walk_corpus import WalkPlan, walks_from
     >>> toy.texts(walks_from(toy, 0, WalkPlan("breadth-first", 0, 2, "out")))
     ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']
@@ -161,7 +188,19 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
 
 
 def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
-    """Yield the walks of `walks_from` one by one, each made when it is requested."""
+    """Yield the walks of `walks_from` one by one.
+
+    Each is made when it is requested.
+
+    Parameters
+    ----------
+    node : node id.
+    plan : strategy, number and length of the walks.
+
+    Yields
+    ------
+    A walk.
+    """
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first_walks(steps, node, plan)

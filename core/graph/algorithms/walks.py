@@ -26,11 +26,20 @@ def random_walks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the visits of random walks from the seeds to each node.
 
-    From each seed, `walks` walks of `steps` steps are made. A step takes any edge of the node with
-    equal chance, so each of several parallel edges counts. The start counts as a visit. With
-    probability `restart` a step leads back to the seed instead, and from a node without steps it
-    always does. If `restart` is 0, a walk ends there (LEGO-GraphRAG's RWR as coded). With `within`,
-    only steps inside that subgraph are taken, and a seed outside starts no walk.
+    A step takes any edge of the node with equal chance, so each of several parallel edges counts.
+    The start counts as a visit. From a node without steps, a walk restarts always if `restart` is
+    above 0, else it ends there.
+
+    Parameters
+    ----------
+    seeds : ids of the start nodes; each starts its own walks.
+    walks : number of walks from each seed, at least 1.
+    steps : number of steps of a walk.
+    restart : probability of a step back to the seed, 0 to 1.
+    direction : follows steps in the direction out, in, both or graph.
+    rng : source of the random choices.
+    within : takes only steps inside this subgraph; a seed outside starts no walk. None for the
+        whole graph.
 
     Returns
     -------
@@ -38,11 +47,15 @@ def random_walks(
 
     Raises
     ------
-    BadParameter
-        If a number is negative or `restart` is outside [0, 1].
-    BadInput
-        If there are no seeds, or one is not a node of the graph.
+    BadParameter : `walks` is below 1, `steps` is negative, or `restart` is outside [0, 1].
+    BadInput : there are no seeds, or one is not a node of the graph.
 
+    Notes
+    -----
+    With a restart of 0, RWR of LEGO-GraphRAG as its code has it.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.walks import random_walks
     >>> rng = np.random.default_rng(0)
     >>> nodes, visits = random_walks(toy, [4], 10, 1, 0.0, "out", rng)  # only E>A leads on

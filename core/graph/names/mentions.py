@@ -90,6 +90,11 @@ class Vocabulary:
     """Names of a graph by their folded form.
 
     Each part is built at first use. Threads may share it.
+
+    Parameters
+    ----------
+    names : names of the nodes, by id.
+    degrees : int64 [nodes], the number of edges of each node.
     """
 
     def __init__(self, names: Sequence[str], degrees: np.ndarray):
@@ -136,7 +141,17 @@ class Vocabulary:
         return nodes_of
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
-        """Return the nearest names as (node, score in 0..100), ordered by (-score, node)."""
+        """Return the nearest names as (node, score in 0..100), ordered by (-score, node).
+
+        Parameters
+        ----------
+        text : a name, or part of one; case and typography do not count.
+        k : largest number of names.
+
+        Returns
+        -------
+        The nodes with their scores; empty for a blank text.
+        """
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
@@ -171,6 +186,16 @@ class Vocabulary:
         """Return the names that parts of a question spell.
 
         Case is ignored, and typing errors are allowed.
+
+        Parameters
+        ----------
+        question : the text to search.
+        words : its words with their positions; the first `MAX_FUZZY_WORDS` are compared with
+            errors.
+
+        Returns
+        -------
+        The exact names first, then the mistyped ones.
         """
         exact_names = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
         fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
@@ -252,6 +277,17 @@ def name_likeness(wanted: str, name: str) -> float:
 
     The rules are those of `NameLookup.search`.
 
+    Parameters
+    ----------
+    wanted : the folded text that is searched.
+    name : the folded name of a node.
+
+    Returns
+    -------
+    A name that contains the text scores above one that is merely spelt alike.
+
+    Examples
+    --------
     >>> from core.graph.names.mentions import name_likeness
     >>> name_likeness("film", "film noir") > name_likeness("film", "a film") > name_likeness("film", "microfilm")
     True

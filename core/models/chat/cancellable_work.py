@@ -16,9 +16,18 @@ T = TypeVar("T")
 
 
 def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """Run `work` in a thread and return its result, so that `watch` can raise at any time.
+    """Run work in a thread and return its result.
 
-    If it raises, the work continues in its thread until it ends or checks `watch` itself.
+    If `watch` raises, the work continues in its thread until it ends or checks `watch` itself.
+
+    Parameters
+    ----------
+    work : called without arguments.
+    watch : checked meanwhile; it may raise at any time.
+
+    Returns
+    -------
+    The result of the work. Its errors are raised here.
     """
     if watch is NO_WATCH:  # it cannot be cancelled
         return work()
@@ -44,10 +53,19 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
 
 
 def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """Run `work` while holding a slot of `lock`, and return its result.
+    """Run work while holding a slot of a lock, and return its result.
 
-    `watch` may raise while waiting for the slot and at any time of the work. The work then keeps
-    the slot until it ends.
+    If `watch` raises during the work, the work keeps the slot until it ends.
+
+    Parameters
+    ----------
+    lock : the slots of the model.
+    work : called without arguments.
+    watch : checked while waiting for the slot and meanwhile; it may raise at any time.
+
+    Returns
+    -------
+    The result of the work. Its errors are raised here.
     """
     watch.check()
     with count_time("waiting"):

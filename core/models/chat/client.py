@@ -94,15 +94,27 @@ class ChatClient(ABC):
     steady = False
 
     def __init__(self, name: str, context: int, thoughts: int = 0):
-        """Set the token budget for reasoning with `thoughts`, for a model that is known to reason.
+        """Set the name, the context window and the token budget for reasoning.
 
-        For other models, reasoning is detected in their replies.
+        Without a budget, reasoning is detected in the replies of the model.
+
+        Parameters
+        ----------
+        name : name of the model.
+        context : size of the context window in tokens.
+        thoughts : token budget for the reasoning of a model that is known to reason; 0 for others.
         """
         self.name, self.context, self._replies, self._weights = name, context, ReplyCache(), ""
         self.thinks, self.thoughts = bool(thoughts), thoughts or DEFAULT_THOUGHT_TOKENS
 
     def keep_in(self, saved: SavedReplies, weights: str) -> None:
-        """Save replies on disk, under the weights that they come from."""
+        """Save replies on disk, under the weights that they come from.
+
+        Parameters
+        ----------
+        saved : the store on disk.
+        weights : text that identifies the weights; other weights get other replies.
+        """
         self._replies, self._weights = ReplyCache(on_disk=saved), weights
 
     def reply(
@@ -120,6 +132,24 @@ class ChatClient(ABC):
 
         A remembered reply to the same request is returned at once, without waiting for other
         requests.
+
+        Parameters
+        ----------
+        messages : the prompt, as dicts with role and content.
+        schema : JSON schema that the text must satisfy; None for free text.
+        max_tokens : token limit of the reply, without the reasoning.
+        seed : seed of the sampling.
+        temperature : sampling temperature; 0 takes the likeliest token.
+        on_text : called with new pieces of the text as they arrive.
+        watch : checked before the request and while it waits and runs; may raise Cancelled.
+
+        Returns
+        -------
+        The reply, with its cost and how it ended.
+
+        Raises
+        ------
+        ModelFailed, ModelUnavailable : the model does not reply, or is not installed.
         """
         request = ChatRequest(
             tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
@@ -139,7 +169,16 @@ class ChatClient(ABC):
         return reply
 
     def count_tokens(self, messages: Messages) -> int:
-        """Estimate the number of tokens of the messages."""
+        """Estimate the number of tokens of the messages.
+
+        Parameters
+        ----------
+        messages : the prompt, as dicts with role and content.
+
+        Returns
+        -------
+        An estimate from the length of the texts.
+        """
         return estimate_tokens(messages)
 
     def forget(self) -> None:

@@ -119,9 +119,13 @@ def timely_pieces(
     silence : seconds within which a piece with content must arrive.
     watch : called for each piece, also for an empty one; may raise.
 
+    Yields
+    ------
+    A piece.
+
     Raises
     ------
-    Overdue
+    ReplyOverdueError
         If no piece with content arrived for so long.
     """
     last_arrival, ended = time.monotonic(), False

@@ -31,9 +31,18 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def trie(texts: Sequence[str], name: str) -> str:
-    """Return rules, the first called `name`, that generate exactly `texts`.
+    """Return the rules that generate exactly some texts.
 
     Common beginnings are written once.
+
+    Parameters
+    ----------
+    texts : the texts; repetitions count once.
+    name : name of the first rule; the others are numbered after it.
+
+    Returns
+    -------
+    Rules of a GBNF grammar, one a line.
     """
     ordered = sorted(set(texts))
     rules, numbers, pending = [], count(1), [(name, 0, len(ordered), 0)]

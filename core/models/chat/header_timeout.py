@@ -13,11 +13,16 @@ TIMER_EXTENSION = "hopscope_header_timer"  # request extension that holds the ti
 
 
 class HeaderTimeoutClient(openai.DefaultHttpxClient):
-    """A client whose requests fail if their headers are not complete within `seconds`.
+    """A client whose requests fail if their headers take too long.
 
     The HTTP library only limits the silence between two bytes, so a server could send its headers
     byte by byte for ever. During that time only the client knows the connection of a request. All
     its connections are therefore closed, and it must be replaced.
+
+    Parameters
+    ----------
+    seconds : time until the headers must be complete.
+    **how : arguments of the HTTP client.
     """
 
     def __init__(self, seconds: float, **how: Any):
@@ -26,7 +31,21 @@ class HeaderTimeoutClient(openai.DefaultHttpxClient):
         self.event_hooks["response"].insert(0, _stop_timer)
 
     def send(self, request: Any, **how: Any) -> Any:
-        """Send a request. Raises Overdue if its headers take too long."""
+        """Send a request.
+
+        Parameters
+        ----------
+        request : the request.
+        **how : arguments of the HTTP client.
+
+        Returns
+        -------
+        The response.
+
+        Raises
+        ------
+        ReplyOverdueError : the headers took too long.
+        """
         overdue = threading.Event()
         timer = threading.Timer(self._seconds, self._leave, (overdue,))
         timer.daemon = True

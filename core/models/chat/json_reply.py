@@ -34,12 +34,23 @@ class JsonReply:
 
 
 def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
-    """Return the first JSON object of a reply that has one of the fields, or None.
+    """Return the first JSON object of a reply that has one of the fields.
 
     Words and code fences around it, and lists or objects that contain it, are skipped. If there is
     a list of such objects, their lists are joined. A comma after the last item and Python quotes
     are accepted.
 
+    Parameters
+    ----------
+    text : the text of a reply.
+    fields : names of fields; the object must have one of them.
+
+    Returns
+    -------
+    The object, and False for `whole` if the reply ended within it. None if there is no such object.
+
+    Examples
+    --------
     >>> from core.models.chat.json_reply import json_reply
     >>> json_reply('Here it is:\\n```json\\n[{"names": ["Ann", "Bob",]}]\\n```', ["names"])
     JsonReply(value={'names': ['Ann', 'Bob']}, whole=True)

@@ -21,10 +21,18 @@ MAX_EQUAL_OBJECTS = 3
 
 
 def several_at_once(chat: Chat, lanes: int) -> Chat:
-    """Return a chat of the same weights that answers up to `lanes` requests at a time.
+    """Return a chat of the same weights that answers several requests at a time.
 
-    Models that cannot are returned as they are. Replies may differ slightly from those to single
-    requests.
+    Replies may differ slightly from those to single requests.
+
+    Parameters
+    ----------
+    chat : any language model.
+    lanes : largest number of concurrent requests.
+
+    Returns
+    -------
+    A new chat; a model that cannot do this is returned as it is.
     """
     if isinstance(chat, LlamaChat):
         return LlamaLanes(chat.path, chat.name, chat.context, lanes)
@@ -86,6 +94,13 @@ class LlamaLanes(LlamaChat):
     Common beginnings of prompts are computed once. A reply under a schema is stopped if it keeps
     writing an object with the same first two values, as small models do. Its text is then cut
     short, and its `finish` is "repeat".
+
+    Parameters
+    ----------
+    path : the GGUF file.
+    name : name of the model.
+    context : size of the context window in tokens.
+    lanes : largest number of concurrent requests.
     """
 
     side_by_side = True

@@ -52,6 +52,10 @@ def open_engine(
     lanes : number of requests that it answers at a time.
     cached : if true, the beginning that a prompt shares with an earlier one is computed once.
 
+    Returns
+    -------
+    A server of xllamacpp.
+
     Raises
     ------
     ModelUnavailable, ModelFailed
@@ -102,8 +106,17 @@ class LlamaChat(LocalChat):
 
     It decodes greedily and does not reuse earlier prompts, so the same prompt always gets the same
     reply. The engine listens on a loopback port that needs a key (`url`, `key`), and is an
-    OpenAI-compatible server for other programs that have it. `reply` raises BadInput if the prompt
-    does not fit the context.
+    OpenAI-compatible server for other programs that have it.
+
+    Parameters
+    ----------
+    path : the GGUF file.
+    name : name of the model.
+    context : size of the context window in tokens.
+
+    Raises
+    ------
+    BadInput : by `reply`, if the prompt does not fit the context.
     """
 
     # True if the beginning that a prompt shares with an earlier one is computed once.

@@ -299,7 +299,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[StreamPiece]:
         """Yield the pieces of a reply, or one piece if the server does not stream.
 
-        Raises ValueError for a web page, Overdue, and what `watch` raises.
+        Raises ValueError for a web page, ReplyOverdueError, and what `watch` raises.
         """
         from core.models.chat.events import take_whole, timely_pieces
 

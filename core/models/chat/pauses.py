@@ -47,14 +47,16 @@ class RetryPauses:
     ) -> bool:
         """Wait as long as the server says, or twice as long as the last time.
 
-        Returns False at once if the pause would be too long, or after `tries` pauses.
-
         Parameters
         ----------
         why : what happened, for the progress text.
         headers : headers of the answer.
         watch : called meanwhile; may raise.
         tries : limit of pauses.
+
+        Returns
+        -------
+        True after a pause. False at once if the pause would be too long, or after `tries` pauses.
         """
         pause = self.coming(headers)
         if pause > self._left or self._done >= tries:

@@ -134,6 +134,10 @@ def measure_server(
     most : tokens of the longest prompt; 0 for what the server says of itself.
     seconds : approximate time for the long prompts.
 
+    Returns
+    -------
+    The abilities that were measured.
+
     Raises
     ------
     ModelFailed
@@ -344,14 +348,37 @@ def _profile_file(name: str) -> Path:
 
 
 def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> None:
-    """Save the profile of the server of row `name`, for `model` at `url`."""
+    """Save the measured profile of a server.
+
+    Parameters
+    ----------
+    name : name of the model here.
+    url : address of the server.
+    model : the model's name at the server.
+    profile : the measurement.
+
+    Raises
+    ------
+    OSError : the file cannot be written.
+    """
     _profile_file(name).parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"url": url, "model": model, "profile": PlainWriter().fields(profile)})
     write_whole(_profile_file(name), lambda temporary: temporary.write_text(text, "utf-8"))
 
 
 def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
-    """Return the saved profile of row `name` for exactly this `model` and `url`, or None."""
+    """Return the saved profile of a server.
+
+    Parameters
+    ----------
+    name : name of the model here.
+    url : address of the server.
+    model : the model's name at the server.
+
+    Returns
+    -------
+    None if none is saved for exactly this address and model.
+    """
     try:
         saved = json.loads(_profile_file(name).read_text("utf-8"))
         if (saved["url"], saved["model"]) != (url, model):

@@ -149,14 +149,18 @@ class Refusals:
     def learn(self, status: int, said: str, sent: Body) -> str:
         """Return the part of a request that an error refuses, and leave it out from now on.
 
-        The text is empty if no part is refused. A bad request that names no part is attributed to
-        the schema, if there is one: few servers say more.
+        A bad request that names no part is attributed to the schema, if there is one: few servers
+        say more.
 
         Parameters
         ----------
         status : status of the answer.
         said : its error message.
         sent : the request.
+
+        Returns
+        -------
+        Name of the part; empty if no part is refused.
         """
         if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(said):
             return ""

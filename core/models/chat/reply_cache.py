@@ -22,8 +22,11 @@ log = logging.getLogger(__name__)
 class ReplyCache:
     """Replies of one model by request key. Safe to use from several threads.
 
-    With `on_disk` they outlive the process. If the file cannot be used, this prevents no reply; the
-    log mentions it.
+    Parameters
+    ----------
+    remember : largest number of replies in memory.
+    on_disk : replies that outlive the process; None without. If its file cannot be used, this
+        prevents no reply; the log mentions it.
     """
 
     def __init__(self, remember: int = MAX_CACHED_REPLIES, on_disk: SavedReplies | None = None):
@@ -38,7 +41,7 @@ class ReplyCache:
         cut: bool = False,
         fewest: int = 0,
     ) -> ChatReply | None:
-        """Return the usable remembered reply for a key, marked as cached, or None.
+        """Return the usable remembered reply for a key.
 
         Parameters
         ----------
@@ -48,6 +51,10 @@ class ReplyCache:
         cut : if true, replies that were cut off count too.
         fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
             this number, does not count.
+
+        Returns
+        -------
+        The reply, marked as cached; None without one.
         """
         with self._lock:
             reply = self._replies.get(key)
@@ -61,10 +68,20 @@ class ReplyCache:
         return replace(reply, cached=True)
 
     def keep(self, key: str, reply: ChatReply, cut: bool = False) -> ChatReply:
-        """Remember a reply if it is usable or, with `cut`, if it was cut off; return it.
+        """Remember a usable reply, and return it.
 
         On disk it is saved without the model's name: the duration of single replies says nothing of
         the speed of builds.
+
+        Parameters
+        ----------
+        key : key of the request.
+        reply : any reply.
+        cut : remembers the reply also if it was cut off.
+
+        Returns
+        -------
+        The reply.
         """
         if not (reply.usable or (cut and reply.cut)):
             return reply

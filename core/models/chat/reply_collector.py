@@ -165,7 +165,14 @@ class ReplyCollector:
 def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
     """Return a reply with its reasoning separated and an enclosing code fence removed.
 
-    With a schema, a reply without such JSON is marked as unreadable.
+    Parameters
+    ----------
+    reply : a reply as the model wrote it.
+    schema : JSON schema of the request; None for free text.
+
+    Returns
+    -------
+    The reply. With a schema, one without such JSON is marked as unreadable.
     """
     if not reply.thought:
         cut = reply.finish == "length"

@@ -48,7 +48,21 @@ def reply_key(
     seed: int,
     temperature: float,
 ) -> str:
-    """Return the key of a reply: a hash of the model's weights, messages, schema and settings."""
+    """Return the key of a reply.
+
+    Parameters
+    ----------
+    model : text that identifies the weights.
+    messages : the prompt.
+    schema : JSON schema of the request; None for free text.
+    max_tokens : token limit of the reply.
+    seed : seed of the sampling.
+    temperature : sampling temperature.
+
+    Returns
+    -------
+    Hexadecimal digits of a SHA-256 of all these.
+    """
     parts = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:REPLY_KEY_DIGITS]
 
@@ -78,7 +92,7 @@ class SavedReplies:
     def find(
         self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
     ) -> ChatReply | None:
-        """Return the saved reply of a key, marked as cached, or None.
+        """Return the saved reply of a key.
 
         Shipped replies are returned in any case.
 
@@ -89,6 +103,10 @@ class SavedReplies:
         usable : if true, the user's replies count only if they are usable and their prompt was not
             cut.
         fewest : least possible tokens of the prompt, by which a cut is detected.
+
+        Returns
+        -------
+        The reply, marked as cached; None without one.
         """
         return self.find_all({key: fewest}, schema, usable).get(key)
 
@@ -97,8 +115,16 @@ class SavedReplies:
     ) -> dict[str, ChatReply]:
         """Return the saved replies of several keys, as `find` does.
 
-        `keys` maps each key to the least possible tokens of its prompt. `schema` is that of all
-        requests.
+        Parameters
+        ----------
+        keys : the least possible tokens of the prompt by key. A reply to a shorter prompt was cut
+            by the server.
+        schema : JSON schema of all requests; None for free text.
+        usable : leaves out replies that are blank, cut or unreadable.
+
+        Returns
+        -------
+        Replies by key; keys without a reply are left out.
         """
         with self._rows.reading() as base:
             rows = select_by_keys(base, "replies", ("key", *SAVED_REPLY_FIELDS), keys)
@@ -126,7 +152,15 @@ class SavedReplies:
     def keep(self, key: str, model: str, reply: ChatReply) -> None:
         """Save a reply permanently.
 
-        `model` is the name under which its time counts in `measured`; empty if it shall not count.
+        Parameters
+        ----------
+        key : key of the request.
+        model : name under which its time counts in `measured`; empty if it shall not count.
+        reply : the reply.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
         """
         self._rows.save(
             "replies",
@@ -135,9 +169,16 @@ class SavedReplies:
         )
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
-        """Return the mean seconds, prompt tokens and reply tokens of this model's replies.
+        """Return the mean cost of a model's replies.
 
-        The mean is over at most `most` replies made on this computer. None if there are none yet.
+        Parameters
+        ----------
+        model : name of the model.
+        most : largest number of replies made on this computer that are averaged.
+
+        Returns
+        -------
+        Mean seconds, prompt tokens and reply tokens; None if there are no such replies.
         """
         query = (
             "select avg(seconds), avg(tokens_in), avg(tokens_out) "
@@ -174,10 +215,19 @@ def write_shipped(
     head: Iterable[Mapping] = (),
     more: Iterable[Mapping] = (),
 ) -> int:
-    """Write replies to a gzip file that ships; return their number.
+    """Write replies to a gzip file that ships.
 
-    Replies are sorted by key, between the rows `head` and `more`. The same replies give the same
-    bytes.
+    The same replies give the same bytes.
+
+    Parameters
+    ----------
+    file : the file.
+    replies : keys and replies; they are sorted by key.
+    head, more : rows before and after the replies, as plain data.
+
+    Returns
+    -------
+    The number of replies.
     """
     fields = lambda reply: {
         field: value
@@ -248,8 +298,26 @@ class CachedChat:
     ) -> ChatReply:
         """Return the usable saved reply, else the model's, which is saved at once.
 
-        If the model is not available, an unusable saved reply is returned as it is. See
-        `core.models.base.Chat`.
+        If the model is not available, an unusable saved reply is returned as it is.
+
+        Parameters
+        ----------
+        messages : the prompt.
+        schema : JSON schema that the text must satisfy; None for free text.
+        max_tokens : token limit of the reply.
+        seed : seed of the sampling.
+        temperature : sampling temperature.
+        on_text : called with new pieces of the text as they arrive.
+        watch : may raise Cancelled.
+
+        Returns
+        -------
+        The reply.
+
+        Raises
+        ------
+        ModelUnavailable : nothing is saved, and the model is not available.
+        ModelFailed : the model does not reply.
         """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
@@ -290,7 +358,20 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
     ) -> list[ChatReply | None]:
-        """Return the usable saved reply to each of these messages; None for those without one."""
+        """Return the usable saved replies to several messages.
+
+        Parameters
+        ----------
+        asked : the prompts.
+        schema : JSON schema of all requests; None for free text.
+        max_tokens : token limit of each reply.
+        seed : seed of the sampling.
+        temperature : sampling temperature.
+
+        Returns
+        -------
+        One reply for each prompt, in their order; None for a prompt without one.
+        """
         keys = [
             (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
             for messages in asked
@@ -306,7 +387,20 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
     ) -> str:
-        """Return the key of the reply to a request."""
+        """Return the key of the reply to a request.
+
+        Parameters
+        ----------
+        messages : the prompt.
+        schema : JSON schema of the request; None for free text.
+        max_tokens : token limit of the reply.
+        seed : seed of the sampling.
+        temperature : sampling temperature.
+
+        Returns
+        -------
+        The result of `reply_key` for the weights of this model.
+        """
         return reply_key(self.model, messages, schema, max_tokens, seed, temperature)
 
     def count_tokens(self, messages: Messages) -> int:

@@ -128,7 +128,18 @@ class OpenAIServer:
         return RetryPauses(f"The server at {self.url}")
 
     def waited(self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH) -> bool:
-        """Wait for an error to pass; return whether the request is to be sent again."""
+        """Wait for an error to pass.
+
+        Parameters
+        ----------
+        error : an error of a request.
+        pauses : the pauses of this request so far, which limit further ones.
+        watch : checked meanwhile; may raise Cancelled.
+
+        Returns
+        -------
+        True if the request is to be sent again.
+        """
         passing = self.passing(error)
         return passing is not None and pauses.wait(
             passing.why, passing.headers, watch, passing.tries
@@ -156,9 +167,16 @@ class OpenAIServer:
         return None
 
     def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
-        """Convert a server's error to one with a sentence for the user; None for other errors.
+        """Convert a server's error to one with a sentence for the user.
 
-        `so_far` is the part of the reply that has arrived.
+        Parameters
+        ----------
+        error : an error of a request.
+        so_far : the part of the reply that has arrived.
+
+        Returns
+        -------
+        The error, which the caller raises; None for an error that is not the server's.
         """
         import openai
 
@@ -216,7 +234,14 @@ class OpenAIServer:
 def status_words(status: int, said: str) -> str:
     """Format a status with its name, followed by the server's message.
 
-    The status is not repeated if the message begins with it.
+    Parameters
+    ----------
+    status : HTTP status.
+    said : the message of the server; a status at its beginning is not repeated.
+
+    Returns
+    -------
+    Words without a full stop.
 
     Examples
     --------
@@ -233,7 +258,14 @@ def status_words(status: int, said: str) -> str:
 def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
     """Return whether a server answered a request with a refusal.
 
-    Answers of a busy server, requests for a key, and the statuses `besides` do not count.
+    Parameters
+    ----------
+    error : the error of a request.
+    besides : HTTP statuses that do not count.
+
+    Returns
+    -------
+    False also for answers of a busy server and for requests for a key.
     """
     import openai
 

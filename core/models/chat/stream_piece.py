@@ -173,10 +173,20 @@ def _token_counts(usage: Any) -> tuple[int, int] | None:
 
 
 def limit_response(response: Any, seconds: float) -> None:
-    """Limit the size of a response and the time to read it, by the tokens that were requested.
+    """Limit the size of a response and the time to read it.
 
-    Bytes are counted after unpacking. Reading more raises ValueError, reading longer raises
-    Overdue.
+    The limits grow with the tokens that were requested. Bytes are counted after unpacking.
+
+    Parameters
+    ----------
+    response : a response of the HTTP library; its bytes are limited in place.
+    seconds : time that a reply without any token may take.
+
+    Raises
+    ------
+    ValueError : it is packed in a way that was not asked for; later, while it is read, it is too
+        large.
+    ReplyOverdueError : while it is read, it takes too long.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ALLOWED_ENCODINGS:

@@ -299,12 +299,16 @@ class ThoughtSeparator:
 
 
 def separate_thought(text: str, whole: bool = True) -> tuple[str, str, bool]:
-    """Return the reasoning and the answer of a text, and whether it ends inside the reasoning.
+    """Separate the reasoning from the answer of a text.
 
     Parameters
     ----------
     text : the text.
     whole : false for a text that was cut off, perhaps before the answer began.
+
+    Returns
+    -------
+    The reasoning, the answer, and True if the text ends inside the reasoning.
 
     Examples
     --------

@@ -53,10 +53,19 @@ def _fewest_of(text: str) -> int:
 
 
 def is_prompt_cut(read: int, fewest: int) -> bool:
-    """Return whether a server cut a prompt, by the tokens that it says it read.
+    """Return whether a server cut a prompt.
 
-    The prompt has at least `fewest` tokens. A number below the size of any context does not count
-    the whole prompt: some servers count only the tokens that were not cached.
+    A number below the size of any context does not count the whole prompt: some servers count only
+    the tokens that were not cached.
+
+    Parameters
+    ----------
+    read : tokens that the server says it read.
+    fewest : the least possible tokens of the prompt.
+
+    Returns
+    -------
+    True if it read some context's worth of tokens, but fewer than the prompt has.
     """
     return MIN_CONTEXT_TOKENS <= read < fewest
 

@@ -239,7 +239,19 @@ def shared_server(name: str) -> VLLMServer:
 class VLLMChat(OpenAIChat):
     """A chat model of a vLLM server that is started at the first request.
 
-    `reply` raises ModelFailed if the server dies meanwhile; the next request starts it again.
+    If the server dies, the next request starts it again.
+
+    Parameters
+    ----------
+    served_by : the server, which models may share.
+    model : name of the model.
+    context : size of the context window in tokens.
+    at_once : concurrent requests; 0 for as many as make replies arrive faster.
+    thoughts : token budget for the reasoning of a model that is known to reason; 0 for others.
+
+    Raises
+    ------
+    ModelFailed : by `reply`, if the server dies meanwhile.
     """
 
     def __init__(

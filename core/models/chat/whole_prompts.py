@@ -34,13 +34,17 @@ class WholePrompts:
         self._most, self._sparsest = 0, float("inf")  # tokens, and tokens per byte
 
     def cut(self, read: int, messages: Messages, reads: Callable[[Messages], int]) -> str:
-        """Return in words how the token count shows that a prompt was cut; empty if it was not.
+        """Return in words how the token count shows that a prompt was cut.
 
         Parameters
         ----------
         read : tokens that the server says it read.
         messages : the prompt.
         reads : asks the server for the token count of other messages; 0 if it gives none.
+
+        Returns
+        -------
+        A few words; empty if the prompt was not cut.
         """
         fewest = fewest_tokens(messages)
         if is_prompt_cut(read, fewest):

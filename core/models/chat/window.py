@@ -42,7 +42,13 @@ class _Level:
 
 
 class WindowSlot:
-    """A request's slot in a window, which reports when the request was answered."""
+    """A request's slot in a window, which reports when the request was answered.
+
+    Parameters
+    ----------
+    tell : called with the seconds until the request was answered.
+    clock : returns the time in seconds.
+    """
 
     def __init__(self, tell: Callable[[float], None], clock: Callable[[], float]):
         self._tell, self._clock, self._start = tell, clock, clock()
@@ -151,8 +157,14 @@ class Window(Slots):
     def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
         """Hold a slot of the window within the block, as soon as one is free.
 
-        With `first` it goes before all others, for a request that was refused. `watch` may raise
-        while waiting.
+        Parameters
+        ----------
+        watch : checked while waiting; may raise Cancelled.
+        first : goes before all others, for a request that was refused.
+
+        Yields
+        ------
+        The slot, which reports when the request was answered.
         """
         self.acquire(watch, first)
         epoch = self._epoch

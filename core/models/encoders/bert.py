@@ -33,9 +33,11 @@ Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 class ForwardPass(Protocol):
     """A forward pass over batches.
 
-    `batches` yields (rows, ids int64 [b, l]). For each batch, in order, `done(rows, pooled [b, d],
-    tokens [b, l, d])` is called. The arrays are valid only during that call, and the tokens may be
-    None unless `with_tokens`.
+    Methods
+    -------
+    run(batches, done, watch, with_tokens) : read the batches. It yields (rows, ids int64 [b, l])
+        for each; in the same order, `done(rows, pooled [b, d], tokens [b, l, d])` is called. The
+        arrays are valid only during that call, and the tokens may be None unless `with_tokens`.
     """
 
     device: str
@@ -99,7 +101,11 @@ _exit_block = _ExitBlock()
 class OpenVINO:
     """The model built from its safetensors file as an OpenVINO graph.
 
-    Matrix products are computed in `precision`, f32 or bf16.
+    Parameters
+    ----------
+    folder : folder of the model.
+    threads : number of batches that are computed at a time, one thread each.
+    precision : precision of matrix products, f32 or bf16.
     """
 
     batch = 32
@@ -164,9 +170,16 @@ class OpenVINO:
 class Torch:
     """The same forward pass by torch.
 
-    It is in half precision on a graphics card if there is one, else in `precision`, f32 or bf16.
     Batches are padded to `batch` rows with copies, so that the result of a row does not depend on
     the others.
+
+    It is in half precision on a graphics card if there is one.
+
+    Parameters
+    ----------
+    folder : folder of the model.
+    threads : number of threads of torch.
+    precision : precision without a graphics card, f32 or bf16.
     """
 
     def __init__(self, folder: Path, threads: int, precision: str):

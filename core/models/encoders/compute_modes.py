@@ -132,11 +132,25 @@ class ModeSpeeds:
 
 
 def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeMode:
-    """Return the way to use. Raises ModelUnavailable.
+    """Return the program and the precision to compute the encoder with.
 
-    With `backend` "auto", it is that of HOPSCOPE_ENCODER (such as “torch” or “openvino-f32”), else
+    With `backend` “auto”, it is that of HOPSCOPE_ENCODER (such as “torch” or “openvino-f32”), else
     torch on a graphics card, else the fastest one measured here, else OpenVINO if it is installed.
-    Without a `precision`, OpenVINO uses bfloat16 if it can compute in it.
+
+    Parameters
+    ----------
+    backend : auto, openvino or torch, the latter two also with a precision behind a hyphen.
+    precision : f32, bf16 or f16. None takes bf16 for OpenVINO if the processor computes in it, f16
+        on a graphics card, else f32.
+
+    Returns
+    -------
+    The mode; its program may be missing.
+
+    Raises
+    ------
+    ModelUnavailable : there is no such program or precision, or f16 is wanted without a graphics
+        card.
     """
     name, _, named_precision = (
         os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend
@@ -194,7 +208,18 @@ def saved_speeds() -> ModeSpeeds | None:
 def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
     """Measure all ways available here in a subprocess, and save the result if possible.
 
-    Raises HopscopeError if none can be measured.
+    Parameters
+    ----------
+    folder : folder of the encoder's weights.
+    watch : receives the progress and may raise Cancelled.
+
+    Returns
+    -------
+    The speed of each mode, with its cosine to full precision.
+
+    Raises
+    ------
+    HopscopeError : none can be measured.
     """
     mode_speeds = [
         ModeSpeed(ComputeMode(*one), rate, cosine)

@@ -100,6 +100,10 @@ class JointReader:
         ended : receives the texts of a batch, the means of their token vectors [n, d] and the
             seconds taken, and returns the vectors for the callers.
 
+        Yields
+        ------
+        What `ended` returns for texts of this caller.
+
         Raises
         ------
         Exception

@@ -20,12 +20,21 @@ MAX_LLAMA_VECTORS = 20_000
 
 
 class LlamaEncoder:
-    """An encoder from the GGUF file at `path`, with unit vectors.
+    """An encoder from a GGUF file, with unit vectors.
 
-    This is LLMs-E of the papers, which do not state the pooling; here it is the mean. It is a
-    separate copy of the model, loaded at the first use. Texts are read one at a time, so that a
-    vector does not depend on the others. The vectors of the last 20,000 texts are kept. A processor
-    reads some tens of tokens, and so a few texts, per second.
+    It is a separate copy of the model, loaded at the first use. Texts are read one at a time, so
+    that a vector does not depend on the others. The vectors of the last 20,000 texts are kept. A
+    processor reads some tens of tokens, and so a few texts, per second.
+
+    Parameters
+    ----------
+    path : the GGUF file.
+    name : name of the model.
+    context : size of the context window in tokens.
+
+    Notes
+    -----
+    This is LLMs-E of the papers, which do not state the pooling; here it is the mean.
     """
 
     def __init__(self, path: Path, name: str, context: int = 1024):
@@ -49,9 +58,20 @@ class LlamaEncoder:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return unit vectors, float32 [n, d]; see `core.models.base.Encoder`.
+        """Return the vectors of texts; see `core.models.base.Encoder`.
 
-        Raises BadInput for a text longer than the context.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : checked between texts; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows.
+
+        Raises
+        ------
+        BadInput : a text is longer than the context.
         """
         if not len(texts):
             return np.zeros((0, 0), np.float32)

@@ -61,8 +61,8 @@ class MiniLMEncoder:
     Parameters
     ----------
     folder : folder of the weights.
-    backend : program, as in `ways.way`.
-    precision : precision, as in `ways.way`.
+    backend : program, as in `choose_mode`.
+    precision : precision, as in `choose_mode`.
     remember : number of texts whose vectors are kept in memory, in half precision.
     files : vectors on disk, if any.
     """
@@ -126,7 +126,7 @@ class MiniLMEncoder:
     def encode(
         self, texts: Sequence[str], watch: Watch = NO_WATCH, received: Received | None = None
     ) -> np.ndarray:
-        """Return unit vectors in the order of `texts`, float32 [n, d].
+        """Return the vectors of texts.
 
         Vectors that were computed before a cancellation are remembered.
 
@@ -136,6 +136,10 @@ class MiniLMEncoder:
         watch : called while vectors are computed; may raise.
         received : receives texts with their vectors, first the remembered ones and then the others
             as they are computed. Each text comes once.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`.
         """
         unique = list(dict.fromkeys(texts))
         known_vectors = self._recall(unique)
@@ -167,7 +171,16 @@ class MiniLMEncoder:
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """Yield for each distinct text its positions in `texts` and unit token vectors.
 
-        The vectors are float32 [tokens, d]. Short texts come first, and nothing is remembered.
+        Short texts come first, and nothing is remembered.
+
+        Parameters
+        ----------
+        texts : any number of texts; equal texts are encoded once.
+        watch : called between batches; may raise Cancelled.
+
+        Yields
+        ------
+        The positions of a distinct text, and float32 [tokens, d] with unit rows.
         """
         positions: dict[str, list[int]] = {}
         for position, text in enumerate(texts):

@@ -25,9 +25,21 @@ class PooledEncoder(TransformersModel):
     kind = "AutoModel"
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors in the order of `texts`, float32 [n, d].
+        """Return the vectors of texts.
 
-        Raises ModelUnavailable, and what `watch` raises.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : called between batches; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d], not normalised, in the order of `texts`.
+
+        Raises
+        ------
+        ModelUnavailable : the weights or a library are not installed.
+        ModelFailed : the memory does not suffice for a single text.
         """
         unique, vectors_by_text = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
 
@@ -52,7 +64,17 @@ class PooledEncoder(TransformersModel):
         return np.zeros((0, 0), np.float32)
 
     def pool(self, net: Any, given: Any) -> np.ndarray:
-        """Return one vector for each text of a padded batch, float32 [n, d]."""
+        """Return one vector for each text of a padded batch.
+
+        Parameters
+        ----------
+        net : the model.
+        given : its input tensors, with the attention mask.
+
+        Returns
+        -------
+        float32 [n, d].
+        """
         import torch
 
         with torch.inference_mode():

@@ -346,7 +346,10 @@ def _has_valid_checksum(key: bytes, data: bytes) -> bool:
 class SavedVectors:
     """The vectors of one encoder in a file.
 
-    `identity` is a text that changes with everything that the bytes of its vectors depend on.
+    Parameters
+    ----------
+    file : the file, which several encoders share.
+    identity : text that changes with everything that the bytes of the vectors depend on.
     """
 
     def __init__(self, file: VectorFile, identity: str):
@@ -363,7 +366,13 @@ class SavedVectors:
         )
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
-        """Save vectors of texts, float16; computing all of them took `seconds`."""
+        """Save vectors of texts as float16.
+
+        Parameters
+        ----------
+        vectors : the vector of each text, [d].
+        seconds : time that all of them took; it is shared equally.
+        """
         each = seconds / max(1, len(vectors))
         self._file.save({self._key(text): (vector, each) for text, vector in vectors.items()})
 
@@ -378,7 +387,12 @@ class SavingEncoder(Protocol):
     """An encoder that saves its vectors on disk and looks them up there."""
 
     def on_disk(self) -> SavedVectors | None:
-        """Return the vectors of this encoder on disk; None if none are saved."""
+        """Return the saved vectors of this encoder.
+
+        Returns
+        -------
+        None if the encoder saves none.
+        """
         ...
 
 

@@ -91,14 +91,41 @@ class SentenceEncoder:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return unit vectors in the order of `texts`, float32 [n, d].
+        """Return the vectors of texts, read after the prompt for texts.
 
-        Raises ModelUnavailable, ModelFailed, and what `watch` raises.
+        Parameters
+        ----------
+        texts : any number of texts, n.
+        watch : called between batches; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `texts`.
+
+        Raises
+        ------
+        ModelUnavailable : the weights or a library are missing, or state another pooling.
+        BadParameter : the pooling is neither declared nor stated by the folder.
+        ModelFailed : the memory does not suffice for a single text.
         """
         return self._encoded([self.text + text for text in texts], watch)
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of questions, as `encode` does, with the prompt for questions."""
+        """Return the vectors of questions, read after the prompt for questions.
+
+        Parameters
+        ----------
+        questions : any number of questions, n.
+        watch : called between batches; may raise Cancelled.
+
+        Returns
+        -------
+        float32 [n, d] with unit rows, in the order of `questions`.
+
+        Raises
+        ------
+        ModelUnavailable, BadParameter, ModelFailed : as `encode` raises.
+        """
         return self._encoded([self.question + question for question in questions], watch)
 
     def _encoded(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
