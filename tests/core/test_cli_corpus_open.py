@@ -36,9 +36,7 @@ def test_an_index_is_looked_at_opened_and_asked(capsys):
         next(line for line in out.splitlines() if line.startswith("opened-graphrag")).split()[1]
         == "built,"
     )
-    main(
-        ["ask", "Who is in the squad?", "--corpus", "dulce", "--method", "vgraphrag", "--no-llm"]
-    )
+    main(["ask", "Who is in the squad?", "--corpus", "dulce", "--method", "vgraphrag", "--no-llm"])
     assert "chunk dulce.txt#graphrag-0" in capsys.readouterr().out
 
 

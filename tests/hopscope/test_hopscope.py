@@ -28,8 +28,7 @@ def found():
 
 def test_a_comparison_is_what_the_command_prints(found, capsys):
     assert (
-        main(["ask", QUESTION, "--no-llm", "--json", "--method", NEAR, "--method", "lego-12"])
-        == 0
+        main(["ask", QUESTION, "--no-llm", "--json", "--method", NEAR, "--method", "lego-12"]) == 0
     )
     printed = json.loads(capsys.readouterr().out)
     times = ("operators",)
