@@ -5,16 +5,16 @@ import { tr } from "../wording.js";
 
 export function laneTools(act) {
   const memo = {};
-  const other = button("lane-tool wide", tr("Change"), tr("Choose another method"), () => act("change"));
-  const step = button("lane-tool wide", tr("One step"), tr("Change one step of this method"), () => act("step"));
+  const other = button("lane-tool wide", tr("Replace"), tr("Choose another method"), () => act("change"));
+  const step = button("lane-tool wide", tr("Edit steps"), tr("Edit the steps of this method"), () => act("step"));
   const remove = button("lane-tool", "×", tr("Remove this lane"), () => act("remove"));
   const element = el("div", "lane-tools", other, step, remove);
   const show = (editable, title, lanes) => {
     if (!changed(memo, "shown", [editable, title, lanes])) return;
     setHidden(element, !editable);
     setHidden(remove, lanes < 2);
-    other.setAttribute("aria-label", tr("Choose another method in place of {title}", { title }));
-    step.setAttribute("aria-label", tr("Change one step of {title}", { title }));
+    other.setAttribute("aria-label", tr("Replace {title} with another method", { title }));
+    step.setAttribute("aria-label", tr("Edit steps of {title}", { title }));
     remove.setAttribute("aria-label", tr("Remove {title}", { title }));
   };
   return { element, show };

@@ -28,8 +28,8 @@ OUTCOME_NOUNS = {
     "hops": nouns("hop", "hops"),
     "chains": nouns("chain", "chains"),
 }
-PASSAGE_NOUNS = nouns("gold passage", "gold passages")
-ANSWER_NOUNS = nouns("known answer", "known answers")
+PASSAGE_NOUNS = nouns("passage with the evidence", "passages with the evidence")
+ANSWER_NOUNS = nouns("correct answer", "correct answers")
 MAX_SHOWN_ANSWERS = 4  # most names of an answer that a block shows
 MIN_SAVED_SECONDS = 0.005  # seconds; shorter times would be shown as 0.00
 MAX_ANSWER_CHARACTERS = 160  # most characters of a language model's answer
@@ -75,7 +75,7 @@ def outcomes(
         outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
             {"error": lane.error or tr("Cancelled.")}
             if ended
-            else {"running": lane.text or tr("At work")}
+            else {"running": lane.text or tr("Running")}
         )
     if waits and same == len(ran) and lane.status == JOB_DONE:
         brick = draft.bricks[min(len(outcomes_by_key), len(draft.bricks) - 1)]
@@ -105,7 +105,7 @@ def _step_outcome(step: StepOutcome, known: Sequence[Target], answer: str) -> Ou
         "counts": " · ".join(counts),
         "cost": f"{step.seconds:.2f} s"
         + (
-            tr(" + {saved:.2f} s from cache", saved=step.saved)
+            tr(" + {saved:.2f} s reused", saved=step.saved)
             if step.saved >= MIN_SAVED_SECONDS
             else ""
         )
@@ -116,7 +116,10 @@ def _step_outcome(step: StepOutcome, known: Sequence[Target], answer: str) -> Ou
         "alive_words": ""
         if alive is None
         else tr(
-            "{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=target_noun
+            "{alive:,} of {known:,} {what} still there",
+            alive=alive,
+            known=len(known),
+            what=target_noun,
         ),
         "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),

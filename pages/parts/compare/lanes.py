@@ -224,7 +224,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
                 _use_line(lane - 1, repr(line), beside=True)
             return
         if button(
-            tr("Try it in a lane beside"),
+            tr("Add as a new column"),
             key=f"beside-{lane}",
             type="primary",
             disabled=idle or full,
@@ -234,7 +234,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
             _use_line(lane, repr(line))
     if full:
         caption(
-            "There is room for {lanes} lanes; remove one to try a change beside.",
+            "{lanes} methods at most. Remove one first.",
             lanes=MAX_COMPARE_LANES,
         )
 
@@ -271,7 +271,7 @@ def insert(lane: int, spec: str) -> None:
         st.toast(
             plain(
                 tr(
-                    "There is room for {lanes} lanes: remove one, then this runs in its place.",
+                    "{lanes} methods at most. Remove one first, then add this one.",
                     lanes=MAX_COMPARE_LANES,
                 )
             ),

@@ -128,13 +128,13 @@ def _sets() -> None:
     if questions is None:
         return
     button(
-        tr("Any question of it"),
+        tr("Random question"),
         partial(_draw_random, asked_source, chosen),
         icon="casino",
         key="draw",
     )
     words = st.text_input(
-        tr("Search the set"),
+        tr("Search these questions"),
         key="set_search",
         persist_state="session",
         placeholder=tr("some words of it, a name …"),

@@ -101,7 +101,7 @@ def test_a_method_is_built_from_nothing_by_seven_presses_of_the_mouse_and_a_step
         expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)
         expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
         page.locator("[data-brick='1'] > .open").click()
-        page.get_by_role("button", name="In its place").click()
+        page.get_by_role("button", name="Replace with").click()
         page.locator("[data-entry=EgoNetwork]").click()
         expect(page.locator(".change .of")).to_have_text(
             "PageRank → Neighbourhood", timeout=120_000

@@ -88,9 +88,7 @@ def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_no
     at = opened(llm="0", lane=[FAST, "lego-1"])
     steps_of(at, 0)
     hear(at, {"do": "remove", "key": 1})
-    assert (
-        button(at, "Change this lane").disabled and button(at, "Try it in a lane beside").disabled
-    )
+    assert button(at, "Change this lane").disabled and button(at, "Add as a new column").disabled
     hear(
         at,
         {"do": "undo"},
@@ -98,7 +96,7 @@ def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_no
         {"do": "remove", "key": 4},
     )
     assert any("Rank, Answer → Random selection" in one.value for one in at.caption)
-    button(at, "Try it in a lane beside").click().run()
+    button(at, "Add as a new column").click().run()
     assert not at.exception and at.session_state["lanes"] == [
         FAST,
         "EgoNetwork(hops=1) >> ShortestPaths() >> RandomSelect()",
