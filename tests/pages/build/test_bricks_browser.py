@@ -143,7 +143,7 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
         # it stays as a brick is put
-        page.locator(".search").fill("personalised pagerank from the seeds")
+        page.locator(".search").fill("personalised pagerank")
         drag(
             page,
             page.locator("[data-entry=PersonalizedPageRank]"),
