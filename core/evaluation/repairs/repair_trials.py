@@ -157,10 +157,7 @@ class RunRepairs:
         summary = RunSummary(self.run, self.store.rows(self.run.id))
         measure_name = correctness_measure(summary, summary.instances)
         if not measure_name:
-            raise BadInput(
-                "Of no question of this evaluation is it known what is right, so nothing is known "
-                "to be lost."
-            )
+            raise BadInput("No question here has a correct answer, so losses cannot be found.")
         drawn_by_id = {one.question.id: one for one in self.store.drawn(self.run.id)}
         method_trials = []
         for spec in self.run.spec["instances"]:

@@ -114,7 +114,7 @@ def report_html(summary: RunSummary) -> str:
         f"{_figures(summary, table, names)}",
         plotly_script(),
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
-        f"<h2>Operators, mean a question</h2>{_operators(summary)}",
+        f"<h2>Average cost per step</h2>{_operators(summary)}",
         _tests(summary),
         _flow_tables(summary),
         f"<h2>What each step is worth</h2><div class='card'>{bars}</div>"

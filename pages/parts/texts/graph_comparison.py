@@ -370,7 +370,7 @@ def method_on_build(row: Instance, build: GraphBuild) -> Instance:
 
 def _start_evaluation(rows: list[Instance], questions: str, size: int) -> None:
     with shown_errors():
-        with st.spinner(tr("Opening what is asked and drawing the questions")):
+        with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(rows, questions, size, engine().graph, model=False)
             job = evaluate(engine(), store(), plan)
         st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

@@ -118,7 +118,7 @@ def test_trying_can_be_cancelled_and_needs_something_that_is_known(bench):
     trying.run()
     assert trying.status == JOB_CANCELLED
     nothing = bench.run(bench.plan(questions=(Question("why", "q-9", ("One",)),)))
-    with pytest.raises(BadInput, match="known what is right"):
+    with pytest.raises(BadInput, match="has a correct answer"):
         RunRepairs(bench.engine, bench.store(), bench.store().run(nothing.number))(Job("y"))
     assert repairs_job_key(bench.store().run(job.number)) != repairs_job_key(
         bench.store().run(nothing.number)
