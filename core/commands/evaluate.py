@@ -486,7 +486,9 @@ def _print(summary, more: list[str]) -> None:
     if sentence := summary.untested():
         print(sentence)
     for one in step_effects(summary):
-        rest = f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of lines: {len(one.pairs):,}"
+        rest = (
+            f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of methods: {len(one.pairs):,}"
+        )
         print(
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
         )

@@ -64,9 +64,9 @@ CAUSE_LABELS = {
     Cause.NOT_HANDED_ON: "not handed on",
     Cause.NOT_REACHED: "never reached",
     Cause.NO_ROOM: "found too late",
-    Cause.NOT_FOLLOWED: "misled by another relation",
+    Cause.NOT_FOLLOWED: "led by the wrong relation",
     Cause.NOT_NAMED: "not named",
-    Cause.ON_THE_WAY: "passed by",
+    Cause.ON_THE_WAY: "not at the end of a path",
     Cause.NOT_SAID: "not said by the model",
 }
 """Short labels of the causes, for counts of questions by cause."""

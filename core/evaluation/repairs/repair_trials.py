@@ -90,18 +90,19 @@ class LineRepairs:
         if self.note:
             return self.note
         if not self.attempts:
-            return "No change of one step is known that may help."
+            return "There is no change of one step to try."
         if self.attempts[0].back:
             return f"{self.brings(self.attempts[0])}."
         change_count = count_noun(len(self.attempts), "change")
-        return f"{change_count} of one step brought none of them back, tried."
+        return f"{change_count} of one step brought none of them back."
 
     def brings(self, attempt: Attempt) -> str:
-        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tried`."""
+        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tested`."""
         where = "into the prompt" if self.by_model else "back"
         left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
         return (
-            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, "
+            f"tested{left}"
         )
 
 

@@ -47,7 +47,7 @@ def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Insta
         ):
             instances_by_line.setdefault(repr(varied_instance.line), varied_instance)
     if not has_operator:
-        raise BadParameter(f"None of the instances has the operator {name}.")
+        raise BadParameter(f"None of the methods has the operator {name}.")
     return tuple(instances_by_line.values())
 
 

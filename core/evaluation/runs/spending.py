@@ -37,9 +37,9 @@ def spending(
 def cap_error(spent: Spending, done: int, total: int) -> CapReached:
     """Return the error that reports that the cap stopped the run."""
     return CapReached(
-        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
-        "and the next question may cost more than is left. What is done is saved; with a higher "
-        "cap (--cap) the same evaluation goes on from there."
+        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} answers "
+        "done, and the next question may cost more than is left. What is done is saved; with "
+        "a higher cap (--cap) the same evaluation goes on from there."
     )
 
 
@@ -60,7 +60,7 @@ class SpendingEstimate:
         if not self.left:
             return "Nothing is left to be asked."
         if not self.rows:
-            return "Nothing can be said before the first rows are done."
+            return "Nothing can be said before the first answers are done."
         used = self.usage
         parts = [
             f"about {used.calls:,} calls of language models, {used.tokens_in:,} tokens in, "
@@ -75,7 +75,8 @@ class SpendingEstimate:
             else "",
         ]
         return (
-            f"Estimate by the {self.rows:,} rows that are done, for the {self.left:,} that are "
+            f"Estimate from the {self.rows:,} answers that are done, for the {self.left:,} "
+            "that are "
             f"left: {', '.join(filter(None, parts))}."
         )
 

@@ -104,7 +104,7 @@ def _picture(
         (band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")
     }
     laid_bands = flow_layout(
-        found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()}
+        found, {at: f"{len(band.questions):,} {band.label}" for at, band in changed.items()}
     )
     for shown, band in zip(laid_bands["bands"], found.bands):
         reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
@@ -151,7 +151,7 @@ def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
     stage_after = found.words(band.after)
     if stage_before == stage_after:
         return tr("{count}: {before} with both", count=count, before=stage_before)
-    changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
+    changed = f" {band.label}" if band.kind in ("won", "lost") else ""
     return tr(
         "{count}{changed}: {before} with {a}, {after} with {b}",
         count=count,

@@ -161,7 +161,7 @@ def test_a_base_must_be_an_instance_that_stands_alone():
     ]
     for wrong in ("nowhere", "b"):
         with pytest.raises(
-            BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"
+            BadParameter, match=f"“x”: its base “{wrong}” is no method that stands alone"
         ):
             rows._after_their_bases(
                 {"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)}
@@ -223,7 +223,7 @@ def test_save_and_delete_a_line_of_ones_own():
         save_instance("mine script quotes", line)
     rows.delete_instance(saved.id)
     assert saved.id not in catalogue()
-    with pytest.raises(BadInput, match="not an instance of your own"):
+    with pytest.raises(BadInput, match="not a method of your own"):
         rows.delete_instance("lego-1")
 
 

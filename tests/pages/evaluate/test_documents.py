@@ -229,8 +229,8 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     words = said(at).replace("\\", "")
     names = method_titles(store().run(run))
     assert (
-        f"1 question won: not retrieved with {names[line]}, all gold passages with {names[wide]}"
-        in words
+        f"1 question gained: not retrieved with {names[line]}, all evidence found with "
+        f"{names[wide]}" in words
     )
     assert f"Why {names[line]} loses them: ranked too low 1." in words and KNOWN.text in words
     at.selectbox(key=f"flow_to_{run}").set_value(line).run()

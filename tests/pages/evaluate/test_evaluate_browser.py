@@ -48,10 +48,10 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         page.on("pageerror", lambda error: problems.append(str(error)))
         band = page.locator(".flow .band.won")
         band.wait_for(timeout=60_000)
-        assert page.locator(".flow .label").inner_text() == "1 won: no longer ranked too low"
+        assert page.locator(".flow .label").inner_text() == "1 gained: no longer ranked too low"
         assert [one.inner_text() for one in page.locator(".flow .stage").all()] == [
             "not retrieved 1",
-            "all gold passages 1",
+            "all evidence found 1",
         ]
         band.focus()
         page.keyboard.press("Enter")
@@ -97,7 +97,7 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         )
         page.get_by_text(re.compile("loses none of 1 question\\.$")).wait_for()
         change = page.get_by_text(
-            re.compile(r"^Keep \d passages: brings 1 of 1 back, tried\.$")
+            re.compile(r"^Keep \d passages: brings 1 of 1 back, tested\.$")
         ).first
         change.wait_for()
         settle(page)

@@ -125,13 +125,13 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
         for label in at.multiselect(key="evaluate_methods-graph").options
     )
     at.button(key="search_save").click().run()
-    assert "already an instance" in at.error[0].value
+    assert "already a method" in at.error[0].value
 
 
 def test_a_budget_that_nothing_keeps_and_wishes_that_cannot_be_granted(at):
     at.segmented_control(key="search_cost").set_value("tokens")
     send(at)
-    assert "no line costs a token" in at.error[0].value and not at.dataframe
+    assert "no method costs a token" in at.error[0].value and not at.dataframe
     at.segmented_control(key="search_cost").set_value("seconds")
     at.number_input(key="search_budget").set_value(0.001)
     at.number_input(key="search_trials").set_value(1)
