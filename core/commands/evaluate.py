@@ -451,8 +451,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, "
-            "--second-judge)."
+            "No judge was asked: an answer that holds a correct answer counts as accurate "
+            "(--judge, --second-judge)."
         )
     rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:

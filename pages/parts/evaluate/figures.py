@@ -54,6 +54,15 @@ def facts(run: Run) -> str:
     return " · ".join(words + ([tr("every method timed alone")] if spec["cold"] else []))
 
 
+def set_titles(run: Run) -> str:
+    """Return the quoted titles of a run's question sets; for an unknown set its name."""
+    titles: dict[str, str] = {}
+    for source in sources_of(run.spec):
+        titles |= source.sets
+    names = (name.strip() for name in run.spec["set"].split(","))
+    return ", ".join(f"“{titles.get(name, name)}”" for name in names)
+
+
 def figures(run: Run) -> None:
     """Draw all results of a run so far."""
     results = summary(run.id)

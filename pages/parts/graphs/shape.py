@@ -116,7 +116,7 @@ def charts(graph: Any) -> None:
     colour = (DARK_COLOURS if st.context.theme.type == "dark" else LIGHT_COLOURS)["near"]
     degrees = [(d, n) for d, n in zip(graph_figures["degrees"], graph_figures["entities"]) if d]
     st.markdown(tr("**Edges at an entity**"))
-    caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
+    caption("Each dot: how many entities have that many edges. Log scales.")
     dots = go.Figure(
         go.Scatter(
             x=[d for d, _ in degrees],

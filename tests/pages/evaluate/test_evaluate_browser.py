@@ -108,7 +108,7 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         page.reload()
         # what was found is there after a reload
         page.get_by_role("button", name="Evaluate with the others").first.click(timeout=60_000)
-        page.get_by_role("heading", name="3 methods on asked").wait_for(timeout=60_000)
+        page.get_by_role("heading", name="3 methods on “Asked”").wait_for(timeout=60_000)
         page.wait_for_url(re.compile("run=2"))
         page.get_by_text("What each step is worth").wait_for(timeout=60_000)
         page.get_by_text(re.compile(r"^\d chunks by BM25 in place of 1$")).first.wait_for()
