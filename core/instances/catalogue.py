@@ -353,7 +353,7 @@ def as_built(instance: Instance) -> Instance:
     first_operator = instance.line.operators[0]
     if not isinstance(first_operator, BuiltGraph):
         raise BadInput(
-            f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged."
+            f"“{instance.name}” uses no graph of documents, so nothing of it can be merged."
         )
     line = instance.line.replaced(0, replace(first_operator, mended=False))
     method = f"{instance.method}{AS_BUILT_SUFFIX}" if instance.method else ""

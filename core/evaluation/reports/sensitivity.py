@@ -154,8 +154,8 @@ def _build(spec: str) -> BuildLine:
     kind = [key for key, one in known.items() if one.graph == spec]
     if kind and spec not in known:
         raise BadParameter(
-            f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with "
-            f"BuiltGraph.build={kind[0]}."
+            f"The method asks the best graph of the kind “{spec}”; name one build to vary it, "
+            f"with BuiltGraph.build={kind[0]}."
         )
     return builds.find_build(spec).line
 

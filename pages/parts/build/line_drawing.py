@@ -248,7 +248,7 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
                 heading=heading(holder),
                 arm_words=_arm_words(slot.arm),
             )
-        return tr("first in the line")
+        return tr("as the first step")
     if slot.at == 0:
         return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
     if slot.at == len(row):

@@ -231,7 +231,10 @@ def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_
     ]
     found = recommendation(RunSummary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
     assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
-    sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."
+    sentence = (
+        "With all 7 passages that it hands on, SEVEN has all the evidence for 10 of 10 questions, "
+        "FOUR for 0 of 10."
+    )
     assert found.take == "four" and sentence in found.details
 
 
