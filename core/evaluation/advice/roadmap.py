@@ -137,8 +137,8 @@ def measured_sentence(
     >>> from core.evaluation.advice.roadmap import roadmap_leaves, measured_sentence
     >>> measured_sentence(roadmap_leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
     ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
-    'On these texts (40 made questions): Vectors .50 of the evidence among the first four passages; the
-    best is Both with .75.'
+    'On these texts (40 made questions): Vectors .50 of the evidence among the first four passages;
+    the best is Both with .75.'
     """
     if leaf.when.get("kind") == "abstract":
         return (

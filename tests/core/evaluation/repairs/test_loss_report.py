@@ -83,7 +83,7 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
         1,
     )
     assert first.missing == (("The turkey", 2),) and first.cause == "not found"
-    assert first.change == "One passage instead of its last: “The turkey” (place 2 there)."
+    assert first.change == "One passage instead of its last: “The turkey” (rank 2 there)."
     assert (third.nearest, third.missing) == ("", (("The nephew", None),))
     assert third.change == "One passage instead of its last: “The nephew”."
     assert (fourth.nearest, fourth.cause) == (find_instance(NARROW).id, "ranked too low")
