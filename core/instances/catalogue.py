@@ -421,7 +421,7 @@ def _instance_with_settings(text: str, line: Line, known: Mapping[str, Instance]
         if (settings := changed_settings(instance.line, line))
     ]
     if not alike:
-        return Instance(text, "Own line", line)
+        return Instance(text, "Own method", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
     return _derived_instance(base, f", {', '.join(settings)}", line)
 

@@ -276,7 +276,7 @@ def test_find_by_id_by_text_and_not_at_all():
     assert find_instance(chains).name == f"{catalogue()['lego-1'].label}, changed"
     assert find_instance(chains, near=["lego-14", "lego-12"]).name == beam.name
     assert find_instance(repr(catalogue()["lego-1"].line)).id == "lego-1"
-    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
+    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
     with pytest.raises(BadParameter, match="lego-12"):
         find_instance("lego12")
 
