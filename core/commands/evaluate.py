@@ -453,8 +453,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a correct answer counts as accurate (--judge, "
-            "--second-judge)."
+            "No judge was asked: an answer that holds a correct answer counts as accurate "
+            "(--judge, --second-judge)."
         )
     rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:
@@ -488,7 +488,9 @@ def _print(summary, more: list[str]) -> None:
     if sentence := summary.untested():
         print(sentence)
     for one in step_effects(summary):
-        rest = f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of lines: {len(one.pairs):,}"
+        rest = (
+            f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of methods: {len(one.pairs):,}"
+        )
         print(
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
         )

@@ -149,8 +149,8 @@ def measured_sentence(
     >>> from core.evaluation.advice.roadmap import roadmap_leaves, measured_sentence
     >>> measured_sentence(roadmap_leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
     ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
-    'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the
-    best is Both with .75.'
+    'On these texts (40 made questions): Vectors .50 of the evidence among the first four passages;
+    the best is Both with .75.'
     """
     if leaf.when.get("kind") == "abstract":
         return (
@@ -166,8 +166,8 @@ def measured_sentence(
         )
     best = max(shares, key=lambda one: shares[one])
     own_result = (
-        f"{names[leaf.method]} {format_share(shares[leaf.method])} of the gold passages among the first "
-        "four"
+        f"{names[leaf.method]} {format_share(shares[leaf.method])} of the evidence among the "
+        "first four passages"
     )
     if shares[leaf.method] == shares[best]:
         best_result = "the best of all"

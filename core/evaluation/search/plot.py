@@ -68,9 +68,9 @@ def search_plot(
     given_up = [point for point in points if not point.whole]
     others = [point for point in points if point.whole and point not in front_points]
     for name, group_points, colour, size, symbol in (
-        ("given up", given_up, TRIED_COLOUR, 7, "circle-open"),
+        ("stopped early", given_up, TRIED_COLOUR, 7, "circle-open"),
         ("tried", others, TRIED_COLOUR, 8, "circle"),
-        ("on the front", front_points, FRONT_COLOUR, 12, "circle"),
+        ("best at its cost", front_points, FRONT_COLOUR, 12, "circle"),
     ):
         if group_points:
             figure.add_scatter(
@@ -169,7 +169,7 @@ def _hover(point: SearchPoint, quality: str, cost: str) -> str:
     trial_figures = point.tried
     words = escape(point.line.words()).replace(" → ", " →<br>")
     end = (
-        f"<br>given up after {trial_figures.asked} questions: {trial_figures.stopped}"
+        f"<br>stopped after {trial_figures.asked} questions: {trial_figures.stopped}"
         if trial_figures.stopped
         else ""
     )
