@@ -154,15 +154,15 @@ def measured_sentence(
     """
     if leaf.when.get("kind") == "abstract":
         return (
-            "Overviews were not compared on these texts: write-questions makes questions for "
-            "that, and judge compares the answers."
+            "Overviews were not compared on these texts. Generate questions about them, then grade "
+            "the answers in pairs."
         )
     if not shares:
         return "Nothing was measured on these texts yet."
     if leaf.method not in shares:
         return (
-            f"{leaf.name} was not among the methods that were asked on these texts: evaluate "
-            f"--instances {leaf.method} asks it."
+            f"{leaf.name} was not among the methods that were asked on these texts. Evaluate can ask "
+            f"it: {leaf.method}."
         )
     best = max(shares, key=lambda one: shares[one])
     own_result = (
