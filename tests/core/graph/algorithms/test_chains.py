@@ -1,6 +1,7 @@
-"""Relation chains on the five films nodes by hand, and against brute force on random graphs.
+"""Relation chains on the five nodes of films by hand, and against brute force on random graphs.
 
-Codes: 0 and 1 directed_by along and against its triples, 2 and 3 has_genre, 4 and 5 release_year, 6 and 7 written_by.
+Even codes follow the triples and odd codes go against them: 0 and 1 are directed_by, 2 and 3
+has_genre, 4 and 5 release_year, 6 and 7 written_by.
 """
 
 import numpy as np
@@ -36,7 +37,8 @@ def found(kit, *seeds, steps=3, direction="both"):
 
 
 def test_the_chains_from_a_film_never_run_straight_back(kit):
-    # Drama leads back to One only; from Ann both ways against the triples lead to Two, and on by the relation not just taken.
+    # Drama leads back to One only. From Ann, both relations against the triples lead to Two, and
+    # from there a chain continues by the other relation.
     assert found(kit, "One") == {
         (0,): ["Ann"],
         (2,): ["Drama"],
@@ -54,7 +56,8 @@ def test_the_chains_from_a_film_never_run_straight_back(kit):
 
 
 def test_a_chain_that_ends_at_its_start_is_continued_but_not_given(kit):
-    # Ann, against written_by to Two, along directed_by to Ann: an end that answers nothing, but the way back to One
+    # Ann, against written_by to Two, along directed_by back to Ann: no answer, but the way on to
+    # One.
     assert (7, 0) not in found(kit, "Ann") and found(kit, "Ann")[(7, 0, 1)] == ["One"]
 
 
@@ -80,24 +83,27 @@ def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
     order = lambda chain, *seeds: kit.graph.names(
         ranked_ends(walk_chain(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
     )
-    assert order((1,), "Ann") == ["One", "Two"]  # once each
-    # each film leads to the other only, and both are seeds
+    assert order((1,), "Ann") == ["One", "Two"]  # One walk each.
+    # Each film leads to the other one only, and both are seeds.
     assert order((0, 1), "One", "Two") == []
 
 
 def test_the_chain_that_best_reproduces_answers(kit):
     best = lambda seed, *answers: best_chains(kit.graph, named(kit, seed), named(kit, *answers), 3)
     assert best("Ann", "One", "Two") == (((1,),), 1.0)
-    assert best("Ann", "Two") == (((7,),), 1.0)  # directed films are One and Two: F1 2/3
-    assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # one person did both
-    assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but is longer
-    # Drama alone of two; the films are One and Two: F1 1/2
+    assert best("Ann", "Two") == (((7,),), 1.0)  # The directed films are One and Two: F1 is 2/3.
+    assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # One person directed and wrote Two.
+    assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but it is longer.
+    # The answer set is One and Drama, and the films are One and Two.
     assert best("Ann", "One", "Drama") == (((1, 2),), 2 / 3)
     assert best("Drama", "Drama") == ((), 0.0)
 
 
 def brute(graph, seeds, steps, direction):
-    """Every walk one by one: a step that undoes the one before it returns to no node it came from."""
+    """Enumerate every walk.
+
+    A step that undoes the step before it may not return to the node it came from.
+    """
     ends, walks = {}, {}
     level = [((), (seed,)) for seed in sorted(set(seeds))]
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""What igraph draws is the same whatever other threads draw meanwhile."""
+"""Seeded igraph layouts and communities are the same while other threads draw random numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.graph.algorithms.leiden import detect_communities
 
 
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
-    # not connected: drawn by chance
+    # The graph is not connected, so its layout has a random part.
     nodes, edges = (list(range(60)), [(i, (i * 7 + 3) % 50) for i in range(50)])
     places, found = (
         node_positions(nodes, edges),

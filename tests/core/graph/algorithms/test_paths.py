@@ -25,7 +25,7 @@ def part(graph, nodes, direction):
 
 
 def test_local_by_hand(toy):
-    # nodes B C D -> 0 1 2; edges 2 B>C, 4 C>D, 5 D>D
+    # Nodes B, C, D become 0, 1, 2; the edges are 2 B>C, 4 C>D, 5 D>D.
     local = part(toy, [B, C, D], "both")
     assert len(local) == 3 and local.place(C) == 1 and local.place(A) == -1
     assert local.indptr.tolist() == [0, 1, 3, 6]
@@ -49,7 +49,7 @@ def test_local_leaves_out_edges_that_leave_it(toy):
 
 
 def test_shortest_by_hand(toy):
-    # from E, out: A; then B, C; then D by C. Edges: 6 E>A, 0 A>B, 1 A>C, 4 C>D
+    # From E, out: A; then B and C; then D over C. Edges: 6 E>A, 0 A>B, 1 A>C, 4 C>D.
     local = part(toy, range(5), "out")
     paths, capped = shortest_paths(local, E, 4)
     assert [(p.nodes, p.edges) for p in paths] == [
@@ -67,7 +67,8 @@ def test_shortest_by_hand(toy):
 
 
 def test_all_shortest_by_hand(toy):
-    # both ways from A: C over edge 1 forward and 3 backward (C>A), B over 0, E over 6 backward; D over C by 4: two ways
+    # Both ways from A: C over edge 1 forward and edge 3 backward (C>A), B over 0, E over 6
+    # backward. D is reached over C by edge 4, so in two ways.
     paths, _ = shortest_paths(part(toy, range(5), "both"), A, 4, every=True)
     assert [(p.nodes, p.edges, p.forward) for p in paths] == [
         ((A, B), (0,), (True,)),
@@ -81,7 +82,8 @@ def test_all_shortest_by_hand(toy):
 
 
 def test_parallel_relations_by_hand(tmp_path):
-    # a r b, a s b, b r a, b r c, a t d, d r c, as 0 .. 5: from a to c by b, which is found first; both ways b has three steps to it
+    # Six triples: a r b, a s b, b r a, b r c, a t d, d r c. The path from a to c over b is found
+    # first. In both directions three edges join a and b.
     lines = [
         ("a", "r", "b"),
         ("a", "s", "b"),
@@ -117,7 +119,7 @@ def test_parallel_relations_by_hand(tmp_path):
 
 
 def test_simple_by_hand(toy):
-    # out of A: B, C; A B C, A C D (back to A not allowed); A B C D
+    # Out of A: B, C; A B C, A C D (a return to A is not allowed); A B C D.
     local = part(toy, range(5), "out")
     paths, capped = simple_paths(local, A, 4, None)
     assert [p.nodes for p in paths] == [
@@ -138,7 +140,7 @@ def test_simple_by_hand(toy):
 
 
 def test_a_cap_bounds_the_work(tmp_path):
-    # 60 nodes, all to all: about 60^8 paths of 8 steps
+    # 60 nodes, all connected to all: about 60^8 paths of 8 steps.
     graph = build(
         [(str(i), "r", str(j)) for i in range(60) for j in range(60)], tmp_path / "g", "g"
     )
@@ -148,7 +150,7 @@ def test_a_cap_bounds_the_work(tmp_path):
 
 
 def test_all_shortest_of_a_ladder_stay_lazy(tmp_path):
-    # 30 rungs of 3 parallel edges: 3^30 shortest paths to the end
+    # 30 rungs of 3 parallel edges: 3^30 shortest paths to the end.
     graph = build(
         [(str(i), f"r{k}", str(i + 1)) for i in range(30) for k in range(3)], tmp_path / "g", "g"
     )
@@ -190,7 +192,7 @@ def test_paths_as_igraph(graph, direction, hops, data):
     theirs = [tuple(p) for p in peer.get_all_shortest_paths(source) if 1 < len(p) <= hops + 1]
     assert sorted(p.nodes for p in every) == sorted(theirs)
     if hops:
-        # igraph tells no parallel edges apart
+        # igraph does not distinguish parallel edges.
         sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}
         assert Counter(p.nodes for p in simple) == {
             nodes: prod(

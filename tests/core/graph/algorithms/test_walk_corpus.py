@@ -1,4 +1,4 @@
-"""Walks of a node by hand, however the graph is numbered, and what a triple more changes."""
+"""Walks from a node by hand, their order, and the effect of one more triple."""
 
 import random
 from collections import Counter
@@ -27,7 +27,8 @@ def texts(graph, name, plan):
 
 
 def test_breadth_first_walks_are_the_spanning_tree(toy):
-    # layers from E: A; B and C; D. Each node once, C by A although B leads there too; none back to E.
+    # Layers from E: A; B and C; D. Each node comes once: C over A, although B leads there too, and
+    # no step returns to E.
     found = texts(toy, "E", ALL)
     assert found == [
         "E -> r5 -> A",
@@ -37,7 +38,7 @@ def test_breadth_first_walks_are_the_spanning_tree(toy):
     ]
     assert texts(toy, "E", WalkPlan("breadth-first", 0, 2, "out")) == found[:3]
     assert texts(toy, "E", WalkPlan("breadth-first", 2, 4, "out")) == found[:2]
-    assert texts(toy, "D", ALL) == []  # the loop leads to the root, which is there already
+    assert texts(toy, "D", ALL) == []  # The loop leads to the root, which is already in the tree.
 
 
 def test_both_ways_is_said(toy):
@@ -51,7 +52,7 @@ def test_both_ways_is_said(toy):
 def test_random_walks_end_where_no_step_leads_on():
     line = build_in_memory([("A", "r", "B"), ("B", "s", "C")], "line")
     plan = WalkPlan("random", 3, 4, "out")
-    assert texts(line, "A", plan) == ["A -> r -> B -> s -> C"] * 3  # copies are kept
+    assert texts(line, "A", plan) == ["A -> r -> B -> s -> C"] * 3  # Copies are kept.
     assert texts(line, "A", WalkPlan("random", 3, 4, "out", unique=True)) == [
         "A -> r -> B -> s -> C"
     ]
@@ -59,7 +60,8 @@ def test_random_walks_end_where_no_step_leads_on():
 
 
 def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
-    # N(A) = {B, C}: half each, though three of the four triples lead to B; of these three a third each
+    # N(A) = {B, C}: half each, although three of the four triples lead to B. Each of these three is
+    # drawn a third of the time.
     graph = build_in_memory(
         [("A", "r1", "B"), ("A", "r2", "B"), ("A", "r3", "B"), ("A", "r4", "C")], "parallel"
     )
@@ -87,17 +89,18 @@ def test_a_triple_more_changes_only_walks_that_come_past_it():
         build_in_memory([*TRIPLES, ("D", "r7", "E")], "after"),
     )
     for name in "ABCE":
-        # a step is taken from D
+        # Some walk takes a step from D.
         passing = any(" D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan))
         same = texts(before, name, plan) == texts(after, name, plan)
         assert same or passing, name
-    assert texts(before, "B", plan) == texts(after, "B", plan)  # B, C, then A or D: no step from D
+    # From B: C, then A or D. No step starts at D.
+    assert texts(before, "B", plan) == texts(after, "B", plan)
     assert texts(before, "D", plan) != texts(after, "D", plan)
 
 
 def test_steps_are_ordered_by_what_they_say(toy):
     steps = OrderedSteps.of(toy, "both")
-    at = steps.at(0)  # A: r0 to B, r1 to C, and against r3 to C, r5 to E
+    at = steps.at(0)  # From A: r0 to B, r1 to C, and backward r3 to C, r5 to E.
     assert steps.edges[at].tolist() == [0, 1, 3, 6] or toy.triple_texts(steps.edges[at]) == [
         "A -> r0 -> B",
         "A -> r1 -> C",
@@ -117,9 +120,10 @@ def test_unfit_plans(wrong):
 
 
 def test_along_the_triples_a_node_of_metaqa_has_as_many_walks_as_the_paper_counts(movies):
-    """Walk&Retrieve, footnote 8: 9.41 breadth-first walks a node, 8.74 different ones of 60 that are drawn.
+    """Walk&Retrieve, footnote 8: 9.41 breadth-first walks per node, 8.74 different ones of 60
+    random walks.
 
-    Of the drawn ones every eighth node is counted; over all nodes they are 8.75.
+    For the random walks every eighth node is counted; over all nodes the mean is 8.75.
     """
     nodes = OrderedSteps.of(movies, "out").has_steps()
     count = lambda plan, some: (

@@ -34,7 +34,8 @@ def python(code, *arguments, **settings):
 
 
 def test_ids_order_and_arrays_by_hand(tmp_path):
-    # By name: a 0, b 1; r 0, s 1. Sorted (head, relation, tail): a: r b, s b; b: s a, s b -> (0,0,1) (0,1,1); (1,1,0) (1,1,1).
+    # Ids by name: a 0, b 1; r 0, s 1. Sorted by (head, relation, tail): a r b, a s b, b s a, b s b,
+    # which is (0,0,1), (0,1,1), (1,1,0), (1,1,1).
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
     assert (graph.n_nodes, graph.n_edges, graph.relation_names) == (2, 4, ("r", "s"))
     assert [graph.triple_text(e) for e in range(4)] == [
@@ -78,15 +79,17 @@ def test_the_same_triples_in_any_order_give_the_same_store(tmp_path):
 
 
 def test_degrees_in_a_byte(tmp_path):
-    # b: out to b and a, in from a twice and from itself; a: one in, two out. A star's centre has 300 edges, more than a byte holds.
+    # Node b: out to b and a, in from a twice and from itself. Node a: one in, two out. The centre
+    # of a star has 300 edges, more than a byte holds.
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
     assert graph.degree_bytes.tolist() == [3, 5] and graph.degree_bytes.dtype == np.uint8
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
+    # A store from before these files existed.
     assert star.degree_bytes.tolist() == [255] + [1] * 300
     for file in (
         "degree_bytes.npy",
         digests.DIGESTS_FILE,
-    ):  # a store from before there were such files
+    ):
         (star.data_folder / file).unlink()
     assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 
@@ -210,7 +213,7 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
 
 def test_a_build_that_starts_over_says_so(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n" * 60_000)
-    (tmp_path / "g").mkdir()  # as a kill leaves it
+    (tmp_path / "g").mkdir()  # A killed build leaves an empty folder.
     told = []
     build(
         tmp_path / "t.tsv",
@@ -241,7 +244,8 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
     waited = tmp_path / "waited"
     child = python(code, tmp_path / "g", waited)
     assert child.stdout.readline() == "now\n"
-    # the check is called while the other process holds the lock, which then goes on
+    # The check is called while the other process holds the lock; it then lets that process
+    # continue.
     graph = open_or_build(
         tmp_path / "t.tsv", tmp_path / "g", "second", watch=Watch(waited.touch), wait=True
     )

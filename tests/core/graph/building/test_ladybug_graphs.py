@@ -1,7 +1,7 @@
 """Graphs that earlier versions kept in a Ladybug database.
 
-`ladybug_graphs.tar.xz` holds two that an earlier version wrote with `build --store cypher`: one with tables of nodes and
-triples, and one of `--integers`.
+`ladybug_graphs.tar.xz` holds two graphs that an earlier version wrote with `build --store cypher`:
+one with tables of nodes and triples, and one with `--integers`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Graphs made of texts: tables aligned with nodes and edges whatever the order given, stored, opened, in a database as well."""
+"""Graphs made of texts: tables stay aligned with nodes and edges, in memory and stored."""
 
 import json
 
@@ -38,7 +38,7 @@ def graph(order=(0, 1, 2, 3), edges=(0, 1)) -> Graph:
 
 
 def rows(found) -> dict:
-    """What each node and edge carries, by name."""
+    """Columns of each node and edge, by name."""
     nodes, edges = found.columns.nodes, found.columns.edges
     told = {
         n: (nodes.text("type", i), nodes.lists("chunks")[i].tolist())
@@ -131,7 +131,7 @@ def test_a_damaged_table(tmp_path):
 def test_a_table_of_other_length(tmp_path):
     stored = store_graph(graph(), tmp_path / "carol")
     Table.of(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
-    (stored.data_folder / digests.DIGESTS_FILE).unlink()  # as of an earlier version
+    (stored.data_folder / digests.DIGESTS_FILE).unlink()  # An earlier version wrote no digests.
     with pytest.raises(StoreError, match="1 rows, not 4"):
         Graph.open(tmp_path / "carol")
 
@@ -155,7 +155,8 @@ def test_a_graph_opens_without_reading_all_its_chunks(tmp_path):
         )
         store_graph(assemble(name, [], [], {}, {}, chunks), tmp_path / name)
     assert last_id("many", 100_000) == "c99999"
-    # a hundred times as many chunks; to read them all would take a hundred times as long
+    # There are a hundred times as many chunks. Reading all of them would take a hundred times as
+    # long.
     assert growth(lambda: last_id("few", 1_000), lambda: last_id("many", 100_000)) < 30
 
 

@@ -41,7 +41,7 @@ def test_exact_then_without_case(films):
         "Dark",
         "dark",
     ]
-    assert films.node_name(known.find(" DARK ")) == "Dark"  # of two, the one with more edges
+    assert films.node_name(known.find(" DARK ")) == "Dark"  # Of two nodes, the one with more edges.
     assert known.exact("") == () and known.exact("\ud800") == ()
 
 
@@ -69,18 +69,20 @@ def test_search_orders_beginnings_first(films):
         ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
         ("who directed Inception", [("Inception", "Inception", False)]),
         ("who directed inception", [("inception", "Inception", False)]),
+        # Dark is not found a second time.
         (
             "who directed THE DARK KNIGHT?",
             [("THE DARK KNIGHT", "The Dark Knight", False)],
-        ),  # not also Dark
+        ),
         ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
         ("a dark one", [("dark", "dark", False)]),
         ("what movie came in 1999", [("1999", "1999", False)]),
         ("darkness of inceptions", []),
+        # Nothing else is named, and “what” is a question word.
         (
             "what movie",
             [("movie", "movie", False)],
-        ),  # nothing else is named, and a question word asks
+        ),
         ("who directd Incption", [("Incption", "Inception", True)]),
         ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
         ("who wrote C++ first", [("C++", "C++", False)]),
@@ -92,7 +94,8 @@ def test_search_orders_beginnings_first(films):
 )
 def test_mentions(films, question, expected):
     if question == "darkness of inceptions":
-        expected = [("inceptions", "Inception", True)]  # word boundaries: only spelling finds it
+        # At word boundaries only a corrected spelling finds it.
+        expected = [("inceptions", "Inception", True)]
     assert found(films, question) == expected
 
 

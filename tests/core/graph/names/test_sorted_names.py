@@ -76,18 +76,19 @@ def test_the_same_mentions(movies, both):
                 question
             )
             compared += 1
-    assert compared > len(asked) / 2  # in the others a name is misspelt
+    assert compared > len(asked) / 2  # The other questions misspell a name.
 
 
 @pytest.mark.parametrize(
     "question, name",
     [
         ("who acted in Casablnca", "Casablanca"),
+        # The tag is not meant: the question uses “direct”.
         (
             "what films did quentin tarantino direct",
             "Quentin Tarantino",
-        ),  # not the tag: the question tells of directing
-        ("who is in pulp fictoin", "Pulp Fiction"),  # not “pulp”
+        ),
+        ("who is in pulp fictoin", "Pulp Fiction"),  # The node “pulp” is not meant.
     ],
 )
 def test_a_misspelt_mention_is_found(movies, both, question, name):

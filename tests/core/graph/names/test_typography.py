@@ -1,4 +1,4 @@
-"""Names of questions and of look-ups, however keyboards and books write them."""
+"""Names in questions and look-ups are found in the spelling of keyboards and of books."""
 
 from __future__ import annotations
 
