@@ -1,4 +1,4 @@
-"""Two graphs held against each other, and one as it grows, by hand."""
+"""Differences of two graphs, and growth of one graph chunk by chunk, by hand."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def test_what_only_one_graph_has(tmp_path):
         "second",
     )
     found = graph_difference(first, second)
-    # both: ann, bob, cid, emile; linked in both: ann-bob. Only in the first: bob-cid (between known ones) and ann-dan brown; only in the
-    # second: ann-cid and emile-bob (between known ones) and dan browne-bob.
+    # In both graphs: ann, bob, cid, emile; linked in both: ann-bob. Only in the first graph:
+    # bob-cid (between shared nodes) and ann-dan brown. Only in the second graph: ann-cid and
+    # emile-bob (between shared nodes) and dan browne-bob.
     assert (found.nodes, found.links) == (4, 1)
     assert first.names(found.first.nodes) == ["Dan Brown"] and (
         found.first.links,
@@ -72,7 +73,7 @@ def test_names_are_compared_without_case_accents_and_marks():
         comparison_key("“Zürich”,") != ""
         and comparison_key("ZÜRICH") == comparison_key("Zurich,") == "zurich"
     )
-    assert comparison_key("...") == "..."  # a name of marks alone stays one
+    assert comparison_key("...") == "..."  # A name of punctuation alone stays as it is.
 
 
 def test_growth_counts_each_node_with_its_first_chunk():
@@ -114,7 +115,7 @@ def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_pa
         "first",
     )
     second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
-    # Shares of relations' ends: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
+    # Shares of all ends of relations: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
     both = graph_union(first, second, 3)
     assert both.names == (["Ann", "Bob", ""], ["ANN", "Bob", "Eve"])
     assert both.pairs == ({(0, 1)}, {(0, 1), (0, 2)})

@@ -1,4 +1,7 @@
-"""A graph with something taken away, merged or renamed, against the graph made of what is left."""
+"""An edited graph equals a graph that is made of what is left.
+
+Edits remove, merge or rename nodes and triples.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def graph_of(triples, nodes="ABCDE"):
 
 
 def said(graph):
-    """All triples in words, and all names."""
+    """All triples as text, and all names."""
     return graph.triple_texts(range(graph.n_edges)), graph.names(range(graph.n_nodes))
 
 
@@ -45,7 +48,7 @@ def node(name):
 
 
 def same(graph, other):
-    """Whether two graphs are one, but for relations without a triple."""
+    """Return whether two graphs are equal, apart from relations without a triple."""
     return said(graph) == said(other) and all(
         np.array_equal(getattr(graph, key), getattr(other, key))
         for key in ("out_indptr", "heads", "tails", "in_indptr", "in_edges", "in_heads")
@@ -106,7 +109,11 @@ def test_pagerank_of_the_rest_is_that_of_the_graph_of_the_rest(toy):
 
 
 def texts():
-    """Chunks c0 of “carol” and c1, c2 of “tale”: Marley in c0, Scrooge in c0 and c1, Fred in c2; two relations and two communities."""
+    """A graph of two documents, three entities, two relations and two communities.
+
+    Document “carol” has the chunk c0, and “tale” has c1 and c2. Marley is in c0, Scrooge in c0 and
+    c1, Fred in c2.
+    """
     graph = assemble(
         "story",
         ["Marley", "Scrooge", "Fred"],
@@ -157,7 +164,7 @@ def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     merged = sound(edit_graph(texts(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
     assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
-    # that of Marley alone has nobody left
+    # The community of Marley alone has no members left.
     assert merged.columns.communities.lists("members").lists() == [[0, 1]]
 
 

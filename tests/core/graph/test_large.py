@@ -42,7 +42,8 @@ ODD = [
 
 @pytest.fixture(autouse=True)
 def unplugged(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda stream: None)  # nobody pulls the plug here
+    # Tests need no protection from a power failure.
+    monkeypatch.setattr("os.fsync", lambda stream: None)
 
 
 def some(count=900, seed=1):
@@ -65,7 +66,7 @@ def written(path, triples, separator="\t"):
 
 
 def small(path, **how):
-    """The file read within so little memory that every phase has many parts."""
+    """Read the file with so little memory that every phase has many parts."""
     return TripleFile(path, memory=how.pop("memory", 30_000), **how)
 
 
@@ -175,7 +176,7 @@ def test_commas_and_columns(tmp_path, quoted):
 
 
 def test_any_interruption_is_taken_up_again(tmp_path):
-    """Stopped at every look in turn, each time after a few steps more, and once more after each."""
+    """The build is cancelled after three to six checks and started again, until it is complete."""
     source, triples = tmp_path / "t.tsv", some(300)
     written(source, triples)
     looks, phases = 0, []
@@ -203,7 +204,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
     assert turn > 5 and same(graph, build_in_memory(triples, "g"))
     once = []
     build(small(source), tmp_path / "h", "g", watch=Watch(lambda: once.append(1)))
-    assert looks < 2.5 * len(once) + turn  # what was finished was not done again
+    assert looks < 2.5 * len(once) + turn  # Finished work is not repeated.
 
 
 def test_killed_in_the_middle_and_taken_up(tmp_path):
@@ -214,8 +215,10 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
         "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
         "from core.watch import Watch\n"
         "from core.graph.readers.triple_file import TripleFile\n"
-        "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
-        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', watch=Watch(report=told))"
+        "def told(text, share):\n    if text.startswith('Sorting triples by tail'): "
+        "os.kill(os.getpid(), 9)\n"
+        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', "
+        "watch=Watch(report=told))"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, source, tmp_path / "g"], env=dict(os.environ)
@@ -247,7 +250,7 @@ def test_a_changed_source_starts_anew(tmp_path):
 
 
 def test_a_kill_just_before_the_store_is_in_place(tmp_path):
-    """The data lie under their name already, the description does not tell of them yet."""
+    """The data have their final name, but the description does not mention them yet."""
     triples = some(300)
     source = written(tmp_path / "t.tsv", triples)
 
@@ -346,7 +349,10 @@ NT = [
     "",
     "# nothing",
     '_:b1.x <http://a.org/label> "caf\u00e9"@FR .',
-    '<http://a.org/Caf%C3%A9> <http://a.org/label> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+    (
+        "<http://a.org/Caf%C3%A9> <http://a.org/label> "
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer> .'
+    ),
     '<http://a.org/x> <urn:p> "x"^^<http://www.w3.org/2001/XMLSchema#string> .',
     '<http://a.org/x><urn:p>"x".',
     '<http://a.org/\\u00e9> <http://www.w3.org/2002/07/owl#sameAs> "Paris (http://b.org/Paris)" .',

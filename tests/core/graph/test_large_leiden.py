@@ -1,4 +1,7 @@
-"""Leiden over arrays: communities by hand, modularity against igraph's, and communities no worse than igraph's within a stated bound."""
+"""Leiden over arrays, checked by hand and against igraph.
+
+Its modularity is at most `BOUND` below igraph's.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,19 @@ from core.graph.algorithms import leiden as by_size
 from core.graph.building.build import build_in_memory
 from core.graph.large.array_leiden import inner_edges, leiden, linked, quotient_graph
 
-BOUND = 0.02  # of modularity, that it may be below igraph's
+BOUND = 0.02  # Largest accepted difference of modularity to igraph.
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=40)
 
 
 def modularity(links, labels):
-    """Newman's modularity of groups: the share of edges inside them, less what chance would have there."""
+    """Newman's modularity of groups.
+
+    It is the share of edges inside groups, minus the share expected by chance.
+    """
     heads = np.repeat(np.arange(links.n_nodes), np.diff(links.out_indptr))
     ends = np.concatenate([heads, links.tails]), np.concatenate([links.tails, heads])
     weights = np.ones(len(ends[0]))
-    if len(links.weights):  # an edge stands at both of its ends, a loop once
+    if len(links.weights):  # An edge is stored at both of its ends, a loop once.
         weights = np.tile(np.where(heads == links.tails, 1.0, 0.5) * links.weights, 2)
     totals = np.bincount(np.asarray(labels)[ends[0]], weights)
     inside = weights[labels[ends[0]] == labels[ends[1]]].sum()
@@ -35,7 +41,7 @@ def found(n, edges):
 
 
 def planted(groups, size, inside, outside, seed=0):
-    """Groups of nodes with edges of a chance inside, and of another between any two."""
+    """Random graph with given probabilities of edges within and between groups."""
     rng, n = np.random.default_rng(seed), groups * size
     heads, tails = np.triu_indices(n, 1)
     chance = np.where(heads // size == tails // size, inside, outside)
@@ -47,12 +53,12 @@ def test_two_triangles_and_loops_and_lone_nodes():
     assert found(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
     assert found(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
     assert found(0, []).tolist() == [] and found(3, []).tolist() == [0, 1, 2]
-    # every cut of a star lowers its modularity
+    # Every split of a star lowers its modularity.
     assert len(set(found(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
 
 
 def test_modularity_by_hand():
-    # 7 edges; both groups have 3 inside and a degree of 7: 6/7 - 2 (7/14)^2
+    # 7 edges; both groups have 3 inside and a degree of 7: 6/7 - 2 (7/14)^2.
     triangles = linked(6, np.array([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]))
     assert modularity(triangles, np.array([0, 0, 0, 1, 1, 1])) == pytest.approx(6 / 7 - 1 / 2)
     assert (
@@ -126,7 +132,8 @@ def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, 
     graph = build_in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
     links = linked(n, edges)
     known = by_size.detect_communities(graph, size)
-    for largest in (len(edges) - 1, 40):  # the parts go to igraph, or not even these
+    # The parts go to igraph at the first size, and not even they at the second.
+    for largest in (len(edges) - 1, 40):
         monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", largest)
         labels = by_size.detect_communities(graph, size)
         assert labels.dtype == np.int32 and labels[0] == 0

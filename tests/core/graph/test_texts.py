@@ -1,4 +1,4 @@
-"""What a graph made of texts tells of its nodes."""
+"""Node details in a graph made of texts."""
 
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table

@@ -1,4 +1,4 @@
-"""A person who cancels is heard in the middle of a method, and to be interrupted changes nothing."""
+"""PageRank methods can be cancelled midway, and interruptions do not change their results."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WHOLE = {"exact": exact, "fora": fora, "rbs": rbs}
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    """300 nodes and 900 triples, a few hubs, the same every time."""
+    """A graph of 300 nodes and 900 triples with a few hubs, the same every time."""
     ends = (300 * np.random.default_rng(7).random((900, 2)) ** 2).astype(int)
     return build(
         [(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web"
@@ -22,7 +22,7 @@ def web(tmp_path_factory):
 
 
 def counted(graph, method, direction, **more):
-    """What the method finds, and how often it asked whether to go on."""
+    """Results of the method, and the number of its checks for cancellation."""
     asked = []
     return top_pagerank(
         graph, [5, 9], 40, 0.8, direction, method, watch=Watch(lambda: asked.append(1)), **more
@@ -58,7 +58,7 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
 
     with pytest.raises(RunCancelled):
         top_pagerank(web, [5], 40, 0.8, "both", method, watch=Watch(check))
-    # what was lent is given back clean
+    # Borrowed working memory is returned clean.
     assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
 
 

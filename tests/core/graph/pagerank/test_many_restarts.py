@@ -1,4 +1,6 @@
-"""PageRank restarted at very many nodes: by hand on five nodes, and against the solved equation."""
+"""PageRank with restarts at very many nodes: by hand on five nodes, and against the solved
+equation.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from core.graph.pagerank.problem import Adjacency
 
 
 def links_of(n, edges):
-    """Steps both ways along weighted edges."""
+    """Weighted edges as steps in both directions."""
     both = sorted([(a, b, w) for a, b, w in edges] + [(b, a, w) for a, b, w in edges])
     starts, ends, weights = (np.array(column) for column in zip(*both))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))])
@@ -26,7 +28,8 @@ def exact(links, shares, damping):
 
 
 def test_a_restart_that_is_the_same_everywhere_needs_no_push():
-    # A path of three: steps from the middle go either way, so with damping 1/2 p0 = p2, p1 = (p0 + p2) / 2 + 1/6, p0 = p1 / 4 + 1/6.
+    # A path of three nodes. Steps from the middle go either way, so with damping 1/2: p0 = p2, p1 =
+    # (p0 + p2) / 2 + 1/6, p0 = p1 / 4 + 1/6.
     links, shares = links_of(3, [(0, 1, 1), (1, 2, 1)]), np.full(3, 1 / 3)
     known = np.array([5, 8, 5]) / 18
     found = push_everywhere(links, shares, np.arange(3), known, 0.5, slice(0, 3), 3)
@@ -34,10 +37,12 @@ def test_a_restart_that_is_the_same_everywhere_needs_no_push():
 
 
 def test_five_nodes_by_the_powers_of_the_step():
-    # A star: its middle 0 steps to four leaves, 3 of 6 times to leaf 1; restarts at the leaves alone, twice as often at leaf 4.
+    # A star. Its middle 0 steps to four leaves, in 3 of 6 cases to leaf 1. Restarts are at the
+    # leaves alone, twice as often at leaf 4.
     links = links_of(5, [(0, 1, 3), (0, 2, 1), (0, 3, 1), (0, 4, 1)])
     shares = np.array([0, 0.2, 0.2, 0.2, 0.4])
-    # p0 = d (1 - p0) as all leaves step to 0: d / (1 + d) = 1/3; leaf i: w_i / 6 of half of p0, and half of its restarts.
+    # All leaves step to 0, so p0 = d (1 - p0), which gives d / (1 + d) = 1/3. Leaf i gets w_i / 6
+    # of half of p0, and half of its restarts.
     wanted = [1 / 3, 1 / 12 + 0.1, 1 / 36 + 0.1, 1 / 36 + 0.1, 1 / 36 + 0.2]
     alike = np.arange(1, 5)
     known = exact(links, np.array([0, 0.25, 0.25, 0.25, 0.25]), 0.5)

@@ -13,7 +13,7 @@ from core.graph.pagerank.problem import pose_problem
 from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
 from tests.core.graph.strategies import directions, graphs
 
-# order A B C D E, seed A; igraph 1.0.0 and an independent power iteration agree
+# Order A B C D E, seed A. igraph 1.0.0 and an independent power iteration agree.
 RECORDED = [
     ("out", 0.8, (0,), [0.280899, 0.112360, 0.202247, 0.404494, 0]),
     ("both", 0.8, (0,), [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]),
@@ -44,7 +44,7 @@ def test_recorded_numbers_by_pushing_alone(toy, direction, damping, seeds, expec
 
 
 def test_mass_at_a_dead_end_returns_to_the_seed(tmp_path):
-    # without the loop D>D
+    # Without the loop D>D.
     graph = build(
         [(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g"
     )
@@ -115,7 +115,10 @@ def test_equals_igraph_on_movies(movies, direction):
 
 
 def recall(exact, nodes, keep):
-    """The share of the nodes that belong to the best `keep`, any of those that tie at the end counting."""
+    """Share of the given nodes that belong to the best `keep`.
+
+    Nodes that tie with the last of these count as well.
+    """
     bar = np.sort(exact[exact > 0])[::-1][:keep][-1] * (1 - 1e-9)
     return np.mean(exact[nodes] >= bar)
 

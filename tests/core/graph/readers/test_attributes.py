@@ -1,4 +1,7 @@
-"""Types, descriptions, keywords and weights in files become the columns that graphs of documents have, whatever the format."""
+"""Types, descriptions, keywords and weights in files become columns of the graph in every format.
+
+The columns are those of graphs made of documents.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ WRITERS = {"g.graphml": as_graphml, "g.gexf": as_gexf, "g.gml": as_gml, "g.json"
 
 
 def columns_of(graph):
-    """By name: (type, description) of nodes and (description, weight) of triples, as far as there is one."""
+    """Node columns (type, description) and edge columns (description, weight), by name.
+
+    A column that the graph lacks is left out.
+    """
     edges = graph.columns.edges
     texts, numbers = edges.texts("description"), edges.numbers("weight").tolist()
     found = dict(zip(graph.triple_texts(range(graph.n_edges)), zip(texts, numbers)))
@@ -112,7 +118,7 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
 
 
 def tables(tmp_path):
-    """The two triples with their columns as delimited text, JSON rows, Parquet and Arrow."""
+    """Write the two triples and their columns as delimited text, JSON rows, Parquet and Arrow."""
     import pyarrow as pa
     import pyarrow.feather
     import pyarrow.parquet
@@ -181,7 +187,7 @@ def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_jo
 
 
 def test_what_gave_the_relation_is_no_column_as_well(tmp_path):
-    """The relationships of microsoft/graphrag have no relation but a description."""
+    """The relationships table of microsoft/graphrag has a description but no relation."""
     (tmp_path / "g.csv").write_text(
         "id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8"
     )
@@ -264,13 +270,17 @@ def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_for
 
 
 def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_path):
-    """From Hub a walker goes to A three times as often as to B, and from each of both back to Hub, so that A scores three times as much."""
+    """A walker goes from Hub to A three times as often as to B.
+
+    From A and B it returns to Hub, so that A scores three times as much.
+    """
     from core.indexes.vector_blocks import texts_of_items
     from core.operators.nodes.adaptive_reranking import neighbour_lookup
     from core.operators.texts.pagerank import weighted_pagerank
 
     (tmp_path / "g.csv").write_text(
-        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,second\nHub,far,A,0,\n",
+        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,"
+        "second\nHub,far,A,0,\n",
         "utf-8",
     )
     (tmp_path / "n.csv").write_text("id,type\nHub,port\nB,ship\n", "utf-8")
@@ -280,7 +290,7 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     scores = weighted_pagerank(graph, shares, 0.85, True)
     assert scores[a] / scores[b] == pytest.approx(3, rel=1e-5)
     even = weighted_pagerank(graph, shares, 0.85, False)
-    assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # two edges to A, one to B
+    assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # Two edges lead to A, one to B.
     assert neighbour_lookup(graph)(hub) == [a, b]
     assert texts_of_items(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
     assert texts_of_items(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]

@@ -1,4 +1,6 @@
-"""CRAG's mock graphs in small, written as its files are: the triples by hand, and what is not read is said."""
+"""Small copies of CRAG's mock graphs: their triples by hand, and notes on parts that are not
+read.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def test_films_people_and_years(folder):
         ("Bob", "plays", "a man"),
         ("One", "has_crew", "Ann"),
         ("Ann", "has_role", "Director"),
-        ("Bob", "acted_in", "Eins"),  # film 8 is not among the films
+        ("Bob", "acted_in", "Eins"),  # Film 8 is not among the films.
         ("Bob", "has_id", "person_3"),
         ("Bob", "has_birthday", "1950-01-01"),
         ("movie_7", "released_in", "1999"),
@@ -87,13 +89,20 @@ def test_films_people_and_years(folder):
 
 
 def test_sports(folder):
-    rows = "game,team,opponent,result,GF,GA,xG,xGA,Captain\nm1,A,B,W,2,1,1.5,0.5,Kim\nm2,A,B,D,1,1,,,\n"
+    rows = (
+        "game,team,opponent,result,GF,GA,xG,xGA,Captain\nm1,A,B,W,2,1,1.5,0.5,Kim\nm2,A,B,D,"
+        "1,1,,,\n"
+    )
     (folder / "sports/soccer_team_match_stats.csv").write_text(rows, "utf-8")
     with closing(sqlite3.connect(folder / "sports/nba.sqlite")) as opened, opened:
-        columns = "person_id display_first_last birthdate school country last_affiliation height weight season_exp jersey position".split()
+        columns = (
+            "person_id display_first_last birthdate school country last_affiliation height "
+            "weight season_exp jersey position"
+        ).split()
         opened.execute(f"CREATE TABLE common_player_info ({', '.join(columns)})")
         opened.execute(
-            "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', '6-1', 80, 5, '23', 'Guard')"
+            "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', "
+            "'6-1', 80, 5, '23', 'Guard')"
         )
     found, _ = read(folder)
     assert (
@@ -102,7 +111,7 @@ def test_sports(folder):
         and ("m1", "goals_of_B", "1") in found
     )
     assert ("m1", "captain_of_A", "Kim") in found and ("m1", "expected_goals_of_B", "0.5") in found
-    # a draw
+    # The game is a draw.
     assert not [one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")]
     assert [one for one in found if one[0] == "Al"] == [
         ("Al", "born_at", "1960"),
@@ -135,7 +144,7 @@ def test_music_is_read_where_it_is_plain(folder):
     (folder / "music/song_dict_simplified.pickle").write_bytes(
         pickle.dumps({"Song": {"author": "Ann", "country": "US", "date": "2000"}})
     )
-    # any object of a class
+    # An object of any class.
     (folder / "music/grammy_df.pickle").write_bytes(pickle.dumps(Fraction(1, 2)))
     found, notes = read(folder)
     assert ("Ann", "has_members", "Cat") in found and ("Ann", "has_artist_work", "Song") in found
@@ -144,7 +153,7 @@ def test_music_is_read_where_it_is_plain(folder):
         and ("Song", "rank", "2") in found
         and ("Song", "artist", "Ann") in found
     )
-    assert not [one for one in found if one[1] == "birth_date"]  # is no number
+    assert not [one for one in found if one[1] == "birth_date"]  # The birth date is no number.
     assert [note for note in notes if "grammy_df" in note] == [
         NoteWith("music/grammy_df.pickle", "left out", "grammy_df.csv")
     ]
@@ -217,7 +226,8 @@ def test_damaged_files_are_a_sentence(folder):
 def test_a_table_with_a_cell_of_any_length_is_a_sentence(folder):
     file = next(folder / name for name in CRAG_READERS if name.endswith(".pkl")).with_suffix(".csv")
     file.write_text(f"a,b\n{'x' * 200_000},y\n", "utf-8")
-    usual = csv.field_size_limit(100_000)  # of the process; other readers raise it
+    # The limit holds for the whole process, and other readers raise it.
+    usual = csv.field_size_limit(100_000)
     try:
         with pytest.raises(BadInput, match="cannot be read as CRAG has it"):
             read(folder)
@@ -265,5 +275,5 @@ def test_the_folder_is_built_by_its_command(folder, tmp_path, capsys):
         == EXIT_OK
     )
     out = capsys.readouterr().out
-    assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director
+    assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director.
     assert "finance/company_name.dict is not there." in out

@@ -1,4 +1,4 @@
-"""A format of graphs is one row of a table: both builders, the command and the page read it from there."""
+"""A graph format is one row of a table that both builders, the command and the page read."""
 
 import re
 import types
@@ -19,7 +19,7 @@ from tests.triples import read_triples
 
 @pytest.fixture()
 def dot(monkeypatch):
-    """The format that CONTRIBUTING.md adds, its module and its row as they are printed."""
+    """The example format of CONTRIBUTING.md, with its module and table row as printed there."""
     module, row = blocks_of("CONTRIBUTING.md", "Add a format of graphs")
     made = types.ModuleType("dot")
     exec(module, made.__dict__)
@@ -70,7 +70,7 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", watch=Watch(stop))
     source = TripleFile(file, memory=30_000, skips=True)
     assert same(build(source, tmp_path / "g", "g"), build_in_memory(TRIPLES, "g"))
-    # each once, though read twice
+    # Each line once, though it is read twice.
     assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]
 
 
@@ -104,7 +104,8 @@ def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
 
 def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
     (tmp_path / "g.graphml").write_text(
-        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>\n<edge source="a" target="b"/>\n'
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>\n<edge '
+        'source="a" target="b"/>\n'
         '<edge source="a" target="gone"/>\n</graph></graphml>'
     )
     (tmp_path / "g.jsonl").write_text('{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s"]]}\n')

@@ -1,4 +1,7 @@
-"""GraphSON: TinkerPop's "modern" graph in parts, as its documentation prints versions 1, 2 and 3."""
+"""GraphSON: TinkerPop's “modern” graph in versions 1, 2 and 3.
+
+The texts are parts of those printed in its documentation.
+"""
 
 from __future__ import annotations
 

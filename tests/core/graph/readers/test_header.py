@@ -1,4 +1,4 @@
-"""A first row that names columns is told from a triple by what is in the rows, whatever its words."""
+"""A header row is told from a triple by the contents of the rows, whatever its words."""
 
 from __future__ import annotations
 

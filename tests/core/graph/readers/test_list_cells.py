@@ -1,4 +1,4 @@
-"""Cells that hold lists as text, as tables saved by other programs have them."""
+"""Table cells that hold lists as text, as other programs write them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_numbers_are_names():
 
 
 def test_what_looks_like_a_list_and_is_none_is_said(tmp_path):
-    """As NumPy writes an array: to Python the two texts are one."""
+    """NumPy writes an array like this, and Python reads the two strings as one."""
     file = TripleFile(table(tmp_path / "g.csv", [["x", "knows", "['a' 'b']"]]))
     assert list(file.read()) == [("x", "knows", "['a' 'b']")]
     assert any("look like lists" in note for note in file.tally.notes)

@@ -1,4 +1,6 @@
-"""Tables of nodes beside a file of edges, as Gephi, Neo4j, microsoft/graphrag, KGX and hands write them."""
+"""Node tables next to an edge file, as Gephi, Neo4j, microsoft/graphrag, KGX and people write
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ GEPHI = (
     "Source,Target,Type,Id,Label,Weight\n1,2,Directed,0,sails,2.5\n2,3,Directed,1,built in,1\n",
 )
 NEO4J = (
-    "personId:ID(All),name,born:int,:LABEL\n1,Anna,1880,Person;Sailor\n2,The Gull,,Ship\n3,Turku,,City\n",
+    "personId:ID(All),name,born:int,:LABEL\n1,Anna,1880,Person;Sailor\n2,The Gull,,Ship\n"
+    "3,Turku,,City\n",
     ":START_ID(All),:END_ID(All),:TYPE,weight:float\n1,2,sails,2.5\n2,3,built in,1\n",
 )
 KGX = (

@@ -1,4 +1,4 @@
-"""What is said of how a file was read: each note once, in full."""
+"""Notes on how a file was read: each note once, in full."""
 
 from __future__ import annotations
 

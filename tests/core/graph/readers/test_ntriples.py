@@ -1,4 +1,4 @@
-"""N-Triples: names by hand, malformed lines, and every text coming back through its escapes."""
+"""N-Triples: names by hand, malformed lines, and texts that survive every kind of escape."""
 
 import gzip
 
@@ -113,7 +113,11 @@ NAMED = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '
 
 
 def escaped(text: str, how: list[int]) -> str:
-    """A text as N-Triples may write it: each letter by its name, by \\u or \\U, or as it is, in turn as `how` says."""
+    """Return a text as N-Triples may write it.
+
+    The entries of `how` apply to the letters in turn. 0: the letter or its named escape, 1: \\u, 2:
+    \\U.
+    """
     out = []
     for at, letter in enumerate(text):
         way = how[at % len(how)]

@@ -1,4 +1,7 @@
-"""Tables under other headers, edge lists, JSON, Parquet and network files, as other tools write them; and what is said of each."""
+"""Tables with other headers, edge lists, JSON, Parquet and network files, and the notes on each.
+
+The files look as other tools write them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
         (
             "g.csv",
-            "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe Gull,Turku,Directed,1,built in,2.0\n",
+            "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe "
+            "Gull,Turku,Directed,1,built in,2.0\n",
             "relation from “Label”, tail from “Target”; not read: Type, Id. Also taken: of edges, weight from “weight”.",
         ),
         (
@@ -47,7 +51,8 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
         (
             "d.csv",
-            "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,Turku,built in,1\n",
+            "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,"
+            "Turku,built in,1\n",
             "relation from “description”",
         ),
         (
@@ -98,7 +103,7 @@ def test_numbers_as_tails_stay_triples(tmp_path):
         ("Anna", "age", "31"),
         ("Bob", "age", "44"),
     ]
-    # a graph whose names are numbers
+    # A graph with numbers as names.
     assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [("1", "2", "3"), ("2", "2", "1")]
 
 
@@ -334,7 +339,10 @@ def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, caps
 
 
 def test_hipporags_file_of_openie_with_all_its_keys(tmp_path):
-    """As openie_results_ner_MODEL.json holds it; what a model wrote without three parts is counted."""
+    """The file looks like openie_results_ner_MODEL.json.
+
+    Results of the model that lack one of three parts are counted.
+    """
     docs = [
         {
             "idx": f"chunk-{place}",

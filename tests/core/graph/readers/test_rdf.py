@@ -1,4 +1,4 @@
-"""RDF in every syntax, by pyoxigraph's own writers, and things called by their labels."""
+"""RDF in every syntax that pyoxigraph writes, and things named by their labels."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_the_language_is_chosen_with_a_fallback(tmp_path, language, name):
 def test_rdfs_label_comes_before_the_others_and_equal_labels_are_told_by_their_identifiers(
     tmp_path,
 ):
-    text = (
-        PREFIXES
-        + 'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b rdfs:label "R" . ex:b ex:r ex:c .'
+    text = PREFIXES + (
+        'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b '
+        'rdfs:label "R" . ex:b ex:r ex:c .'
     )
     assert read(tmp_path, text)[0] == [("R", "r", "R (b)"), ("R (b)", "r", "c")]
 
@@ -108,7 +108,7 @@ def test_blank_nodes_and_named_graphs(tmp_path):
     text = PREFIXES + "ex:g { ex:a ex:r [ ex:s ex:b ] . } ex:a ex:r ex:c ."
     one, sentences = read(tmp_path, text, "g.trig")
     again, _ = read(tmp_path, text, "g.trig")
-    # however the parser calls them
+    # The parser may name blank nodes differently.
     assert sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again
     assert sentences == [NoteWith("1 named graph")]
 
@@ -138,10 +138,11 @@ def test_a_large_build_gives_the_same_graph(tmp_path, labels):
         ("g.ttl", "ex:a ex:b ex:c .", "g.ttl, line 1: not Turtle"),
         ("g.jsonld", "{", "not JSON-LD"),
         (
+            # Nothing is fetched.
             "g.jsonld",
             '{"@context": "https://example.org/far", "@id": "a"}',
             "not JSON-LD",
-        ),  # nothing is fetched
+        ),
         ("g.rdf", "<html/>", "g.rdf"),
         ("g.ttl", "", "holds no triples"),
         (
@@ -169,7 +170,10 @@ def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
 def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(rdf, "MAX_LABEL_SEARCH_BYTES", 50)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
-    text = f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n'
+    text = (
+        f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> '
+        "<http://x.org/b> .\n"
+    )
     triples, sentences = read(tmp_path, text, "g.nt")
     assert (
         "a",

@@ -1,4 +1,6 @@
-"""Files as tools of graphs export them: APOC's JSON, GML of several edges, lists in cells, names of all languages."""
+"""Files as graph tools export them: APOC's JSON, GML with parallel edges, list cells, labels in
+many languages.
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_the_union_of_the_graphs_of_question_rows(tmp_path):
     rows += '{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
     (tmp_path / "q.jsonl").write_text(rows)
     assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ROWS[1], ("C", "r", "A")]
-    # a triple that two questions share is kept once
+    # A triple of two questions is kept once.
     assert build_in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')
     with pytest.raises(BadInput, match="bad.jsonl, line 5: “graph” should be a list"):

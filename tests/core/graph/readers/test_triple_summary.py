@@ -1,4 +1,4 @@
-"""What is said of triples before a graph is built of them."""
+"""Summary of triples before a graph is built of them."""
 
 from core.graph.readers.triple_summary import summarise_triples
 from tests.notes import NoteWith
@@ -12,7 +12,7 @@ def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_become
         ("Rome", "r", "Café"),
         ("Cafe", "r", "x"),
     ]
-    (said,) = summarise_triples(triples, whole=True)[1:]  # an accent makes another letter
+    (said,) = summarise_triples(triples, whole=True)[1:]  # An accent makes another letter.
     assert said == NoteWith(3, "“ADA QUILL” and “Ada Quill”")
 
 

@@ -1,4 +1,7 @@
-"""A byte that changed in a file of a store is found when it is opened, or said once a large one was read; no other graph is touched."""
+"""A changed byte in a store is found on opening, or reported after a large file was read.
+
+No other graph is affected.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ TRIPLES = [(f"node {n}", f"r{n % 3}", f"node {(n * 7 + 1) % 40}") for n in range
 
 
 def flip(file, place: float) -> None:
-    """Change the lowest bit of one byte, that far into a file."""
+    """Change the lowest bit of one byte at a relative position in a file."""
     data = bytearray(file.read_bytes())
     data[int(place * (len(data) - 1))] ^= 1
     file.write_bytes(data)
@@ -99,7 +102,7 @@ def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
 def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     flip(told.data_folder / "tails.npy", 0.9)
-    graph = Graph.open(told.folder)  # at once
+    graph = Graph.open(told.folder)  # Opens without reading the large files.
     graph.later.begin()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
@@ -128,7 +131,10 @@ def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
     "name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"]
 )
 def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
-    """Stores of before have no digests: what would be read outside of an array is found all the same."""
+    """Stores of earlier versions have no digests.
+
+    An offset outside its array is found all the same.
+    """
     (told.data_folder / digests.DIGESTS_FILE).unlink()
     assert Graph.open(told.folder).names([0]) == ["node 0"]
     file = told.data_folder / f"{name}.npy"

@@ -1,4 +1,4 @@
-"""Graphs out again: what is written is read by other tools, and by our own readers as the same graph."""
+"""Exported graphs are read by other tools, and by our own readers as the same graph."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def said(**kwargs):
 
 
 def again(out, folder, **how):
-    """The graph that our readers make of what was written."""
+    """Build the graph that our readers find in the written files."""
     files = sorted(out.iterdir()) if out.is_dir() else [out]
     file = sort_graph_files(files, **how)
     return build(file, folder, "g"), file.tally.sentences()
@@ -72,7 +72,7 @@ def written(graph, format, tmp_path):
 
 @pytest.mark.parametrize("format", EXPORT_FORMATS)
 def test_triples_come_back_as_the_very_same_graph(tmp_path, format, monkeypatch):
-    monkeypatch.setattr(parts, "PART_ROWS", 3)  # many parts
+    monkeypatch.setattr(parts, "PART_ROWS", 3)  # Forces many parts.
     graph = build_in_memory(TRIPLES, "g")
     found, _ = again(written(graph, format, tmp_path), tmp_path / "again")
     assert found.digest == graph.digest and not found.columns
