@@ -1,4 +1,4 @@
-"""The corpora that ship, and those of a person's own by name."""
+"""Shipped corpora, and a person's own corpora, by name."""
 
 from __future__ import annotations
 

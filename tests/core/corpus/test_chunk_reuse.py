@@ -1,4 +1,7 @@
-"""Documents that are as they were are not cut again, and the chunks are those of a corpus that is cut as a whole."""
+"""Unchanged documents are not cut again.
+
+The chunks are the same as if the whole corpus were cut.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ FIRST = [
 
 @pytest.fixture
 def cut():
-    """A cutter that remembers which documents it was given."""
+    """A chunking function that records the ids of its documents."""
 
     def cut(documents):
         given = list(documents)

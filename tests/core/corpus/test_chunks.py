@@ -1,4 +1,4 @@
-"""Documents cut into chunks, by hand and by what must hold of any text."""
+"""Documents cut into chunks, by hand and by properties that hold for any text."""
 
 from __future__ import annotations
 

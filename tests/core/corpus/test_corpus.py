@@ -1,4 +1,4 @@
-"""A corpus on disk: what it holds, what changes it, and what a kill leaves of it."""
+"""A corpus on disk: its content, its changes, and its state after a kill."""
 
 from __future__ import annotations
 
@@ -228,7 +228,8 @@ def test_a_hundred_thousand_documents_open_at_once(tmp_path):
     write_corpus(
         tmp_path / "small", [Document(f"d{i:06}", f"Document {i}. " * 40) for i in range(1_000)]
     )
-    # a hundred times as many documents; to read them all would take a hundred times as long
+    # There are a hundred times as many documents. Reading all of them would take a hundred times as
+    # long.
     assert (
         growth(
             lambda: Corpus.open(tmp_path / "small").document("d000999").text,

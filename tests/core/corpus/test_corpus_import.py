@@ -1,4 +1,4 @@
-"""Files brought again: what they no longer hold, and what was left out of them."""
+"""Repeated imports of files: rows that are gone, and notes on parts left out."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_files_that_a_folder_no_longer_has_are_missing_but_not_those_of_others(t
         (tmp_path / name).write_text(f"Text of {name}.")
     import_documents("mine", [tmp_path / "in", tmp_path / "c.txt"])
     (tmp_path / "in/a.txt").unlink()
-    # it cannot be read now, and is in the folder still
+    # This file cannot be read now, but is still in the folder.
     (tmp_path / "in/bad.md").write_bytes(b"\0\0")
     assert import_documents("mine", [tmp_path / "c.txt"]).missing == ()
     brought = import_documents("mine", [tmp_path / "in"])

@@ -1,4 +1,4 @@
-"""Links between documents: files of them, corpora that keep them, BEIR folders with them."""
+"""Links between documents, in files, in corpora and in BEIR folders."""
 
 import gzip
 
@@ -76,7 +76,7 @@ def test_links_stay_when_documents_come_and_go(tmp_path):
 
 
 def folder(tmp_path, qrels="q1\ta\t1\n", corpus="abc"):
-    """A folder in the form of BEIR with links."""
+    """Write a folder in BEIR form with links."""
     place = tmp_path / "set"
     (place / "qrels").mkdir(parents=True)
     (place / "corpus.jsonl").write_text(

@@ -1,4 +1,4 @@
-"""Published corpora, in small: documents, questions and their gold."""
+"""Small copies of published corpora: documents, questions and their gold documents."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, arra
 
 
 def test_a_question_of_hotpotqa_keeps_its_blanks(tmp_path):
-    """By which the answers that were saved to it are found again."""
+    """Saved answers are found again by the exact text of their question."""
     row = HOTPOT[0] | {"question": "Which  of them is tall? "}
     _, sets = read_published("hotpotqa", written(tmp_path / "h.json", [row], True), {"h": None})
     assert sets["h"].questions[0].text == "Which  of them is tall? "

@@ -1,4 +1,4 @@
-"""Gold passages that are a part of a document: found by a quotation, however the document is cut."""
+"""Gold passages that are parts of documents are found by a quotation in any chunks."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(c
     assert split_passage_name(passage) == ("a.md", MARRIED)
     assert texts(cut(corpus, 9), passage) == [MARRIED]
     assert texts(cut(corpus, 100), passage) == [TEXT]
-    # not that of the other document
+    # The other document has the same text and is not matched.
     assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
 
 
 def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus):
-    """The halves are “Later she married” and “Tom Reid of Ayr.”; the document was cut behind “Tom”."""
+    """The halves are “Later she married” and “Tom Reid of Ayr.”.
+
+    The document was cut after “Tom”.
+    """
     graph = cut(corpus, 4)
     assert texts(graph, passage_name("a.md", MARRIED)) == ["Later she married Tom"]
 
@@ -65,7 +68,8 @@ def test_a_source_has_a_passage_where_its_document_holds_the_quotation(corpus):
 def test_questions_may_bring_parts_of_documents_by_title(corpus, tmp_path):
     file = tmp_path / "asked.jsonl"
     file.write_text(
-        '{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married Tom Reid of Ayr.", "Coast\\nNot so."]}'
+        '{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married '
+        'Tom Reid of Ayr.", "Coast\\nNot so."]}'
     )
     brought = import_question_set("coast", file)
     assert brought.corpus.questions("coast")[0].gold == (

@@ -1,4 +1,4 @@
-"""A folder of fast-graphrag, whose pickled files are read as data: nothing that they ask for is made or called."""
+"""Indexes of fast-graphrag: their pickled files are read as data, and no code in them runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAST = RECORDED / "fast-graphrag"
 
 
 class Evil:
-    """What runs a command where it is unpickled."""
+    """An object that runs a command when it is unpickled."""
 
     def __init__(self, command: str):
         self.command = command
@@ -33,9 +33,10 @@ class Evil:
 
 def test_a_folder_of_fast_graphrag():
     opened = opened_from(FAST)
-    # by the metadata of the texts
+    # The names come from the metadata of the texts.
     assert [one.id for one in opened.documents] == ["harbour.txt", "ship.txt"]
-    assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]  # each whole
+    # Each text is one chunk.
+    assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]
     assert nodes_of(opened) == {
         "ANN LEE": ("PERSON", "An engineer who built a harbour & owns a ship.", [0, 1]),
         "VARNA": ("LOCATION", "A town with a harbour.", [0, 1]),
@@ -62,7 +63,7 @@ def test_plain_values_are_what_unpickling_gives(protocol):
         "ü": "ß" * 300,
         "l": list(range(2000)),
     }
-    # before, bytes are what a function would make of a text
+    # In protocols below 3, bytes are the result of a function call on a text.
     value |= {"bytes": b"y\xff"} if protocol > 2 else {}
     assert read_pickle(pickle.dumps(value, protocol), "x.pkl") == value
 
@@ -105,7 +106,7 @@ def test_damaged_files_are_refused(data):
         read_pickle(data, "x.pkl")
 
 
-# Pairs of pairs, each hashed twice by the next: hashing the key takes 2 to the power of 120 steps.
+# Nested pairs, each of which contains the one before twice. Hashing the key takes 2^120 steps.
 HASH = (
     b"\x80\x04)\x94"
     + b"".join(b"h%ch%c\x86\x94" % (at - 1, at - 1) for at in range(1, 120))

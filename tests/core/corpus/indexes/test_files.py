@@ -1,4 +1,4 @@
-"""Which index lies in a folder or a zip, and what is passed over there."""
+"""Recognition of the index in a folder or a zip, and files that are ignored."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def test_what_is_no_index_says_what_was_looked_for(tmp_path):
     (tmp_path / "notes.txt").write_text("Ann.")
     with pytest.raises(
         BadInput,
-        match=r"holds no index that can be read. Looked for: Microsoft GraphRAG \(entities.parquet, relat",
+        match=(
+            r"holds no index that can be read. Looked for: Microsoft GraphRAG "
+            r"\(entities.parquet, relat"
+        ),
     ) as said:
         found_in(tmp_path)
     assert all(tool.title in str(said.value) for tool in TOOLS.values())

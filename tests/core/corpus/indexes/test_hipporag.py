@@ -1,4 +1,4 @@
-"""A folder of HippoRAG, as it made it of two short texts, and files of OpenIE's results by hand."""
+"""A HippoRAG index of two short texts, and hand-written files of OpenIE results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def test_a_folder_of_hipporag():
 
 
 def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_path):
-    """HippoRAG reads names in small letters and without marks; names in other letters are nothing there, and remain here."""
+    """HippoRAG compares names in lower case without punctuation.
+
+    Names in non-Latin letters become empty there. Here they are kept.
+    """
     triples = [
         ["U.S.", "borders", "Mexico"],
         ["u s", "is in", "北京"],
@@ -80,7 +83,10 @@ def test_what_is_no_such_file_is_refused(tmp_path):
     written(folder, {"passage": "Ann."}, name="openie_results_ner_other.json")
     with pytest.raises(
         BadInput,
-        match="several files of OpenIE's results, openie_results_ner_model.json, openie_results_ner_other.json. Give",
+        match=(
+            "several files of OpenIE's results, openie_results_ner_model.json, "
+            "openie_results_ner_other.json. Give"
+        ),
     ):
         opened_from(folder)
     assert [

@@ -1,4 +1,4 @@
-"""Folders of indexes as nobody made them: what is said is a sentence, and what is read can be stored."""
+"""Malformed indexes give an error sentence or a graph that can be stored."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ PIECES = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def worker():
-    """A process as the one that reads indexes, whose pickles may ask for all memory."""
+    """A process with a memory limit, as the one that reads indexes.
+
+    A pickle may ask for all memory.
+    """
     with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         yield worker
 
@@ -106,7 +109,7 @@ VALUE = (
 
 
 def places(value, path=()):
-    """The paths of all that a JSON value holds."""
+    """Paths of all values inside a JSON value."""
     yield path
     for key, inner in (
         value.items()

@@ -1,4 +1,4 @@
-"""An index as a corpus has it, by hand: three chunks of two documents, and what does not fit."""
+"""A hand-made index of three chunks of two documents, and items that do not fit."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_is_given_twice_is_put_together_and_counted():
     opened = assemble_index(small(entities=entities, relations=relations), "t", "both")
     assert opened.graph.columns.nodes.texts("description") == ["A woman. A sailor.", ""]
     assert opened.graph.columns.nodes.texts("type") == ["person", ""]
-    # the other way is another relation
+    # The opposite direction is another relation.
     assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [1.0, 5.0]
     assert opened.left_out == {
         "Put together, entities of one name": 1,

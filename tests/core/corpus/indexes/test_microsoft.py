@@ -1,4 +1,6 @@
-"""Indexes of microsoft/graphrag: a real one cut small, and the same in the forms of earlier versions."""
+"""Indexes of microsoft/graphrag: a small part of a real one, also in the forms of earlier
+versions.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def rows(name: str) -> list[dict]:
 
 
 def written(folder, **tables):
-    """A folder of these tables, by name."""
+    """Write the given tables to a folder, by name."""
     folder.mkdir(exist_ok=True)
     for name, found in tables.items():
         pq.write_table(pa.Table.from_pylist(found), folder / f"{name}.parquet")
@@ -52,7 +54,10 @@ def renamed(found: list[dict], **names: str) -> list[dict]:
 
 
 def old(folder, first: bool):
-    """The real index as version 1 writes it, or (`first`) one before: other names of tables and columns, members only among the nodes."""
+    """Write the real index as version 1 does, or with `first` as versions before it do.
+
+    Tables and columns have other names, and only the nodes name the members of communities.
+    """
     titles = {row["id"]: row["title"] for row in rows("entities")}
     nodes = [
         {
@@ -115,7 +120,7 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
         communities["0"].title == "Paranormal Military Squad and Operation: Dulce"
         and communities["3"].title == "Community 3"
     )
-    # its title is no part of it
+    # The report does not contain its title.
     assert communities["0"].report.startswith(
         "This community centers on the Paranormal Military Squad"
     )
@@ -130,7 +135,7 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
         2,
         4,
     )
-    # an elevator that is no entity
+    # One relation ends in an elevator, which is no entity.
     assert opened.left_out == {
         "Left out, claims (covariates)": 2,
         "Left out, relations of an entity that the index lacks": 1,
@@ -158,7 +163,7 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
 def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
     earlier = index_in(old(tmp_path / "old", first))
     assert earlier.form == form
-    # by their members
+    # The parents follow from the members.
     assert {one.key: one.parent for one in earlier.communities} == {
         "0": "",
         "3": "",
@@ -206,7 +211,7 @@ def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
 
 
 def test_values_that_are_none_or_no_number_are_empty(tmp_path):
-    """Pandas writes what is missing as null or as a number that is none."""
+    """Pandas writes missing values as null or NaN."""
     found = index_in(
         written(
             tmp_path / "bare",

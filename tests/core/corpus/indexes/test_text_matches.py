@@ -1,4 +1,4 @@
-"""Which documents of a corpus the texts of an index are: by text, else by the chunks in it."""
+"""Texts of an index are matched to documents of a corpus by text, else by chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors that indexes hold: each by its item, with the text that the tool's encoder read."""
+"""Vectors of indexes, by item, with the text that the tool's encoder read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED, index_in, nodes_of, opened_from
 
-READ = {  # what each tool's encoder reads of Varna
+READ = {  # The text about Varna that each tool's encoder reads.
     "lightrag": "Varna\nA town with a harbour.",
     "nano-graphrag": '"VARNA""A town with a harbour."',
-    "fast-graphrag": "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour.",  # once a chunk
+    # Once per chunk.
+    "fast-graphrag": "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour.",
     "hipporag": "varna",
 }
 
@@ -62,7 +63,7 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
         pa.table({"id": [first["id"], "unknown"], "embedding": [[3.0, 4.0], [1.0, 0.0]]}),
         tmp_path / "some.parquet",
     )
-    # versions 1 and 2, and 3
+    # The names in versions 1 and 2, and in version 3.
     for name in ("embeddings.entity.description.parquet", "embeddings.entity_description.parquet"):
         (found,) = read_index(
             files | {name: MemoryFile(name, (tmp_path / "some.parquet").read_bytes())}
@@ -87,7 +88,7 @@ def test_an_item_that_several_vectors_belong_to_has_none():
     )
     found.matrix[4] = np.nan
     taken = item_vectors(found, {"A": 2, "B": 0, "C": 1, "D": 3}, 5)
-    # C has no text, D no numbers, E is no item
+    # C has no text, D has no numbers, E is no item.
     assert taken.texts == ("", "", "a", "", "") and taken.count == 1
     assert taken.matrix[2].tolist() == [1, 0, 0, 0, 0, 0]
     assert item_vectors(found, {}, 5) is None

@@ -1,4 +1,4 @@
-"""A folder of Youtu-GraphRAG, by hand in the form that its code writes."""
+"""A hand-made index of Youtu-GraphRAG in the form that its code writes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ ROWS = [
     row(ANN, "represented_by", {"label": "keyword", "properties": {"name": "Ann"}}),
     row({"label": "entity"}, "lives_in", ROME),
 ]
-CHUNKS = "id: c0\tChunk: Ann is a cook.\nid: c1\tChunk: Ann is a cook.\nid: c2\tChunk: Ann, who is 30,\n\nlives in Rome.\n"
+CHUNKS = (
+    "id: c0\tChunk: Ann is a cook.\nid: c1\tChunk: Ann is a cook.\nid: c2\tChunk: Ann, who "
+    "is 30,\n\nlives in Rome.\n"
+)
 
 
 def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):

@@ -1,4 +1,6 @@
-"""Workbooks, slides, books, mails and notebooks: their text, places, and what is left out."""
+"""Workbooks, slides, books, mails and notebooks: their text and places, and notes on parts left
+out.
+"""
 
 from __future__ import annotations
 
@@ -157,8 +159,14 @@ def book(pages: dict[str, str], order: list[str], **more: str) -> bytes:
         for name in pages
     )
     spine = "".join(f'<itemref idref="{name}"/>' for name in order)
-    about = '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  harbour</dc:title></metadata>'
-    package = f'<package xmlns="http://www.idpf.org/2007/opf">{about}<manifest>{items}</manifest><spine>{spine}</spine></package>'
+    about = (
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  '
+        "harbour</dc:title></metadata>"
+    )
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf">{about}<manifest>{items}</manifest>'
+        f"<spine>{spine}</spine></package>"
+    )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("META-INF/container.xml", CONTAINER)
@@ -187,7 +195,10 @@ def test_a_book_is_read_in_the_order_of_reading():
 
 
 def test_a_book_that_is_locked_says_so():
-    locked = '<encryption xmlns:enc="x"><enc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></encryption>'
+    locked = (
+        '<encryption xmlns:enc="x"><enc:EncryptionMethod '
+        'Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></encryption>'
+    )
     with pytest.raises(BadInput, match="locked by its publisher"):
         read_epub("a.epub", book({"one": "<p>x</p>"}, ["one"], encryption=locked))
 
@@ -230,7 +241,10 @@ def test_a_mail_that_is_a_page_is_read_as_one():
 
 
 def test_a_mail_in_an_unknown_encoding_is_said():
-    raw = b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
+    raw = (
+        b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; "
+        b"charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
+    )
     (document,), notes = read(read_mail, "a.eml", raw)
     assert (
         document.title == "Café"

@@ -1,4 +1,4 @@
-"""Files, folders and zips of them: what is read, what is left out, and what never gets out."""
+"""Files, folders and zips: files that are read or left out, and paths that may not escape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.notes import NoteWith
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of one of each."""
+    """A folder with one file of each kind."""
     inner = tmp_path / "papers"
     (inner / "deep").mkdir(parents=True)
     (inner / "a.txt").write_text("Plain text.")

@@ -1,4 +1,7 @@
-"""Files that are small and become large, or take for ever: read within bounds, ended at once where somebody cancels."""
+"""Small files that unpack to large ones or take very long.
+
+They are read within bounds, and cancelling stops them at once.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ MEGABYTES = 1 << 20
 
 
 def packed(tmp_path, name, beginning, again, times, end):
-    """A file that is small as it is packed, and how many bytes it holds."""
+    """Write a packed file that is small and unpacks to a large one."""
     with gzip.open(tmp_path / name, "wb", 1) as file:
         file.write(beginning)
         for _ in range(times // 1000):
@@ -106,12 +109,12 @@ MARKDOWN = {
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
-    # seconds; hours, and so over the test's own limit, if quadratic
+    # This takes seconds. Quadratic time would be hours, beyond the limit of the test.
     read_markdown("a.md", text.encode())
 
 
 def rewritten(data: bytes, change) -> bytes:
-    """A Word file whose text is changed."""
+    """Return a Word file with its text changed."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as source,
@@ -165,7 +168,7 @@ HTML = {
 def test_html_takes_time_in_proportion_to_its_length(page):
     begun = time.process_time()
     (document,) = read_html("a.html", page.encode())
-    # a second; minutes where it is the square
+    # This takes a second. Quadratic time would be minutes.
     assert document.text.startswith("text") and time.process_time() - begun < 10
 
 
@@ -174,13 +177,13 @@ def test_text_behind_the_end_of_a_page_is_read():
     assert document.text == "Before.\nAfter."
 
 
-# a quarter of a minute: each end is looked for among all open elements
+# Parsing takes 15 seconds: each end tag is looked up among all open elements.
 SLOW = "<div>" * 2_000 + "</b>" * 4_000_000 + "text"
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A page that takes long, and a good one."""
+    """A folder with a page that takes long and a good page."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.html").write_text(SLOW)
     (tmp_path / "in" / "b.html").write_text("<p>Good.</p>")
@@ -197,7 +200,7 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
 
     with pytest.raises(RunCancelled):
         read_files([folder / "a.html"], watch=Watch(check))
-    assert time.monotonic() - cancelled[0] < 8  # of the quarter of a minute
+    assert time.monotonic() - cancelled[0] < 8  # The whole file takes 15 seconds.
 
 
 def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
@@ -258,7 +261,10 @@ def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
 
 
 def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
-    """The bound of memory is that of the other process; this one keeps its own."""
+    """The memory limit applies to the reader process.
+
+    This process keeps its own limit.
+    """
     (tmp_path / "a.html").write_text("<p>Good.</p>")
     before = resource.getrlimit(resource.RLIMIT_AS)
     assert (

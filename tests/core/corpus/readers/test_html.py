@@ -1,4 +1,4 @@
-"""HTML: what a browser hides, and cells over several rows."""
+"""HTML: parts that a browser hides, and cells over several rows."""
 
 from __future__ import annotations
 
@@ -33,8 +33,14 @@ def test_what_a_browser_hides_is_left_out_and_counted(hidden):
 
 
 def test_what_a_page_shows_is_read():
-    style = "<style>@media print {.a {display:none}} .tab{display:none} .tab.open{display:block}</style>"
-    body = "<p class=a>One.</p><p class='tab open'>Two.</p><details><summary>More</summary>Three.</details>"
+    style = (
+        "<style>@media print {.a {display:none}} .tab{display:none} "
+        ".tab.open{display:block}</style>"
+    )
+    body = (
+        "<p class=a>One.</p><p class='tab open'>Two.</p><details><summary>More</summary>"
+        "Three.</details>"
+    )
     assert read(f"{body}<dialog open>Four.</dialog><p hidden></p>", style) == (
         "One.\nTwo.\nMore\nThree.\nFour.",
         [],
@@ -98,7 +104,10 @@ def test_a_table_in_a_cell_keeps_its_own_rows():
 
 
 def test_no_cell_reaches_beyond_its_part_of_the_table():
-    body = "<table><thead><tr><th rowspan=9>H</th><th>a</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+    body = (
+        "<table><thead><tr><th rowspan=9>H</th><th>a</th></tr></thead><tbody><tr><td>1</td>"
+        "<td>2</td></tr></tbody></table>"
+    )
     assert read(body)[0] == "H | a\n1 | 2"
 
 

@@ -1,4 +1,4 @@
-"""Markdown, HTML, PDF and Word: their text, and what becomes of headings and pages."""
+"""Markdown, HTML, PDF and Word: their text, with headings and pages as places."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_page_without_text_is_refused(data):
 
 
 def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "") -> bytes:
-    """A PDF with these texts, each on a page."""
+    """Return a PDF with each of these texts on its own page."""
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
     writer = pypdf.PdfWriter()
@@ -110,7 +110,7 @@ def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "")
         writer.add_metadata({"/Title": title})
     if password:
         writer.encrypt(password)
-    if cipher:  # whoever opens it needs no password
+    if cipher:  # The PDF opens without a password.
         writer.encrypt("", "owner", algorithm=cipher)
     out = io.BytesIO()
     writer.write(out)
@@ -178,9 +178,9 @@ def saved(document) -> bytes:
 
 def test_headings_of_a_word_document_are_places_and_tables_stay_where_they_are():
     (document,) = read_word("a.docx", saved(made_docx()))
-    assert (
-        document.text
-        == "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart two\nThe end."
+    assert document.text == (
+        "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart "
+        "two\nThe end."
     )
     assert [label for _, label in document.places] == [
         "The title",

@@ -1,4 +1,4 @@
-"""What is said of how documents were read: each note once, in full."""
+"""Notes on how documents were read: each note once, in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Office files in the form of other programs: strict names, relations that lead nowhere, merged cells."""
+"""Office files as other programs write them: strict names, broken relations, merged cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def saved(made) -> bytes:
 
 
 def changed(data: bytes, change) -> bytes:
-    """A package whose parts went through `change(name, content)`; those without content are left out."""
+    """Return a package with each part passed through `change(name, content)`.
+
+    Parts for which it returns None are left out.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
         for name in before.namelist():

@@ -1,4 +1,4 @@
-"""PDF: raised numbers, form fields, notes and attached files; titles that programs write."""
+"""PDF: raised numbers, form fields, notes, attached files, and titles written by programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def field(name: str, rect: tuple[float, ...], **more) -> DictionaryObject:
 
 
 def filled(lines, *annotations, files=()) -> tuple[list[str], list[str]]:
-    """The lines and notes of a PDF with these annotations and attached files."""
+    """Lines and notes of a PDF with these annotations and attached files."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(drawn(lines)))
     page = writer.pages[0]
     for one in annotations:
@@ -144,7 +144,7 @@ def test_raised_numbers_of_a_page_that_a_browser_printed():
         "The tank holds 10^6 litres; built in 1984[3]; H2O.",
         "Share 3/4 of it, 12^2 m.",
     ]
-    assert document.title == "may"  # the browser writes its address there
+    assert document.title == "may"  # The browser writes its address as the title.
 
 
 @pytest.mark.parametrize(

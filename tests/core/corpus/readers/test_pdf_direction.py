@@ -1,4 +1,4 @@
-"""PDF from right to left: the order in which it is read."""
+"""Reading order of PDF pages that run from right to left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.server import browser
 
 
 def shown(line: str) -> str:
-    """A line of Hebrew or Arabic letters alone as it stands on the screen."""
+    """Return a line of Hebrew or Arabic letters as it appears on the screen."""
     return line[::-1]
 
 
@@ -34,7 +34,7 @@ def shown(line: str) -> str:
     ],
 )
 def test_a_line_is_read_from_its_right_end(line, text):
-    # The letters of the second line say which way the page runs.
+    # The letters of the second line determine the direction of the page.
     own = "דומע" if any("\u05d0" <= sign <= "\u05ea" for sign in line) else "ةحفص"
     ordered = in_reading_order([line, own * 4], f"{line}\n{own * 4}")
     assert ordered is not None and ordered.split("\n")[0] == text

@@ -1,4 +1,4 @@
-"""Raised, lowered and stacked numbers: another number is never read."""
+"""Raised, lowered and stacked digits are never read as another number."""
 
 from __future__ import annotations
 
@@ -79,8 +79,10 @@ def test_marks_in_a_line_become_signs(text, written):
         ("of <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math> watch", "of 3/4 watch"),
         ("5<math><mfrac><mn>3</mn><mn>4</mn></mfrac></math>", "5 3/4"),
         (
-            "<math><semantics><mrow><msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
-            "<mo>=</mo><msub><mi>y</mi><mn>2</mn></msub></mrow><annotation>x^2</annotation></semantics></math>",
+            "<math><semantics><mrow><msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn>"
+            "</mrow></msup>"
+            "<mo>=</mo><msub><mi>y</mi><mn>2</mn></msub></mrow><annotation>"
+            "x^2</annotation></semantics></math>",
             "x^(n+1) = y_2",
         ),
         (
@@ -110,7 +112,8 @@ def test_raised_numbers_of_a_book():
         )
         book.writestr(
             "b.opf",
-            '<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+            '<package><manifest><item id="a" href="a.xhtml" '
+            'media-type="application/xhtml+xml"/></manifest>'
             '<spine><itemref idref="a"/></spine></package>',
         )
         page = (

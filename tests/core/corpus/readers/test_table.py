@@ -1,4 +1,4 @@
-"""Tables and JSON rows: a document for each row."""
+"""Tables and JSON rows, with one document for each row."""
 
 from __future__ import annotations
 
@@ -135,13 +135,16 @@ def test_a_column_may_be_none():
 
 
 def read(of, data, columns=None, name="t.json"):
-    """The documents of rows, and the sentences on them."""
+    """Documents of rows, and the notes on them."""
     notes: list[str] = []
     found = of(as_utf8(MemoryFile(name, data)), columns or {}, NO_WATCH, notes.append)
     return told(found), notes
 
 
-NESTED = b'{"id": 7, "meta": {"title": "A"}, "data": {"text": "One."}}\n{"id": 8, "data": {"text": "Two.", "more": {"x": 1}}}\n'
+NESTED = (
+    b'{"id": 7, "meta": {"title": "A"}, "data": {"text": "One."}}\n{"id": 8, "data": '
+    b'{"text": "Two.", "more": {"x": 1}}}\n'
+)
 
 
 def test_fields_within_others_are_found_and_said():

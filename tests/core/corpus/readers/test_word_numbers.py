@@ -1,4 +1,4 @@
-"""Numbers that Word writes before paragraphs by itself."""
+"""Numbers that Word writes before paragraphs automatically."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def level(index: int, text: str, format: str = "decimal", start: int = 1, more: 
 def numbered(
     *blocks: str, levels: str = "", lists: str = "", change=lambda document: None
 ) -> list[str]:
-    """The lines of a document whose list 70 has these levels, with further lists of the same."""
+    """Lines of a document whose list 70 has these levels.
+
+    Further lists may use the same definition.
+    """
 
     def prepare(document):
         numbering = document.part.numbering_part.element
