@@ -1,4 +1,4 @@
-"""Builds as data, and at work."""
+"""Builds as data and at run time."""
 
 import json
 import threading
@@ -109,7 +109,7 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     one = find_build("tree-noun-phrases")
     run_build(corpus, one, Reading())
     file = build_folder(corpus, one) / BUILT_FILE
-    # without its digest, as earlier versions wrote it
+    # Earlier versions wrote no digest.
     earlier = check_own_digest(json.loads(file.read_text()))
     assert earlier.pop("editions") == {"Tree": 2} and build_status(corpus, one).current
     write_atomically(file, lambda stream: stream.write(json.dumps(earlier).encode()))
@@ -122,7 +122,7 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     run_build(corpus, one, Reading())
     assert build_status(corpus, one).current and not build_status(corpus, one).outdated
     run_build(corpus, "chunks", Reading())
-    # what is as before stays as it is
+    # Builds without changed operators have no edition.
     assert (
         json.loads((build_folder(corpus, find_build("chunks")) / BUILT_FILE).read_text())[
             "editions"
@@ -165,7 +165,8 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     asked, seen = BuiltGraphs(Reading()), []
 
     def told(text, share):
-        if "Encoding" in text:  # the new one is stored by then, and its vectors are not there
+        # At this point the new graph is stored, but its vectors are not made yet.
+        if "Encoding" in text:
             seen.append(
                 (
                     open_graph(fresh, "tkg-noun-phrases").digest,
@@ -243,7 +244,7 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    # the first that asks no language model
+    # The first build without a language model.
     assert find_build("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
     assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == [
@@ -258,17 +259,20 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
         lambda stream: stream.write(built_of(corpus)),
     )
     assert build_for(corpus, "kg").id == "kg-described"
-    # nothing is built of these documents
+    # Nothing is built of these documents.
     assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"
 
 
 def built_of(corpus) -> bytes:
-    """What stands beside a graph that was built of a corpus."""
+    """Content of the file that marks a graph as built from a corpus."""
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
 
 
 def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
-    """A first step of no time says nothing of how long the second takes: half of it took 10 seconds."""
+    """A first step that takes no time predicts nothing for the second one.
+
+    Half of the second step takes 10 seconds.
+    """
     clock, said = [0.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
     ctx = build_context(
@@ -310,17 +314,17 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
-    # cut and merged is all, read what is new
+    # All chunks are cut and merged; only new ones are read.
     assert (
         estimate_cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
     )
     assert estimate_cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
-    # most of it was kept, so it tells nothing of how long reading takes
+    # Most of the work was reused, so that this build tells nothing about the time of reading.
     run_build(more, line, Reading())
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert estimate_cost(more, find_build("kg-noun-phrases"), Reading()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
-    # no vectors of chunks were made, but others
+    # Vectors of chunks have no measured time, but the general time for vectors is known.
     assert estimate_cost(more, find_build("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
 
 
@@ -381,7 +385,7 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
         report=report,
     )
     if kind == "passage":
-        # an entity of more than 50 chunks joins none
+        # Entities in more than 50 chunks join no passages.
         assert graph.n_nodes == 120 and graph.n_edges == 0
         return
     (ann,) = graph.nodes_named("Ann Berg")
@@ -408,5 +412,5 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
 
 
 def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
-    # no parser is needed for it
+    # This build needs no parser.
     assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"

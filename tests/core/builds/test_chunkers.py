@@ -1,4 +1,4 @@
-"""The chunkers of a build; what they cut is tested with core.corpus.chunks."""
+"""Chunkers of a build, apart from the cutting itself (see core.corpus.chunks)."""
 
 import pytest
 

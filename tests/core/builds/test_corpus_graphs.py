@@ -1,4 +1,4 @@
-"""Corpus graphs: links as given, nearest documents, shared rare terms."""
+"""Corpus graphs from given links, nearest documents and shared rare terms."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def corpus(folder, links=(), **texts):
 
 
 def made(one, operator, chunker=None):
-    """What a corpus graph operator made, and the report."""
+    """Graph of a corpus graph operator, and the report of its build."""
     ctx = BuildContext(Reading())
     return operator.apply(
         (chunker or WholeDocuments()).apply(BuildState(one), ctx), ctx
@@ -107,7 +107,7 @@ def test_the_nearest_are_joined_once(tmp_path):
 
 
 def test_each_row_has_its_nearest_whatever_the_others_have():
-    vectors = np.random.default_rng(1).normal(size=(700, 8))  # more than one block
+    vectors = np.random.default_rng(1).normal(size=(700, 8))  # More than one block of rows.
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     found = nearest_rows(vectors, 3, -1.0)
     cosines = vectors @ vectors.T - 2 * np.eye(700)
@@ -118,7 +118,8 @@ def test_each_row_has_its_nearest_whatever_the_others_have():
 
 
 def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
-    # "zebra" and "quagga" are in two of four texts each, "stripes" in three: ln 2 + ln 2 against ln 2 + ln 4/3.
+    # “zebra” and “quagga” are in two of four texts each, “stripes” is in three: ln 2 + ln 2 against
+    # ln 2 + ln 4/3.
     texts = {
         "a": "zebra quagga stripes",
         "b": "quagga zebra",
@@ -148,7 +149,7 @@ def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nea
     exact, notes = nearest_rows(vectors, 5, 0.5), list[str]()
     monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 100)
     found = nearest_rows(vectors, 5, 0.5, NO_WATCH, notes.append)
-    assert found == nearest_rows(vectors, 5, 0.5)  # the same each time
+    assert found == nearest_rows(vectors, 5, 0.5)  # The result is the same each time.
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
     assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
     assert "HNSW" in notes[0] and 0.9 < row_pairs.NeighbourIndex.of(vectors).recall(5) <= 1

@@ -1,4 +1,4 @@
-"""Names by a parser, described by a language model whose replies are written down."""
+"""Names found by a parser and described by a language model with fixed replies."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_names(text):
     "link",
     [
         ["Ebenezer Scrooge", "is", "Ebenezer Scrooge", "self"],
-        ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # who is nowhere in the text
+        ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # Bob Cratchit is not in the text.
         ["Ebenezer Scrooge", "Jacob Marley"],
         "Ebenezer Scrooge met Jacob Marley",
         ["Ebenezer Scrooge", 3, "Jacob Marley", ""],

@@ -1,4 +1,4 @@
-"""Facts merged into graphs of at most five nodes, worked out by hand."""
+"""Facts merged into graphs of at most five nodes, by hand."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def edges(graph):
 
 
 def test_nodes_of_one_name_are_one(tmp_path):
-    # Ann is spelt "Ann" once, "ANN" twice, "ann" once; as an end of relations in a chunk that names her she is counted no more.
+    # Ann is spelt “Ann” once, “ANN” twice and “ann” once. Ends of relations do not count in a chunk
+    # that names her.
     assert nodes(merged(tmp_path)) == {
         "ANN": ["person", "Ann is a cook. Ann cooks.", [0, 1]],
         "Bob": ["person", "", [0]],
@@ -96,7 +97,8 @@ def test_nodes_of_one_name_are_one(tmp_path):
 
 
 def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
-    # Ann and Rome: 2 + 1 + 1, told as Ann -> Rome twice and once the other way; a relation with herself is none.
+    # Ann and Rome: 2 + 1 + 1, given as Ann -> Rome twice and once in the other direction. A
+    # relation of Ann with herself is dropped.
     assert edges(merged(tmp_path)) == {
         "ANN -> related to -> Rome": [
             "Ann lives in Rome. She lives there.",
@@ -136,7 +138,7 @@ def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
 
 def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_path):
     ctx = BuildContext(NoModels())
-    # each 18 bytes, 6 tokens
+    # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
     graph = merged(tmp_path, facts, Merge(longest=13), ctx)
     assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
@@ -162,7 +164,7 @@ def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
 
 def test_a_description_that_came_back_empty_is_cut_instead(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    # each 18 bytes, 6 tokens
+    # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
     graph = merged(
         tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " "))
@@ -256,11 +258,14 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
             list(pair) for pair in zip(*ends)
         ]
         digests.add(graph.digest)
-    assert len(digests) == 1  # ids are not in the order of rows: c10 comes before c2
+    assert len(digests) == 1  # Ids are not in the order of rows: c10 comes before c2.
 
 
 def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
-    """Facts of chunks gathered by two, the later included in the earlier, as by one after the other."""
+    """Facts merged in blocks equal facts merged one by one.
+
+    Later blocks are included in earlier ones, either directly or in their saved form.
+    """
     facts = (
         *FACTS,
         *SHARING,
@@ -279,7 +284,7 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
         lambda: passages.Mentions("unicode"),
     ):
         found = []
-        # by themselves, and as they are saved
+        # Blocks as objects, and blocks in their saved form.
         for size, packed in product((1, 4, 100), (False, True)):
             whole = fresh()
             for first in range(0, len(facts), size):
@@ -301,7 +306,7 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
 
 
 def columns(whole):
-    """Texts and numbers of what was gathered, as lists."""
+    """Texts and numbers of the merged facts, as lists."""
     for value in vars(whole).values():
         yield (
             [column.tolist() for column in value.arrays()]
@@ -323,7 +328,7 @@ def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
 def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     blocks = [["ä", "", "of two"], [], ["x" * 50], [""], ["the end"]]
     arrow = [pa.array(block, pa.large_string()) for block in blocks]
-    # a part of a longer one
+    # A slice of a longer array.
     sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[1:]
     held = texts_of(arrow)
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
@@ -348,7 +353,7 @@ def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(m
     ]
     assert table.digest == Table.of(description=before, weight=[1.0, 2.0, 3.0]).digest
     del column, table
-    assert len(graph_columns.TEXT_MAPS) == held - 1  # with the texts the file is gone
+    assert len(graph_columns.TEXT_MAPS) == held - 1  # The file is deleted together with the texts.
 
 
 @pytest.mark.skipif(
@@ -363,7 +368,7 @@ def test_a_digest_of_texts_in_a_temporary_file_leaves_them_there(monkeypatch):
     assert table.texts("description")[-1] == "x" * 1000
     looked_at = resident()
     assert table.digest
-    assert looked_at - resident() > 15_000  # kB: 16 MB had been looked at
+    assert looked_at - resident() > 15_000  # In kB: 16 MB were in memory before.
 
 
 def resident() -> int:

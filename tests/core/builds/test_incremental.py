@@ -1,4 +1,7 @@
-"""Documents added, changed and taken away: the graph is that of a rebuild, and only what is new is read. And builds that are killed."""
+"""A changed corpus gives the graph of a full rebuild, and only new texts are read.
+
+Documents are added, changed and removed, and builds are killed.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +38,15 @@ LINES = {
     "passages": f"{READ} >> PassageGraph(common=9)",
     "tree": "WholeDocuments() >> Tree(summaries='extractive')",
     "balanced tree": "WholeDocuments() >> Tree(clusters='k-means', summaries='extractive')",
-    "parsed": "WholeDocuments() >> NounPhrases() >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
+    "parsed": (
+        "WholeDocuments() >> NounPhrases() >> Merge() >> Communities(max_size=3) >> "
+        "Reports(writer='extractive')"
+    ),
     "parsed passages": "WholeDocuments() >> NounPhrases() >> PassageGraph(common=9)",
     "nearest": "WholeDocuments() >> NearestDocuments(keep=2) >> Vectors(of='nodes')",
     "terms": "WholeDocuments() >> SharedTerms(keep=2)",
 }
-# two circles of five
+# Two circles of five people.
 NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon"]
 
 
@@ -50,7 +56,10 @@ def home(tmp_path, monkeypatch):
 
 
 class Readers(Models):
-    """A chat that takes every known name of a text for an entity and joins neighbours; an encoder of letters."""
+    """Models with a chat that extracts every known name and joins neighbours.
+
+    The encoder counts letters.
+    """
 
     def __init__(self):
         super().__init__(self._say)
@@ -70,7 +79,7 @@ def document(number, *names):
 
 
 FIRST = [document(n, *(NAMES[n % 2 * 5 + k % 5] for k in (n, n * 2 + 1, n + 3))) for n in range(13)]
-FIRST += [document(13, "Dan", "Fay")]  # who joins the circles
+FIRST += [document(13, "Dan", "Fay")]  # This document joins the circles.
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
@@ -84,7 +93,7 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     before = len(models.writer.asked)
     grown = run_build(corpus, line, models)
     if "LanguageModel" in line:
-        # two that are new and one that changed
+        # Two documents are new, and one has changed.
         assert before == 14 and len(models.writer.asked) - before == 3
         assert build_status(corpus, line).report["counts"]["extracted"] == 3
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
@@ -108,7 +117,7 @@ def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_
 
 @pytest.fixture
 def read(monkeypatch):
-    """The texts whose facts were looked up, where each chunk is a run of its own."""
+    """Texts whose facts were looked up, with each chunk as a separate run."""
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 1)
     read, found = list[str](), extractor.Extractor.found
@@ -126,7 +135,7 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
         build_status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
     )
     first = run_build(corpus, line, Readers()).digest
-    # to count, then to merge
+    # Once to count, and once to merge.
     assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)
     corpus = (
         corpus.add([document(20, "Eve", "Ann", "Bob")])
@@ -139,7 +148,7 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
 
 
 def overwrite_pages(file):
-    """Garbage in the place of all pages but the first, which says that it is a database."""
+    """Overwrite all pages but the first, which marks the file as a database."""
     with closing(sqlite3.connect(file)) as base:
         base.execute("pragma wal_checkpoint(truncate)")
     whole = file.read_bytes()
@@ -175,7 +184,7 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     )
     read.clear()
     shutil.rmtree(corpus.folder / "graphs")
-    # of what was saved the second time
+    # Uses the runs that the second build saved.
     assert run_build(corpus, LINES["parsed passages"], Readers()).digest == first
     assert len(read) == (28 if harm == "no room" else 0)
     assert not [
@@ -194,7 +203,7 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
     (note,) = [note for note in report.notes if "gathered" in note]
     assert note.startswith("Merged facts were not saved") and "remove that file" in note
     with closing(sqlite3.connect(file)) as base:
-        # nothing of somebody else's is removed
+        # Tables of others are not removed.
         assert base.execute("select name from sqlite_master").fetchall() == [("others",)]
 
 
@@ -209,7 +218,7 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
         facts[2],
         facts[3],
     ]
-    # nobody is asked twice
+    # No text is sent to the model twice.
     assert len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked
 
 
@@ -225,7 +234,7 @@ def test_communities_of_another_size_read_nothing_anew(tmp_path):
         report.counts["kept"],
     ) == (0, 14)
     members = [set(after.names(one)) for one in after.columns.communities.lists("members")]
-    # the circles, which are split where 3 are the most
+    # Circles with more than 3 members are split.
     assert sorted(members, key=min) == [set(NAMES[:5]), set(NAMES[5:])]
     assert after.n_edges == before.n_edges and len(before.columns.communities) > 2
 
@@ -244,7 +253,7 @@ def test_what_is_to_be_read_is_told_before(tmp_path):
         1,
         50,
     )
-    # Replies took 2 seconds for 1000 tokens in and 50 out, of which one takes as long as four that are read.
+    # Replies took 2 seconds for 1000 tokens in and 50 out. A token out takes as long as four in.
     assert later.seconds == pytest.approx(2 * (later.usage.tokens_in + 4 * 50) / (1000 + 4 * 50))
     assert "1 of 15 chunks" in later.words() and "calls of a language model" in later.words()
 

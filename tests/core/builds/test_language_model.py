@@ -1,4 +1,4 @@
-"""Extraction by a language model whose replies are written down."""
+"""Extraction by a language model with fixed replies."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def home(tmp_path, monkeypatch):
 
 
 class Writer:
-    """A chat that replies what `say(last message, number)` returns or raises."""
+    """A chat whose replies are the results or errors of `say(last message, number)`."""
 
     context = 4096
-    read = 1000  # tokens that it says a prompt has
+    read = 1000  # Reported number of prompt tokens.
 
     def __init__(self, say):
         self.say, self.asked, self._lock = say, [], threading.Lock()
@@ -89,7 +89,7 @@ def test_entities_and_relations_with_descriptions_and_keywords():
         "relations": [relation("Ann", "Bob", keywords="Meeting")],
     }
     facts, asked, ctx = read(lambda *_: said)
-    # Bob is named by a relation alone, and added.
+    # Only a relation names Bob, and he is added.
     assert [(e.name, e.type) for e in facts.entities] == [
         ("Ann", "person"),
         ("Rome", "place"),
@@ -108,7 +108,7 @@ def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
     }
     facts, _, _ = read(lambda *_: said)
     assert [e.name for e in facts.entities] == ["Ann"] and facts.relations == ()
-    assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw
+    assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw.
 
 
 @pytest.mark.parametrize(
@@ -308,15 +308,16 @@ def test_cancelling_keeps_what_was_read(tmp_path):
 def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
     rich = run_build(corpus, "rkg", models)
-    # Nothing is to be read. Of .24 reports for a chunk come 2, each of which reads 460 tokens and writes 190, as long as 760 that are read;
-    # the replies so far took 2 seconds for 1000 and 50: 1220 / 1200 of that are 2.03.
+    # Nothing is left to read. At .24 reports per chunk there are 2 reports, each with 460 tokens in
+    # and 190 out, which take as long as 1220 in. The replies so far took 2 seconds for 1000 in and
+    # 50 out, as long as 1200 in. So both reports take 2 * 2.03 seconds.
     expected = (
         "6 chunks. Reports on communities come on top, about one for 4 chunks: about 2 calls of a language model, 920 tokens in, 380 out, "
         "2 to 8 seconds, less what was replied before."
     )
     assert estimate_cost(corpus, find_build("tkg"), models).words() == expected
     plain = run_build(corpus, "tkg", models)
-    # what else is asked is reports
+    # The other prompts are for reports.
     assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(
         plain.columns.edges.texts("keywords")

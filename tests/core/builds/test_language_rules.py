@@ -1,4 +1,4 @@
-"""Names and phrases in languages for which no parser is installed, by rules."""
+"""Names and phrases found by rules, in languages without an installed parser."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ from tests.core.builds.kit import Reading, Texts
 from tests.notes import NoteWith
 
 GERMAN = (
-    "Die Zahnradbahn führt von Bergheim auf den Silberkogel. Sie wurde am 3. Oktober 1896 von der Ingenieurin Klara Stettner entworfen. "
-    "Klara Stettner wurde in Bergheim geboren. „Der blaue Zug“ heißt ein Roman von Jonas Wieland über die Bahn."
+    "Die Zahnradbahn führt von Bergheim auf den Silberkogel. Sie wurde am 3. Oktober "
+    "1896 von der Ingenieurin Klara Stettner entworfen. "
+    "Klara Stettner wurde in Bergheim geboren. „Der blaue Zug“ heißt ein Roman von Jonas "
+    "Wieland über die Bahn."
 )
 CHINESE = "北京大学创建于1898年，位于北京市。李明山设计了青石桥，青石桥横跨清水河。王晓兰写了《河上的灯》。"
-ARABIC = "تقع جامعة النور في مدينة المرج. ولدت ليلى منصور في مدينة المرج. كتبت ليلى منصور رواية «مصابيح الميناء»."
+ARABIC = (
+    "تقع جامعة النور في مدينة المرج. ولدت ليلى منصور في مدينة المرج. كتبت ليلى منصور رواية "
+    "«مصابيح الميناء»."
+)
 
 
 def named(text: str, code: str) -> dict[str, str]:
@@ -77,7 +82,7 @@ def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     )
     assert {"青石桥", "清水河", "王晓兰"} <= set(found) and "位于" not in found
     monkeypatch.setitem(sys.modules, "rjieba", None)
-    assert {"青石桥", "河上的灯"} <= set(named(CHINESE, "zh"))  # what recurs, and what is quoted
+    assert {"青石桥", "河上的灯"} <= set(named(CHINESE, "zh"))  # Repeated words, and quoted ones.
 
 
 def test_arabic_japanese_korean_and_hindi():

@@ -1,4 +1,4 @@
-"""Headings and tables of Markdown, read as such."""
+"""Headings and tables of Markdown as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Entities that are likely the same, on names written down here; merges that are saved beside a corpus and done again on each graph."""
+"""Suggested merges of entities with fixed names, and merges that are saved with a corpus.
+
+Saved merges are applied to each new graph.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from tests.films import Bag, Written
 
 
 def graph(*entities):
-    """A graph of entities, each with the number of chunks that it comes of, up to four."""
+    """Build a graph of entities, each with its number of chunks, at most four."""
     names, sizes = [name for name, _ in entities], [size for _, size in entities]
     chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
     edges = [(names[0], "knows", name) for name in names[1:]]
@@ -92,7 +95,10 @@ def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
 
 
 def test_alike_vectors_but_other_numbers_are_no_suggestion():
-    """By words: two of three shared is a cosine of 2/3, all shared in another order 1."""
+    """Vectors count words.
+
+    Two of three words in common give a cosine of 2/3, and all words in another order give 1.
+    """
     known = graph(
         ("Tiny Tim Cratchit", 3),
         ("Cratchit Tim Tiny", 1),

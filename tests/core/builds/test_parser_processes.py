@@ -1,4 +1,4 @@
-"""Batches read by several processes tell what one process tells."""
+"""Batches give the same facts in several processes as in one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def counted(texts):
 
 
 def deadly(texts):
-    """Kills whatever process but that of the test."""
+    """Kill any process but that of the test."""
     if os.getpid() != HERE:
         os.kill(os.getpid(), signal.SIGKILL)
     return counted(texts)

@@ -1,4 +1,4 @@
-"""Reports on communities, bottom-up, by recorded replies and without any model."""
+"""Community reports, bottom-up, with recorded replies and without a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
 
 CHUNKS = Table.of(id=["x", "y", "z"], text=["one", "two", "three"])
-# A star a-b, a-c, a-d and an edge d-e; the community of all has the part {d, e}.
+# A star a-b, a-c, a-d and an edge d-e. The community of all nodes has the part {d, e}.
 NODES = {
     "type": ["person"] * 5,
     "description": ["About a.", "About b.", "", "About <d> {x}.", "About e."],
@@ -60,18 +60,18 @@ def told(operator, tmp_path, say=None, watch=NO_WATCH):
 def test_without_a_model_a_report_is_what_the_graph_tells(tmp_path):
     table, asked, _ = told(Reports(writer="extractive"), tmp_path)
     assert not asked
-    # Best connected first: a (3), d (2), b, c, e; relations by the degrees of both ends: a-d (5), a-b and a-c (4), d-e (3).
+    # Best connected first: a (3), d (2), b, c, e. Relations by the degrees of both ends: a-d (5),
+    # a-b and a-c (4), d-e (3).
     assert table.texts("report") == [
         "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c About e. d meets e",
         "About <d> {x}. d meets e About e.",
     ]
-    # All of the first's members are told of in 2 of 3 chunks, the second's in 1: 10 ln 3 / ln 4 and 10 ln 2 / ln 4.
+    # Members of the first community are in 2 of 3 chunks, those of the second in 1: 10 ln 3 / ln 4
+    # and 10 ln 2 / ln 4.
     assert table.numbers("rating").tolist() == pytest.approx([7.92, 5.0], abs=0.01)
-    assert (
-        told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0]
-        == (
-            "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"  # 3 + 3 + 4 + 3 + 3 + 4 tokens
-        )
+    assert told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0] == (
+        # 3 + 3 + 4 + 3 + 3 + 4 tokens.
+        "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"
     )
 
 

@@ -1,4 +1,4 @@
-"""Names that are one and terms that are none, worked out by hand on facts of a few chunks."""
+"""Merged names and dropped terms, by hand on facts of a few chunks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def home(tmp_path, monkeypatch):
 
 
 def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
-    """The facts after resolving, and the report, of chunks given as (document, [(name, type)], relations)."""
+    """Facts after resolving, and the report.
+
+    Each chunk is given as (document, [(name, type)], relations).
+    """
     documents = [document for document, *_ in chunks]
     facts = [
         Facts(tuple(ChunkEntity(*one) for one in names), tuple(ChunkRelation(*one) for one in rest))
@@ -140,7 +143,7 @@ def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name
     facts, _ = resolved(tmp_path, *known, ("three", [part], []))
     assert set(names(facts[2])) == {"Amy Hood"}
     facts, _ = resolved(tmp_path, known[0], ("three", [part], []))
-    assert set(names(facts[1])) == {"Amy"}  # one document is too little
+    assert set(names(facts[1])) == {"Amy"}  # One document is not enough.
     facts, _ = resolved(
         tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], [])
     )
@@ -184,7 +187,7 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
     named = [
         ("difficult thing", "concept"),
         ("new type", "concept"),
-        ("melanoma", "concept", "", 2),  # named twice by the chunk that has it
+        ("melanoma", "concept", "", 2),  # Named twice by its chunk.
         ("lymph node", "concept"),
         ("Thing", "concept"),
     ]
@@ -196,11 +199,12 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
 
 
 def test_a_term_weighs_more_where_its_words_are_used_more():
-    # 1,000 words: “cloud” 20 times is a Zipf value of 7.3, 2.8 above the 4.5 of the language; weight 2.8 / 4 - (4.5 - 4) = 0.2;
-    # named four times in each chunk that has it 1.5 * 2 more
+    # In 1,000 words, “cloud” 20 times has a Zipf value of 7.3, which is 2.8 above its value of 4.5
+    # in the language. The weight is 2.8 / 4 - (4.5 - 4) = 0.2. Four mentions in each chunk that has
+    # the word add 1.5 * 2.
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.2
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud", 4.0), 1) == 3.2
-    # once says nothing
+    # A single occurrence says nothing.
     assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5
     assert TermWeights({}).weight("12") == float("-inf")
 
@@ -246,7 +250,7 @@ def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(t
         ("Verdi", "appears with", "Puccini"),
         ("Puccini", "lived in", "Rome"),
     }
-    # without a title they stay
+    # Without a title the relations stay.
     assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
 
 
@@ -290,20 +294,22 @@ def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_se
             "non-small cell lung cancer",
         ),
         (("pembrolizumab", "concept"), "in brackets", ("Keytruda", "place"), "pembrolizumab"),
+        # This is mostly the end of a longer term.
         (
             ("area", "concept"),
             "also called",
             ("Battle Park", "concept"),
             None,
-        ),  # mostly the end of a longer term
+        ),
         (("Kenya", "place"), "also called", ("Embassy Nairobi", "organisation"), None),
         (("Ann Lee", "person"), "in brackets", ("Rome", "place"), None),
+        # A common word is no drug.
         (
             ("quarterback", "concept"),
             "in brackets",
             ("Broncos", "organisation"),
             None,
-        ),  # a common word is no drug
+        ),
         (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
     ],
 )
@@ -417,7 +423,8 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
     first = run_build(corpus, "kg-names", Reading())
-    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))  # which it never joined
+    # The build never joined this pair.
+    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))
     assert build_status(corpus, "kg-names").current
     change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
     now = build_status(corpus, "kg-names")
@@ -439,9 +446,8 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
         and build_status(corpus, "kg-names").current
     )
     (corpus.folder / "mends.json").write_text("{")
-    assert build_status(
-        corpus, "kg-names"
-    ).current  # what cannot be read marks nothing; the page says that it is damaged
+    # An unreadable file marks nothing. The page reports the damage.
+    assert build_status(corpus, "kg-names").current
 
 
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
@@ -470,11 +476,12 @@ def test_names_differ_with_what_is_marked():
     )
     marked = {("Ek", "Karin Ek")}
     assert not merges.differ_with(marked)
-    assert merges.differ_with(set())  # Ek would be joined again
+    assert merges.differ_with(set())  # Ek would be joined again.
     assert merges.differ_with(marked | {("Amy Hood", "Hood")})
-    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # only Olof Berg is left for Berg
+    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # Only Olof Berg is left for Berg.
     assert not merges.differ_with(marked | {("Anna Berg", "Berg"), ("Berg", "Olof Berg")})
-    more = replace(merges, made_in_all=2)  # of those that a report does not list it cannot say
+    # The report does not list all merges, so this cannot be decided.
+    more = replace(merges, made_in_all=2)
     assert not more.differ_with(marked) and more.differ_with(marked | {("a", "b")})
 
 

@@ -1,4 +1,4 @@
-"""Graphs by a language model that ship with a corpus: a newcomer opens them, and no language model is asked."""
+"""Graphs that ship with a corpus open for a new user without a language model call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def home(tmp_path, monkeypatch):
 
 
 class Titled(Models):
-    """A language model with a name of its own for each that is asked for."""
+    """Models with a title and weights of their own for each name."""
 
     def is_chat(self, name):
         return "qwen" in name
@@ -67,7 +67,10 @@ class Titled(Models):
 
 
 def described(asked, number):
-    """A reply about the names that a prompt lists; that on Bob is no JSON, and a report is one."""
+    """Reply to a prompt about the names that it lists.
+
+    The reply about Bob is no JSON, and a prompt for a report gets a report.
+    """
     if "Reports on parts" in asked:
         return {"title": "People", "summary": "They are told of.", "findings": [], "rating": 3}
     if "Bob Cratchit" in asked:
@@ -80,7 +83,7 @@ def described(asked, number):
 
 
 class Nobody(Titled):
-    """The models of a newcomer, who has no language model."""
+    """Models of a new user, who has no language model."""
 
     def __init__(self):
         super().__init__(described)
@@ -91,7 +94,10 @@ class Nobody(Titled):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A folder where graphs of a corpus were made, and what they stand on was written; what the file tells of them."""
+    """Folder and corpus of built graphs, the models, and the shipped builds.
+
+    The data to ship are written to the folder.
+    """
     folder, models = tmp_path_factory.mktemp("maker"), Titled(described)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(folder))
@@ -110,7 +116,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def maker(made, monkeypatch, tmp_path):
-    """Who made them, with the file put where it ships."""
+    """Corpus, models and shipped builds, with the data file where it ships."""
     folder, corpus, models, told = made
     monkeypatch.setenv("HOPSCOPE_HOME", str(folder))
     (tmp_path / "data" / "tests").mkdir(parents=True)
@@ -120,7 +126,7 @@ def maker(made, monkeypatch, tmp_path):
 
 @pytest.fixture
 def newcomer(maker, tmp_path, monkeypatch):
-    """The same documents with somebody who has never built anything."""
+    """The same documents in the home of a user who has never built anything."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
     (tmp_path / "newcomer").mkdir()
     return Texts(tmp_path / "theirs", **TEXTS)
@@ -146,7 +152,8 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
 
 def test_what_it_took_travels_with_the_file(maker, newcomer):
     _, models, (kg, tkg, rkg) = maker
-    # Two chunks with names: two replies of 1,050 tokens and 2 seconds, one of which is no JSON; reports for tkg alone.
+    # Two chunks have names. They get two replies of 1,050 tokens and 2 seconds, one of which is no
+    # JSON. Only tkg has reports.
     assert kg == ShippedBuild(
         "kg-described",
         repr(find_build("kg-described").line),
@@ -164,7 +171,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
         == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
     )
     assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
-    # a chunk, a report, and the chunk that cannot be read twice by each build
+    # One chunk, one report, and two attempts in each build at the chunk without a readable reply.
     assert len(models.writer.asked) == 1 + 1 + 3 * 2
     assert (
         shipped_builds(newcomer) == (kg, tkg, rkg)
@@ -173,7 +180,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
     assert find_shipped_build(newcomer, find_build("tkg-llm")) is None
     run_build(newcomer, "tkg-described", Nobody())
     report = build_status(newcomer, "tkg-described").report
-    # that of the reports is another
+    # Reports have another model.
     assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
     assert from_plain(ShippedBuild, report["shipped"]) == tkg
     assert (
@@ -288,7 +295,10 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
 
 
 class Otherwise(Titled):
-    """Models whose encoder tells other vectors, as the last bits of another processor may."""
+    """Models whose encoder returns other vectors.
+
+    On another processor the last bits may differ.
+    """
 
     def encode(self, texts, watch=NO_WATCH):
         return super().encode([text[::3] for text in texts])
@@ -321,7 +331,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
     assert theirs.digest == mine.digest and stands.id == one.id
     shutil.rmtree(tmp_path / "data")
     alone, _ = elsewhere("alone", lambda *_: "A summary.")
-    assert alone.digest != mine.digest  # so that it was the file that made them the same
+    assert alone.digest != mine.digest  # So the graphs above are the same because of the file.
 
 
 def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
@@ -387,7 +397,10 @@ FILES = [
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch):
-    """The real files: of these documents, cut as they are cut now, with what every chunk told under the keys of today."""
+    """The shipped files are of the current documents and chunks.
+
+    They have the facts of every chunk under current keys.
+    """
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, head = open_corpus(file.parent.name), head_of(file)
     assert head["corpus"] == corpus.digest and head["builds"]
@@ -408,7 +421,10 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
-    """The real files with an encoder that counts letters; the real one is not the point, and takes its time."""
+    """The shipped files are opened with an encoder that counts letters.
+
+    The real encoder is slow and does not matter here.
+    """
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, real = open_corpus(file.parent.name), Registry()
 
@@ -427,7 +443,7 @@ TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {
 
 @pytest.mark.parametrize("file", TOLD, ids=lambda file: file.parent.name)
 def test_noun_phrases_that_ship_are_of_every_chunk_as_it_is(file):
-    """The real files: what the parser of today tells of chunks as they are cut now is all there, so that it is not asked."""
+    """The shipped files have the current parser's facts on every chunk, so that it does not run."""
     corpus, line = open_corpus(file.parent.name), find_build("kg-noun-phrases").line
     ctx = build_context(corpus, Registry())
     keys = [

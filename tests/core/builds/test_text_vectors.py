@@ -1,4 +1,4 @@
-"""Vectors of a build: saved beside those of questions, and found where an earlier version left them."""
+"""Vectors of a build are saved with those of questions, and found in files of earlier versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENCODED_TEXTS = ["a bed", "deaf", "a bed", "ice"]
 
 
 class CountedReading(Reading):
-    """Remembers the texts that it encoded."""
+    """Models that record the texts that they encoded."""
 
     def __init__(self):
         self.asked = []
@@ -53,7 +53,7 @@ def vectors_and_fresh(models, texts=ENCODED_TEXTS):
 
 
 def leave_former_file(home, vectors):
-    """What earlier versions wrote: vectors by the signature of the encoder and the text."""
+    """Write the file of earlier versions: vectors by the signature of the encoder and the text."""
     with closing(sqlite3.connect(home / "vectors.sqlite")) as base, base:
         base.execute(
             "create table vectors (key blob primary key, vector blob not null) without rowid"

@@ -1,4 +1,4 @@
-"""A corpus opened from an index of another tool: its graph beside one that is built here, and rows that run on both."""
+"""A corpus opened from another tool's index: its graph, a graph built here, and methods on both."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_opened_corpus_has_the_documents_and_the_graph_of_the_index(dulce):
 
 def test_rows_on_its_kind_of_graph_take_the_opened_one_first(dulce):
     run_build(dulce, "tkg-noun-phrases", Reading())
-    assert build_for(dulce, "tkg").id == "tkg-noun-phrases"  # the only one that is built
+    assert build_for(dulce, "tkg").id == "tkg-noun-phrases"  # No other graph is built.
     run_build(dulce, "opened-graphrag", Reading())
     assert build_for(dulce, "tkg").id == "opened-graphrag"
 
@@ -81,7 +81,7 @@ def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
     found = graph_difference(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
-    # chunks of other sizes are other chunks, so that no comparison takes them for the same
+    # Chunks of other sizes have other ids, so that no comparison confuses them.
     assert not shared
 
 
@@ -136,7 +136,7 @@ def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
         State(Question("Who?")), Context(graph, Environment(Reading()))
     )
     assert after.trace[0].notes[1:] == (said,)
-    # again, after the change
+    # The same once more, after the change.
     assert run_build(more, "opened-graphrag", Reading()).digest == graph.digest
 
 
@@ -160,7 +160,7 @@ def test_documents_that_were_changed_or_removed_since_end_it(dulce):
         and "1 document was changed" in build_status(other, "opened-graphrag").outdated
     )
     back = other.change([Document("dulce.txt", text, "A title of another day")])
-    assert build_status(back, "opened-graphrag").current  # it is the text that counts
+    assert build_status(back, "opened-graphrag").current  # Only the text counts.
     removed = back.remove(["dulce.txt"])
     assert (
         "1 document was removed (“dulce.txt”)" in build_status(removed, "opened-graphrag").outdated
@@ -235,6 +235,6 @@ def test_chunks_that_are_longer_than_an_encoder_reads_are_noted(dulce):
         max_tokens = 100
 
     sizes = run_build(dulce, "opened-graphrag", Short()).columns.chunks.numbers("tokens").tolist()
-    assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each
+    assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each.
     told = "Chunks longer than the 100 tokens that the encoder reads: 2; their vectors are of their beginnings."
     assert told in build_status(dulce, "opened-graphrag").report["notes"]

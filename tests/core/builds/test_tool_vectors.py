@@ -1,4 +1,7 @@
-"""The vectors that an opened index came with: taken where the encoder makes the same, else made anew, and which is said."""
+"""Vectors of an opened index are used if the encoder here gives the same vectors.
+
+Otherwise they are made anew, with a note.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from tests.notes import NoteWith
 
 
 class Theirs(NoModels):
-    """Models whose encoder is that of the recorded indexes; it counts what it reads."""
+    """Models with the encoder of the recorded indexes, which records the texts that it reads."""
 
     def __init__(self):
         self.read = []
@@ -55,7 +58,7 @@ def test_vectors_of_the_encoder_are_taken(corpus):
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
     assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
-    # only the checks
+    # Only some texts are encoded, to compare their vectors.
     assert not {
         *texts_of_items(graph, "nodes", range(5)),
         *texts_of_items(graph, "relations", range(5)),

@@ -1,4 +1,4 @@
-"""A tree of summaries, clusters and central sentences, by hand."""
+"""A tree of summaries, its clusters and central sentences, by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def home(tmp_path, monkeypatch):
 
 
 class Blocks(NoModels):
-    """An encoder that gives texts which begin with the same letter nearly the same vector; a chat that says how often it was asked."""
+    """Models whose encoder gives nearly the same vector to texts with the same first letter.
+
+    The chat records its prompts.
+    """
 
     def __init__(self):
         self.asked = []
@@ -107,8 +110,9 @@ def test_three_far_groups_are_three_summaries(tmp_path):
 def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_path, monkeypatch):
     groups = [np.arange(9), np.arange(9, 11), np.array([11])]
     monkeypatch.setattr(Tree, "_clusters", lambda *_: groups)
-    # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one c: by
-    # RAPTOR's code three summaries, by the analysis one, and the three others have no parent yet.
+    # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one
+    # c: RAPTOR's code makes three summaries. The reading of the analysis makes one, and the other
+    # three chunks have no parent yet.
     chunks = chunks_of(("a", 9), ("b", 2), ("c", 1))
     every, _ = grown(Tree(summaries="extractive", layers=1), chunks, tmp_path)
     paper, ctx = grown(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
@@ -119,7 +123,8 @@ def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_pat
 
 
 def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path, monkeypatch):
-    # Twelve texts; first layer: three clusters of three, and three single ones. Then all six together.
+    # Twelve texts. The first layer has three clusters of three, and three single texts. The second
+    # layer has all six together.
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
     found = iter([[np.array(one) for one in layer] for layer in layers])
     monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
@@ -187,7 +192,7 @@ def test_few_chunks_need_no_summary(count, tmp_path):
 
 
 def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
-    # 101 tokens each
+    # 101 tokens each.
     chunks = chunks_of(("a", 20)).with_columns(
         text=["a" + "y" * 347 + f"{row:02}." for row in range(20)]
     )
@@ -205,7 +210,8 @@ def test_a_chunk_may_be_called_like_a_summary(tmp_path):
 
 
 def test_balanced_clusters_have_no_more_than_their_share():
-    # Nine points near 0 and three near 10: two clusters of six, so three of the nine go with the far ones.
+    # Nine points near 0 and three near 10. With two clusters of six, three of the nine join the far
+    # ones.
     points = np.array([[0.01 * i] for i in range(9)] + [[10.0], [10.1], [10.2]])
     near, far = cluster_balanced(points, 6)
     assert len(near) == len(far) == 6
@@ -232,7 +238,8 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
         clustering._projected(vectors.astype(np.float32), 5),
         PCA(5, svd_solver="full").fit_transform(vectors),
     )
-    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)  # an axis has two directions
+    # The sign of an axis is arbitrary.
+    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)
 
 
 def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, monkeypatch):
@@ -243,7 +250,7 @@ def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, mon
     sought, _ = grown(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
-    assert sought.digest == whole.digest  # three groups are found either way
+    assert sought.digest == whole.digest  # Both ways find three groups.
 
 
 def groups_of(count, size, spread, seed=0):
@@ -256,7 +263,7 @@ def groups_of(count, size, spread, seed=0):
 
 
 def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
-    # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
+    # 30 groups of 6. A regularisation of 1e-4 would join them to a few clusters of about 30.
     found = cluster_by_mixtures(groups_of(30, 6, 0.05), "pca")
     assert [one.tolist() for one in found] == [
         list(range(first, first + 6)) for first in range(0, 180, 6)
@@ -280,14 +287,14 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
 
 def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
     class One(Tree):
-        """A tree whose first twelve texts are six pairs, and the thirteenth a cluster of its own."""
+        """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
         def _clusters(self, vectors, sizes, ctx, depth=0):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
     models = Blocks()
     graph, _ = grown(One(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
-    assert len(models.asked) == 7  # the single text too
+    assert len(models.asked) == 7  # The single text has a summary too.
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = dict(zip(graph.names(heads), graph.names(tails)))
     rows = dict(zip(graph.names(range(20)), graph.columns.nodes.lists("chunks").lists()))
@@ -303,7 +310,8 @@ def test_umap_is_told_where_it_is_missing():
 
 
 def test_central_sentences_are_those_nearest_to_the_mean():
-    # Three sentences of a, one of b: the mean leans to a. In the order of the texts, and none twice.
+    # Three sentences of a, one of b: the mean is near a. The sentences keep their order, and none
+    # comes twice.
     texts = ["Aa one. Bb two.", "Aa three. Aa one."]
     assert central_sentences(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
     assert central_sentences(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
@@ -320,6 +328,6 @@ def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypat
     ).standard_normal((200, 2))
     found = cluster_balanced(clouds, 6)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
-    # those far from each other never share a cluster
+    # Vectors that are far apart never share a cluster.
     assert all((one < 100).all() or (one >= 100).all() for one in found)
     assert [one.tolist() for one in found] == [one.tolist() for one in cluster_balanced(clouds, 6)]
