@@ -1,4 +1,4 @@
-"""Tables whose inside lies about itself: a sentence, and no death of the process."""
+"""Columnar files with false sizes inside give an error sentence and do not end the process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arrow(path, columns, stream=False):
 
 
 def lying(path, wrong, stream=False):
-    """An Arrow file whose first text ends at `wrong`."""
+    """Write an Arrow file whose first text ends at `wrong`."""
     arrow(path, COLUMNS, stream)
     data = bytearray(path.read_bytes())
     at = data.find(struct.pack("<iii", 0, 12, 13))
@@ -116,7 +116,8 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
     ):
         writer.write_table(table)
     data = path.read_bytes()
-    start = b"\x28\xb5\x2f\xfd"  # of what is packed, behind the length of the buffer
+    # The packed bytes begin with this mark, after the length of the buffer.
+    start = b"\x28\xb5\x2f\xfd"
     length = struct.pack("<q", 100_003) + start
     assert data.count(length) == 1
     path.write_bytes(data.replace(length, struct.pack("<q", 1 << 36) + start))

@@ -1,4 +1,4 @@
-"""Files moved into place, and on the disk."""
+"""Files are moved into place and written to the disk."""
 
 import os
 
@@ -9,7 +9,7 @@ from core.io import durable_files
 
 @pytest.fixture
 def busy(monkeypatch):
-    """A file that somebody holds open for the first tries that it is moved."""
+    """A file that another program holds open during the first two attempts to replace it."""
     tries, replace = [], os.replace
 
     def refused(path, target):

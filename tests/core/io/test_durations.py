@@ -1,4 +1,4 @@
-"""Spans of time as a person reads them, and the time that work will still take."""
+"""Durations in words, and estimates of the remaining time."""
 
 import pytest
 
@@ -74,7 +74,8 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
     for after, share in ((1, 0.55), (10, 0.6), (30, 0.75), (40, 1.0)):
         now[0] = 100.0 + after
         watch.report("Work", share)
-    # a tenth in ten seconds, then a quarter in thirty: what is left takes four times and once as long
+    # A tenth is done after ten seconds, and a quarter after thirty. The rest is four times the
+    # tenth, and then as much as the quarter.
     assert told == [
         "Looking",
         "Work",

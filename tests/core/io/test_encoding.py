@@ -1,4 +1,7 @@
-"""The encoding of texts: known, sure, or named by a person; one that is unsure is refused with what it may be."""
+"""Encodings of texts: known, certain, or chosen by a person.
+
+An uncertain one is refused with a list of candidates.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
 
 
 def test_no_reading_of_known_texts_is_wrong():
-    """Whatever it is read as, it is read right: some short pieces of text are refused rather than read as another."""
+    """A text that is accepted is decoded correctly.
+
+    Some short pieces of text are refused instead.
+    """
     texts = {
         POLISH: ("iso8859-2", "cp1250"),
         RUSSIAN: ("cp1251", "koi8-r", "cp866"),

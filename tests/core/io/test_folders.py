@@ -1,4 +1,4 @@
-"""Folders that change as a whole."""
+"""Folders whose content is replaced as a whole."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
         current(tmp_path) == ("one", "one")
         and (tmp_path / f"data-{DIGEST[:16]}" / digests.DIGESTS_FILE).exists()
     )
-    # of the same digest: under a name of its own, as the old ones are still read
+    # Data of the same digest get a name of their own, as the old ones may still be read.
     put(tmp_path, "two")
     assert current(tmp_path) == ("two", "two")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
@@ -42,7 +42,7 @@ def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path
     for left in (TEMPORARY, "data-of-before"):
         (tmp_path / left).mkdir()
     (tmp_path / ".about.json-7-8").write_text("half")
-    (tmp_path / "indexes").mkdir()  # of others
+    (tmp_path / "indexes").mkdir()  # This folder belongs to other code.
     clean_folder(tmp_path, "about.json")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "about.json",

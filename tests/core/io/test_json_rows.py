@@ -1,4 +1,4 @@
-"""JSON files as rows, whatever the size of the pieces they are read in."""
+"""JSON files read as rows, whatever the size of the pieces."""
 
 import json
 
@@ -121,7 +121,7 @@ def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "JSON_PIECE_BYTES", 1 << 10)
     monkeypatch.setattr("core.io.json_rows.MAX_LINE_BYTES", 1 << 16)
     file = tmp_path / "rows.json"
-    # 200 kB on one line
+    # 200 kB on one line.
     file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")
     assert len(list(json_rows(file))) == 10_000
 

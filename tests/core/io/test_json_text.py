@@ -1,4 +1,4 @@
-"""JSON without numbers that JSON has no words for."""
+"""JSON output for numbers that JSON cannot express."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lock files: one holder at a time, waiting that can be given up, and files that were deleted meanwhile."""
+"""Lock files: one holder at a time, waiting that can be cancelled, and deleted files."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
     def busy():
         tries.append(1)
         if len(tries) == 2:
-            file.unlink()  # as a holder may
+            file.unlink()  # A holder may delete the file.
             first.__exit__(None, None, None)
 
     with hold_lock_file(file, Watch(busy)):

@@ -1,4 +1,4 @@
-"""Dataclasses as plain data and back."""
+"""Dataclasses written as plain data, and read back."""
 
 from __future__ import annotations
 

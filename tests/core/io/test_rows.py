@@ -1,4 +1,4 @@
-"""Every file of rows: one that an earlier version made opens, one of a later version is refused and left as it is."""
+"""Row files of earlier versions open; those of later versions are refused and stay unchanged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from core.indexes import cases, reports, walk_sentences
 from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.chat import saved_replies
 
-# What the first versions made, and a row of each table.
+# Tables as the first versions made them, and a row of each table.
 FIRST = {
     "owners": (
         sharing.OWNER_SCHEMA,
         [
-            "create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"
+            "create table owners (kind text not null, name text not null, owner text not "
+            "null, at real not null, primary key (kind, name))"
         ],
         {"owners": ("graph", "films", "ann@example.com", 1.0)},
         {},
@@ -42,8 +43,10 @@ FIRST = {
     "replies": (
         saved_replies.REPLIES_SCHEMA,
         [
-            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+            "create table replies (key text primary key, model text not null, text text "
+            "not null, tokens_in integer not null, "
+            "tokens_out integer not null, finish text not null, seconds real not null) "
+            "without rowid"
         ],
         {"replies": ("k", "m", "Ann.", 3, 1, "stop", 0.5)},
         {"replies": (0, "")},
@@ -51,7 +54,8 @@ FIRST = {
     "reports": (
         reports.REPORTS_FILE_SCHEMA,
         [
-            "create table reports (key text primary key, title text not null, text text not null, note text not null)"
+            "create table reports (key text primary key, title text not null, text text "
+            "not null, note text not null)"
         ],
         {"reports": ("k", "Title", "Text", "")},
         {},
@@ -65,7 +69,8 @@ FIRST = {
     "solved": (
         cases.CASES_SCHEMA,
         [
-            "create table cases (key text primary key, masked text, chains text, fit real, vector blob)"
+            "create table cases (key text primary key, masked text, chains text, fit "
+            "real, vector blob)"
         ],
         {"cases": ("k", "who", "[]", 1.0, b"\0\0\0\0")},
         {},
@@ -73,10 +78,14 @@ FIRST = {
     "cases": (
         database.CASE_SCHEMA,
         [
-            "create table cases (id text primary key, created real not null, changed real not null, digest text not null, "
-            "about text not null, link text not null, notes text not null, tags text not null, content blob not null)",
-            "create table feedback (digest text not null, question text not null, line text not null, answer text not null, "
-            "up integer not null, time real not null, about text not null, primary key (digest, question, line, answer))",
+            "create table cases (id text primary key, created real not null, changed "
+            "real not null, digest text not null, "
+            "about text not null, link text not null, notes text not null, tags text not "
+            "null, content blob not null)",
+            "create table feedback (digest text not null, question text not null, line "
+            "text not null, answer text not null, "
+            "up integer not null, time real not null, about text not null, primary key "
+            "(digest, question, line, answer))",
         ],
         {
             "cases": ("i", 1.0, 2.0, "d", "{}", "", "", "", b"c"),
@@ -87,11 +96,14 @@ FIRST = {
     "evaluations": (
         store.EVALUATION_SCHEMA,
         [
-            "create table runs (id integer primary key, key text not null, spec text not null, created real not null, "
+            "create table runs (id integer primary key, key text not null, spec text not "
+            "null, created real not null, "
             "status text not null)",
-            "create table questions (run integer not null references runs on delete cascade, place integer not null, id text not null, "
+            "create table questions (run integer not null references runs on delete "
+            "cascade, place integer not null, id text not null, "
             "told text not null, primary key (run, place), unique (run, id))",
-            "create table rows (run integer not null references runs on delete cascade, instance text not null, question text not null, "
+            "create table rows (run integer not null references runs on delete cascade, "
+            "instance text not null, question text not null, "
             "outcome text, error text, states blob, unique (run, instance, question))",
         ],
         {
@@ -106,7 +118,7 @@ EACH = pytest.mark.parametrize("name", FIRST)
 
 
 def first_version(file, name):
-    """The file as the first version made it, with a row in each table."""
+    """Write the file as the first version did, with a row in each table."""
     schema, statements, rows, _ = FIRST[name]
     with closing(sqlite3.connect(file)) as base, base:
         for statement in statements:
@@ -182,7 +194,7 @@ SAVED = Schema(
 
 
 def numbers(file):
-    """What another process would read."""
+    """Rows of the file as another process reads them."""
     with closing(sqlite3.connect(file)) as database:
         return dict(database.execute("SELECT key, number FROM numbers"))
 
@@ -207,12 +219,12 @@ def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_
                     range(40),
                 )
             )
-        # at once, not at the end
+        # The rows are written now, not when the file is closed.
         assert numbers(file) == {str(number): number for number in range(40)}
         assert others.query("SELECT count(*) FROM numbers") == [(40,)]
     assert len(opened) == 1
     rows.query("SELECT 1 FROM numbers")
-    assert len(opened) == 2  # nobody holds it any more
+    assert len(opened) == 2  # The file is no longer held open.
 
 
 def test_a_held_file_that_is_removed_is_made_anew_and_one_that_fails_is_opened_anew(tmp_path):

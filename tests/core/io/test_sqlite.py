@@ -1,4 +1,4 @@
-"""Databases where nothing can be written: they are read, with all that was written ahead, and stay as they are."""
+"""Read-only databases are read with their write-ahead log, and stay unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def written(file, *numbers):
 
 
 def read(file) -> list[int]:
-    """What a database holds that cannot be written."""
+    """Numbers in a database that cannot be written."""
     with closing(open_database(file, PREPARE)) as database:
         assert not database.saves
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
@@ -61,7 +61,7 @@ def test_what_is_there_is_read(place, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_was_written_ahead_is_read_as_well(place, way):
-    at_work = written(place.folder / "one.sqlite", 1, 2)  # as a process that was killed leaves it
+    at_work = written(place.folder / "one.sqlite", 1, 2)  # A killed process leaves such a state.
     (place.folder / "left").mkdir()
     for part in place.folder.glob("one.sqlite*"):
         shutil.copy(part, place.folder / "left" / part.name)

@@ -1,4 +1,4 @@
-"""Values made of files: made once, and anew once a file is another."""
+"""Values made from files are cached until a file changes."""
 
 import os
 
@@ -16,7 +16,7 @@ def aged(file, seconds=LONG_AGO):
 
 @pytest.fixture
 def made():
-    """A value made of a file's text, and how often it was made."""
+    """A callable that caches the text of a file, and counts how often it was read."""
 
     class Made:
         def __init__(self):
@@ -44,7 +44,7 @@ def test_a_change_is_seen_at_once(tmp_path, made, what):
     file = tmp_path / "a"
     file.write_text("one")
     made(aged(file))
-    if what == "file":  # another file of the same bytes and time, as a writer puts in place
+    if what == "file":  # Another file with the same size and time, as a writer puts it in place.
         (tmp_path / "b").write_text("two")
         aged(tmp_path / "b").replace(file)
     else:
@@ -58,7 +58,8 @@ def test_a_file_that_changed_just_now_is_not_trusted(tmp_path, made):
     file.write_text("one")
     made(file)
     made(file)
-    assert made.times == 2  # it might have changed between, within one tick of the disk's clock
+    # The file might have changed within one tick of the file system's clock.
+    assert made.times == 2
 
 
 def test_what_fails_is_tried_again(tmp_path, made):

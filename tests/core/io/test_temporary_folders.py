@@ -1,4 +1,4 @@
-"""Folders for files on their way in."""
+"""Folders for files that are being imported."""
 
 import os
 import time

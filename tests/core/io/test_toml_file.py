@@ -1,4 +1,4 @@
-"""Files of TOML with numbers of thousands of digits, and other faults."""
+"""TOML files with numbers of thousands of digits, and other faults."""
 
 from __future__ import annotations
 
