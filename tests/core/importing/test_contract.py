@@ -1,4 +1,4 @@
-"""What holds for every importer: its example is recognised and read, and a spoiled one is a sentence."""
+"""Every importer recognises and reads its example, and refuses a damaged one with a sentence."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ from tests.core.importing.examples import (
     example,
 )
 
-ALSO = {  # whose examples may be something else as well, which comes first
+ALSO = {  # These examples also fit another importer, which comes first.
     "graph/tab-quoted": "graph/tab",
     "set/book": "documents/txt",
 }
-ALONE = "graph/nodes"  # which is not read without edges
+ALONE = "graph/nodes"  # This example is not read without edges.
 WITHOUT_FILES = ["graph/crag", "database/sparql", "database/bolt"]
 
 
 def read_or_refused(key, path, **how) -> bool:
-    """Whether a file is read; it is refused by a sentence, and by nothing else."""
+    """Return whether a file is read.
+
+    A refusal is a BadInput with a sentence; any other error fails the test.
+    """
     try:
         recognise(path)
     except BadInput as error:
@@ -49,7 +52,7 @@ def read_or_refused(key, path, **how) -> bool:
 
 
 def copied(key, tmp_path, data, end=""):
-    """Other bytes under the name of an example."""
+    """Write other bytes under the name of an example."""
     path = tmp_path / (example(key).name + end)
     path.write_bytes(data)
     return path

@@ -1,4 +1,4 @@
-"""What a file is taken for where it may be several things, and what is said where it is nothing."""
+"""Recognition of files that fit several importers, and reasons where none fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a text, a question, a corpus and a graph are in."""
+"""Detected languages of texts, questions, corpora and graphs."""
 
 from __future__ import annotations
 
@@ -83,11 +83,12 @@ def test_questions_of_a_few_words(code):
 
 
 def test_most_questions_need_no_detector(monkeypatch):
-    # as where lingua is not installed
+    # As if lingua were not installed.
     monkeypatch.setattr(detection, "_confidences", lambda text: {})
     asked = {one: code for code, some in QUESTIONS.items() for one in some}
     found = {one: detection.language_of(one) for one in asked}
-    assert all(found[one] in (code, "") for one, code in asked.items())  # none is wrong
+    # No detected language is wrong.
+    assert all(found[one] in (code, "") for one, code in asked.items())
     assert sum(found[one] == code for one, code in asked.items() if code) >= 15
 
 
@@ -145,7 +146,7 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
         english.language == Detection("en", chosen=True) == Corpus.open(corpus.folder).language
         and english.digest == corpus.digest
     )
-    # what a person chose stays
+    # The chosen language stays.
     assert english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"
     assert english.with_language("").language.code == "de"
 

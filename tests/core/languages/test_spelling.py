@@ -1,4 +1,7 @@
-"""Forms of texts by which they are compared: what is the same to a person, and which values stay different."""
+"""Normal forms in which texts are compared.
+
+Spellings of the same text become equal, and different values stay different.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ def test_names_keep_symbols_that_are_part_of_them():
         ("at −5 degrees", "5", False),
         ("10⁶ stars", "10", False),
         ("on 12.5.2020", "2020", True),
-        ("Anna", "Ann", True),  # the papers' rule for words
+        ("Anna", "Ann", True),  # Words follow the rule of the papers.
     ],
 )
 def test_a_number_is_found_whole(text, wanted, found):
@@ -120,7 +123,7 @@ def test_typed_words_are_found_in_any_order():
     assert contains_words("Jo’Ann O’Neil", "o'neil JO") and not contains_words("Ann", "ann bob")
 
 
-# Letters whose case is one to one: others, such as ŉ, have no capital of their own.
+# Letters with a one-to-one mapping of case. Others, such as ŉ, have no capital of their own.
 ALPHABET = "abkosxyzABKOSXYZäéñüçøæłđ北京大学日カナгдежαβγאבגعربไทยहिन ,.’'-–‑“”!"
 TEXTS = st.text(alphabet=ALPHABET + "ı", max_size=30)
 INVISIBLE = st.sampled_from("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u2066")

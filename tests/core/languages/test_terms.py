@@ -1,4 +1,4 @@
-"""The words by which texts in other languages are searched, and how questions in them are read."""
+"""Search terms of texts in other languages, and questions in these languages."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def graph(tmp_path):
 @pytest.mark.parametrize(
     ("question", "named"),
     [
-        ("北京大学位于哪里", ["北京大学"]),  # the longest
+        ("北京大学位于哪里", ["北京大学"]),  # The longest name.
         ("北京有哪些大学？", ["北京"]),
         ("東京タワーはどこにありますか", ["東京タワー"]),
         ("أين تقع جامعة القاهرة؟", ["جامعة القاهرة"]),
-        ("أين تقع جَامِعَة القَاهِرَة؟", ["جامعة القاهرة"]),  # with vowels
+        ("أين تقع جَامِعَة القَاهِرَة؟", ["جامعة القاهرة"]),  # Written with vowels.
         ("서울대학교는 어디에 있습니까?", ["서울대학교"]),
         ("what does O'Neil own", ["O’Neil"]),
         ("Is Marigold O'Neil's?", ["Marigold", "O’Neil"]),
@@ -159,13 +159,14 @@ def test_what_questions_ask_for(code, tmp_path):
 
 def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
     graph = build([("الجسر", "بنى", "سليم")], tmp_path / "g", "g")
-    assert expect_answer(graph, "أين الجسر من المدينة؟").answer_type == ""  # "من" is from here
+    # Here “من” means “from”.
+    assert expect_answer(graph, "أين الجسر من المدينة؟").answer_type == ""
 
 
 def test_words_from_the_right_keep_to_themselves_among_others():
     from pages.parts.shared.text import plain
 
-    # it begins from the right: nothing is set apart
+    # A text that begins from the right needs no isolation marks.
     assert plain("2 سليم حداد gold") == "2 سليم حداد gold"
     assert (
         plain("of سليم حداد gold") == "of \u2068سليم حداد\u2069 gold"
