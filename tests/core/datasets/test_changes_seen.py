@@ -1,4 +1,6 @@
-"""Catalogues of graphs, question sets and corpora are read once, and yet show at once what another process changed."""
+"""Cached lists of graphs, question sets and corpora follow the changes of other processes at
+once.
+"""
 
 import json
 import os
@@ -38,7 +40,7 @@ def home(tmp_path, monkeypatch):
 
 
 def aged(folder: Path) -> None:
-    """As if all files had been written long ago, so that they are trusted."""
+    """Set an old modification time on all files, so that the cache trusts them."""
     for file in folder.rglob("*"):
         os.utime(file, (1_000_000_000, 1_000_000_000))
 

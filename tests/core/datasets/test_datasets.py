@@ -141,11 +141,14 @@ def test_plain_and_gzipped_questions(tmp_path):
 
 @pytest.mark.parametrize("triples", [True, False])
 def test_a_graph_is_one_object_for_all_who_hold_it_and_goes_with_the_last(tmp_path, triples):
-    """Else each who opens it would prepare its names anew; and one that nobody holds would take memory for nothing."""
+    """All holders of a graph share one object and its prepared names.
+
+    A graph without a holder takes no memory.
+    """
     source = tmp_path / "t.tsv"
     source.write_text("a\tr\tb\n", "utf-8")
     known = Dataset("g", "g", "", "both", source, tmp_path / "g")
-    known.open()  # builds it
+    known.open()  # This builds the graph.
     known = known if triples else replace(known, triples=None)
     first, second = known.open(), known.open()
     assert first is second

@@ -1,4 +1,4 @@
-"""CRAG's folder, read in a process whose death is survived."""
+"""CRAG's folder is read in a process that may end without harm to this one."""
 
 from __future__ import annotations
 

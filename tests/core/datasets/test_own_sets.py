@@ -1,4 +1,4 @@
-"""Question sets that a person adds: kept whole or not at all, bound to a graph, read again, removed."""
+"""Question sets that a person adds: saved whole or not at all, bound to a graph, removable."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def test_a_set_is_kept_and_found_by_its_graph(home, file):
     assert (first.id, first.entities, first.answers) == ("my-rows-1", ("A",), ("B",))
     assert graph_for("my-rows", first).n_edges == 1
     file.unlink()
-    assert len(questions("my-rows")) == 2  # a copy was kept
+    assert len(questions("my-rows")) == 2  # The copy is kept.
     assert sorted(os.listdir(home)) == ["graphs", "questions"]
     with pytest.raises(BadInput, match="already a question set “my-rows”"):
         save_set(

@@ -1,4 +1,4 @@
-"""How questions fit a graph, by hand: entities and answers that are not in it, answers not told, rows without a graph."""
+"""Fit of questions to a graph, by hand: missing entities, answers and graphs."""
 
 from core.datasets.question_fit import (
     OWN_GRAPHS_WORDS,
@@ -18,7 +18,10 @@ BARE = Question("genre of One")
 
 
 def test_what_is_not_in_the_graph_is_counted(films):
-    """A name counts where it differs by case only, a question's answers where any of them does."""
+    """Names are found in any case.
+
+    The answers of a question are found if one of them is.
+    """
     found = measure_fit(films, [HERE, ASTRAY, ASTRAY, WRONG, BARE])
     assert found == QuestionFit(5, ("Nine", "Nine"), ("Bob",), 1)
     assert found.words("films") == (

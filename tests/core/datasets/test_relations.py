@@ -1,4 +1,4 @@
-"""Relation names in words, by rule and by a data set's own table."""
+"""Relation names in words, by rule and by the table of a data set."""
 
 import pytest
 

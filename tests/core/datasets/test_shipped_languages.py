@@ -1,4 +1,4 @@
-"""The shipped graphs of triples in Chinese and Arabic: names are found in their questions, and rows come to the answers."""
+"""Questions on the shipped Chinese and Arabic graphs find their names and reach their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from core.sources import GraphSource
 from core.types import Question
 from tests.films import Table, Written
 
-# shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+# Methods on shortest paths, over all relations and over the 64 nearest ones. All relations are
+# among the 64, whatever the encoder.
 ROWS = ("lego-1", "lego-10")
 
 
@@ -36,7 +37,8 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
             graph.node_name(link.mention.node) for link in name_lookup(graph).links(question.text)
         ]
         assert found == list(question.entities), question.text
-        typed = Question(question.text, "typed", answers=question.answers)  # as a person types it
+        # Without entities, as a person types it.
+        typed = Question(question.text, "typed", answers=question.answers)
         job = engine.compare(engine.ask(GraphSource.of(graph), typed, model=False), rows)
         assert job.wait(60)
         for lane in job.comparison.lanes:

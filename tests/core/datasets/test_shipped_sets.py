@@ -1,4 +1,4 @@
-"""The shipped graphs and question sets: their counts, and that questions, graphs and what is told of them fit each other."""
+"""Sizes of the shipped graphs and question sets, and their fit to each other."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from core.errors import BadInput, UnknownEntity
 from core.graph.names.lookup import name_lookup
 from tests.triples import read_triples
 
-GRAPHS = {  # entities, triples, relations, direction
+GRAPHS = {  # Entities, triples, relations, direction.
     "marj-graph": (73, 91, 59, "both"),
     "metaqa": (43_234, 133_582, 9, "both"),
     "nations": (14, 1_992, 55, "both"),
@@ -40,12 +40,12 @@ def home(tmp_path_factory):
 
 
 def neighbours(graph):
-    """The nodes one step away from each, by the graph's own direction."""
+    """Nodes one step away from each node, in the direction of the graph."""
     return [set(graph.steps(node, "graph")[0].tolist()) for node in range(graph.n_nodes)]
 
 
 def reached(near, seeds, steps):
-    """The nodes within that many steps."""
+    """Nodes within that many steps."""
     found, newest = set(seeds), set(seeds)
     for _ in range(steps):
         newest = set().union(*(near[node] for node in newest)) - found
@@ -143,7 +143,8 @@ def test_graphs_that_no_question_has():
 def test_a_file_is_a_set_too(tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_text(
-        '{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", "B"]]}\n{"question": "none"}\n'
+        '{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", '
+        '"B"]]}\n{"question": "none"}\n'
     )
     with_graph, without = questions(file)
     assert questions(str(file)) == read_questions(file)
@@ -151,7 +152,7 @@ def test_a_file_is_a_set_too(tmp_path):
     with pytest.raises(BadInput, match="without a graph of its own"):
         graph_for(file, without)
     file.write_text('{"question": "another"}\n')
-    assert [q.text for q in questions(file)] == ["another"]  # read anew where the file has changed
+    assert [q.text for q in questions(file)] == ["another"]  # A changed file is read again.
     with pytest.raises(BadInput, match="no question set"):
         questions(tmp_path / "absent.jsonl")
 

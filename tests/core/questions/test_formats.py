@@ -1,4 +1,4 @@
-"""Every format of question files, by hand: what it says, and what is wrong in a bad one."""
+"""Every format of question files: results by hand, and errors of bad files."""
 
 import gzip
 import json
@@ -192,7 +192,10 @@ def test_a_row_of_every_format(tmp_path, row, format, question):
 
 PATH = "what is ann 's child 's sex ?\tmale(male/female/)\tann#child#bo#gender#male#<end>#male\n"
 PQL = "the cast (x) ?\tTwo (film)(One/Two (film)/)\tann#plays#bo#in#cy#of#Two (film)\n"
-SIMPLE_TEXT = "www.freebase.com/m/04whkz5\twww.freebase.com/book/written_work/subjects\twww.freebase.com/m/01cj3p\twhat is it about?\n"
+SIMPLE_TEXT = (
+    "www.freebase.com/m/04whkz5\twww.freebase.com/book/written_work/subjects\t"
+    "www.freebase.com/m/01cj3p\twhat is it about?\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -377,7 +380,7 @@ def test_the_bare_text_of_a_file_of_questions(tmp_path):
     assert text_without_brackets(
         write(tmp_path, gzip.compress(text.encode()), "q.txt.gz"), "metaqa"
     ).startswith("who wrote Up in the Air")
-    # a text may be written in other ways there
+    # This format may escape its texts.
     assert text_without_brackets(write(tmp_path, json.dumps(OWN))) is None
 
 

@@ -1,4 +1,4 @@
-"""Questions of published sets and of tools that evaluate, in rows of exactly their schemas."""
+"""Questions of published sets and of evaluation tools, in rows of their exact schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that are asked of documents: gold documents in every format, and what of a file was not read."""
+"""Questions about documents: gold documents in every format, and notes on unread parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOWNS = ("Turku", "Malmö", "Oslo", "Bergen", "Tartu", "Riga", "Lund", "Åbo", "
 
 @pytest.fixture(autouse=True)
 def towns(tmp_path, monkeypatch):
-    """A corpus of a person's own with a document for each of ten towns."""
+    """A person's own corpus with a document for each of ten towns."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     documents = [
         Document(f"{number}.txt", f"{town} lies by the sea.", town)
@@ -29,7 +29,10 @@ def towns(tmp_path, monkeypatch):
 
 
 def table(separator: str) -> str:
-    """Ten questions: each with its answer and the title of its document, the first with two of both."""
+    """A table of ten questions, each with its answer and the title of its document.
+
+    The first question has two of both.
+    """
     rows = [
         ["question", "answers", "gold", "remark"],
         ["Which, 1?", "Turku|Malmö", "0.txt|Malmö", "x"],
@@ -56,7 +59,10 @@ def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
 
 
 def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
-    """The same file, but that `gold` names documents there and is not read for a graph."""
+    """The column `gold` names documents, and is not read for a graph.
+
+    Otherwise the same file gives the same questions.
+    """
     (tmp_path / "asked.csv").write_text(table(","), "utf-8")
     of_graph, of_corpus = (
         read_question_file(tmp_path / "asked.csv"),
@@ -79,7 +85,8 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
         ("q.txt", "which\tTurku|Malmö\nwhich other\tOslo\n"),
         (
             "q.jsonl",
-            '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which other", "answer": ["Oslo"]}\n',
+            '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which '
+            'other", "answer": ["Oslo"]}\n',
         ),
         (
             "q.json",
@@ -120,7 +127,10 @@ PARAGRAPHS = [
 
 
 def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
-    """Two passages have one title, and the second supports the answer; one that the corpus has with another text is lacking."""
+    """Two passages have the same title, and the second one supports the answer.
+
+    The passage on Oslo has another text in the corpus, so it counts as missing.
+    """
     passages = [
         {"title": "Lund", "text": "Lund is a name."},
         {"title": "Lund", "text": "Lund lies in  Scania."},

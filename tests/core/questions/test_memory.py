@@ -1,4 +1,4 @@
-"""Small packed files that unpack to much: what is kept of them is bounded, and a sentence says so."""
+"""Small packed files that unpack to large ones are read within bounded memory, with a note."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.questions import collector
 from core.questions.question_files import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
-TEXT = 6_000_000  # bytes that each file unpacks to
+TEXT = 6_000_000  # Unpacked size of each file in bytes.
 
 
 def packed(path, head: bytes, row: bytes, tail: bytes):

@@ -1,4 +1,6 @@
-"""Questions from CSV files: columns by name, quotes, several names in a cell, and what is wrong by row."""
+"""Questions from CSV files: columns by name, quotes, cells with several names, and errors by
+row.
+"""
 
 import gzip
 
@@ -53,10 +55,11 @@ def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
     [
         ("7\twho\tB|C\tx\tA\n8\tthen\tD\tx\t\n", "id, question, answers, -, entities"),
         ("who,B|C,A,7\nthen,D,,8\n", "question,answers,entities,id"),
+        # A header is no question.
         (
             "entities;answers;question;id\nA;B|C;who;7\n;D;then;8\n",
             "entities,answers,question,id",
-        ),  # a header is no question
+        ),
     ],
 )
 def test_columns_can_be_named_where_no_header_does(tmp_path, text, columns):
@@ -142,6 +145,5 @@ def test_a_table_without_a_header_says_what_the_first_row_should_be(tmp_path, fo
         match="row 1: no column is called “question”",
     ):
         read_questions(write(tmp_path, "who,B,A\n", name), format=format)
-    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == (
-        "A",
-    )  # MetaQA's text under that name
+    # The text form of MetaQA under this name.
+    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == ("A",)
