@@ -1,4 +1,4 @@
-"""Addresses of databases: what they are, what they must not hold, and who may be asked."""
+"""Addresses of databases: valid ones, forbidden parts, and hosts that may be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Graphs copied over Bolt: what is said where no database answers. A real one is asked in tests/peers/test_bolt.py."""
+"""Errors of copying over Bolt where no database replies.
+
+tests/peers/test_bolt.py copies from a real database.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from core.watch import Watch
 
 @pytest.fixture
 def silent():
-    """The address of a port that takes connections and says nothing."""
+    """Address of a port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield address_of(f"bolt://127.0.0.1:{server.getsockname()[1]}")
 

@@ -1,4 +1,4 @@
-"""`build` with the address of a database in the place of a file."""
+"""The command `build` with the address of a database instead of a file."""
 
 from __future__ import annotations
 

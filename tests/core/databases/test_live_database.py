@@ -1,4 +1,7 @@
-"""A database that is asked live: what is found and fetched of a real SPARQL endpoint, and how it is cut; by hand on small graphs."""
+"""Live queries to a real SPARQL endpoint on small graphs, by hand.
+
+They show the found entities, the fetched edges, and the bounds.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +200,8 @@ def test_named_graphs_where_the_default_one_is_empty(served):
     from pyoxigraph import RdfFormat
 
     served.load(
-        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .\n"
+        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r>"
+        " <http://x/b> <http://g/2> .\n"
         '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" <http://g/3> .',
         RdfFormat.N_QUADS,
     )

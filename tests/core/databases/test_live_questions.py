@@ -1,4 +1,7 @@
-"""A database that is asked live, through the front door: the same as its copy, by commands, in a saved case and in an evaluation."""
+"""A live database gives the same results as its copy.
+
+It is used by the engine, by commands, in a saved case and in an evaluation.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def texts(comparison):
 
 
 def add(served, **how):
-    """A live graph and the copy of the same, in the person's folder."""
+    """Add a live graph to the home folder."""
     add_live(LiveSettings(served.url, hops=6, **how), "live")
     return served
 
@@ -84,7 +87,7 @@ def test_on_five_nodes_paths_and_answers_are_those_of_the_copy(served, tmp_path,
 
 
 def turtle_of(triples):
-    """Triples of names as Turtle, things called by labels."""
+    """Triples of names as Turtle, with nodes and relations named by labels."""
     names = list(dict.fromkeys(name for head, _, tail in triples for name in (head, tail)))
     place = {name: at for at, name in enumerate(names)}
     labels = "".join(
@@ -230,7 +233,8 @@ def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):
     add(served)
     file = tmp_path / "questions.csv"
     file.write_text(
-        "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,Nobody,Eva\nwho is known by Cleo,Dan <b>,Cleo\n"
+        "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,"
+        "Nobody,Eva\nwho is known by Cleo,Dan <b>,Cleo\n"
     )
     main(["evaluate", "--set", str(file), "--graph", "live", "--instance", "lego-1", "--no-llm"])
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Endpoints that are broken or mean harm, and those that say in a header that their answer is a part."""
+"""Endpoints that are broken or hostile, and partial answers that a header announces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reply(names, rows, headers=JSON):
 
 
 def whole(rows, headers=JSON):
-    """An endpoint that has these rows, whatever it is asked."""
+    """An endpoint that returns these rows for every query."""
     count = reply("n", [[term(str(len(rows)), "literal")]])
     return lambda query, number: count if "COUNT" in query else reply("spo", rows, headers)
 
@@ -300,7 +300,7 @@ def live_at(served):
 
 
 def two_called_alike(query, number):
-    """What an endpoint answers that has two things called A, but where their edges are asked for."""
+    """Reply of an endpoint with two nodes called A, except for queries about their edges."""
     if "GROUP BY" in query or "?n ?s ?p ?o" in query:
         return None
     names = re.findall(r"\?(\w)", query.partition("WHERE")[0])
@@ -320,7 +320,7 @@ def test_a_degree_that_is_none(degree):
 
 
 def of_two_called_alike(query, number):
-    """As `two_called_alike`, with their edges and degrees."""
+    """Reply of `two_called_alike`, also to queries about edges and degrees."""
     if "GROUP BY" in query:
         return reply("sn", [[A, term("2", "literal")], [B, term("1", "literal")]])
     if "?n ?s ?p ?o" in query:

@@ -1,4 +1,4 @@
-"""Graphs copied from a SPARQL endpoint, which answers over HTTP in the same process."""
+"""Graphs copied from a SPARQL endpoint that runs in the same process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECOND = ("f2", "directed by", "Christopher Nolan")
 
 
 def read(served, tmp_path, limits=None, key="", **how):
-    """The triples and the sentences."""
+    """Triples of the copy, and the notes on it."""
     file = copy_graph(address_of(served.url), tmp_path, limits or CopyLimits(), key, **how)
     return set(file.read()), file.tally.sentences()
 
@@ -69,7 +69,10 @@ def test_relations_of_wikidata_have_the_labels_of_their_properties(tmp_path):
     with endpoint() as served:
         served.load(
             PREFIXES
-            + 'wd:Q1 wdt:P50 wd:Q2 . wd:P50 rdfs:label "author"@en . wd:Q1 rdfs:label "Emma"@en . wd:Q2 rdfs:label "Jane Austen"@en .'
+            + (
+                'wd:Q1 wdt:P50 wd:Q2 . wd:P50 rdfs:label "author"@en . wd:Q1 rdfs:label '
+                '"Emma"@en . wd:Q2 rdfs:label "Jane Austen"@en .'
+            )
         )
         query = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isIRI(?o)) }"
         assert read(served, tmp_path, query=query)[0] == {("Emma", "author", "Jane Austen")}
@@ -110,7 +113,8 @@ def test_a_limit_without_a_count(tmp_path):
 def test_named_graphs_where_the_default_graph_is_empty(tmp_path):
     with endpoint() as served:
         served.load(
-            "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .",
+            "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> "
+            "<http://x/r> <http://x/b> <http://g/2> .",
             RdfFormat.N_QUADS,
         )
         triples, notes = read(served, tmp_path)
@@ -159,7 +163,10 @@ def test_rows_that_are_no_triples_are_counted(tmp_path):
         _, notes = read(
             served,
             tmp_path,
-            query="SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s FILTER(isLiteral(?s)) } }",
+            query=(
+                "SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s "
+                "FILTER(isLiteral(?s)) } }"
+            ),
         )
         assert notes[0].startswith("2 triples copied") and " 5 rows " in notes[0]
 
