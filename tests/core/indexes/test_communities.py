@@ -1,4 +1,4 @@
-"""Communities: two triangles fall apart at their bridge; small ones stay; the same in any process; kept whole or found again."""
+"""Communities: splits by hand, the same result in every process, and saved results."""
 
 import subprocess
 import sys
@@ -13,7 +13,8 @@ from core.indexes.communities import load_communities
 from core.indexes.index_storage import index_folder
 from core.watch import Watch
 
-# Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
+# Two triangles and the edge C-D. Cut at this edge, the modularity is 6/7 - 2 * (7/14)^2 = 0.357;
+# for the whole graph it is 0. So {A B C} and {D E F} are best.
 BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
@@ -27,7 +28,7 @@ def bridge(tmp_path):
 
 
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
-    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by name: A B C D E F
+    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # Nodes by name: A B C D E F.
     known = NodeCommunities(found(bridge))
     assert (
         len(known) == 2
@@ -38,7 +39,8 @@ def test_two_triangles_fall_apart_at_the_bridge(bridge):
 
 
 def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
-    # Four triangles in two pairs: six edges join the triangles of a pair, one the pairs. Leiden first finds the pairs.
+    # Four triangles in two pairs. Six edges join the triangles of a pair, and one edge joins the
+    # pairs. Leiden first finds the pairs.
     triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
     pairs = [
         (f"{x}{i}", "s", f"{y}{j}") for x, y in ("ab", "cd") for i, j in ((0, 0), (1, 1), (2, 2))
@@ -51,7 +53,7 @@ def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
     groups = {frozenset(graph.names(np.flatnonzero(split == c))) for c in set(split.tolist())}
     assert groups == {frozenset(n for n, t in triangle_of.items() if t == k) for k in range(4)}
     star = build([("hub", "r", f"leaf{i}") for i in range(5)], tmp_path / "star", "star", "both")
-    assert found(star, 2).tolist() == [0] * 6  # every cut of a star lowers its modularity
+    assert found(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
 
 
 def test_every_node_has_a_community_and_a_lone_one_its_own(films):
@@ -62,7 +64,8 @@ def test_every_node_has_a_community_and_a_lone_one_its_own(films):
 
 def test_another_process_finds_the_same(bridge):
     code = (
-        "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect_communities;"
+        "import sys; from core.graph.store import Graph; from "
+        "core.graph.algorithms.leiden import detect_communities;"
         "print(detect_communities(Graph.open(sys.argv[1]), 10).tolist())"
     )
     told = subprocess.run(
@@ -82,7 +85,8 @@ def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeyp
         p.name for p in file.parent.iterdir()
     ] == [file.name]
     with monkeypatch.context() as patch:
-        patch.setattr("core.indexes.communities.detect_communities", None)  # would raise if asked
+        # A call would raise an error.
+        patch.setattr("core.indexes.communities.detect_communities", None)
         assert load_communities(bridge).of.tolist() == first.tolist()
     for damage in (b"", file.read_bytes()[:-5], b"garbage"):
         file.write_bytes(damage)

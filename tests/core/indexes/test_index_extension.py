@@ -1,4 +1,4 @@
-"""A graph of neighbours that is added to: what it finds is what an exact search finds, and what was removed is found no more."""
+"""Additions to a neighbour index agree with exact search, and removed items are never found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.watch import NO_WATCH
 
 
 class Drawn:
-    """A vector drawn for each text."""
+    """An encoder with a random vector for each text."""
 
     def encode(self, texts, watch=NO_WATCH):
         drawn = [np.random.default_rng(list(text.encode())).standard_normal(24) for text in texts]
@@ -23,7 +23,7 @@ class Drawn:
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """The vectors of the nodes of a graph of some numbers, stored in the same place each time."""
+    """A function that builds the node vectors of a graph of numbers, always in one folder."""
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 100)
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 64)
 
@@ -38,7 +38,10 @@ def made(tmp_path, monkeypatch):
 
 
 def recall(graph, index):
-    """The share of the ten exact nearest of every tenth name that the index finds."""
+    """Share of the ten exact nearest names that the index finds.
+
+    The mean is over every tenth name.
+    """
     names = graph.names(range(graph.n_nodes))
     all_of = Drawn().encode(names)
     hits = [
@@ -66,7 +69,7 @@ def test_what_is_new_is_added_and_what_is_removed_masked(made):
         1020,
     )
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    # each item is found at its own vector, by the number that it has now
+    # Each item is found by its own vector, under its new number.
     for row in (0, 19, 20, 23, 1017):
         vector = Drawn().encode(graph.names([row]))[0]
         items, cosines = index.nearest(vector, 3)
@@ -86,7 +89,7 @@ def test_changes_add_up_until_a_tenth_is_new_or_masked_and_it_is_made_anew(made)
     _, anew = made(range(1050, 2200))
     assert anew.order is None and len(anew) == 1150 and 200 > MAX_CHANGED_SHARE * 1150
     _, fewer = made(range(1200, 2200))
-    assert fewer.order is None  # 150 of 1,150 would be masked
+    assert fewer.order is None  # Otherwise 150 of 1,150 items would be masked.
 
 
 def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeypatch):
@@ -133,14 +136,15 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
     )
     assert (len(index), index.order, "in 4 parts" in index.approximate) == (1000, None, True)
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    rows = np.array([999, 0, 255, 256, 512, 3])  # at both sides of a border, in any order
+    # Rows on both sides of a border between parts, in any order.
+    rows = np.array([999, 0, 255, 256, 512, 3])
     assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
     vector = Drawn().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]
         and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
     )
-    # more than one part has, and than there are; a few may be out of reach
+    # The number exceeds that of a part and that of all items. A few items may be unreachable.
     assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000
     files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
     vectors.delete_vectors(folder)
@@ -175,7 +179,7 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     for row in (0, 19, 20, 23, 1017):
         assert index.nearest(Drawn().encode(graph.names([row]))[0], 3)[0][0] == row
     assert index.nearest(Drawn().encode(["1003"])[0], 5)[1][0] < 0.98
-    vectors.delete_vectors(before)  # the files stay where they are in use
+    vectors.delete_vectors(before)  # Files that are in use stay.
     assert recall(graph, vectors.open_vectors(folder)) > 0.97
     (folder / "index-001.faiss").write_bytes(b"no index")
     assert vectors.open_vectors(folder) is None

@@ -1,4 +1,4 @@
-"""What is prepared for a graph: what is there, what it is for, building it anew, and deleting nothing but what belongs to it."""
+"""State of a graph's indexes: which exist, what they are for, rebuilding and deletion."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REPORT = '{"title": "t", "summary": "s", "findings": []}'
 
 
 class Here(Written):
-    """Models that are all here, or of which one role is not."""
+    """Models that are all present, except for the role `absent`."""
 
     absent = ""
 
@@ -67,7 +67,7 @@ def films(tmp_path, monkeypatch):
 
 
 def around(models=None, solved=ASKED):
-    """An environment of these models, by default all of them, and of solved questions."""
+    """An environment with these models and solved questions; by default all models are present."""
     return Environment(models or Here(Parrot(REPORT)), lambda digest: solved)
 
 
@@ -109,7 +109,7 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     delete_index(jobs, films, INDEX_KINDS[name])
     assert told(films)[name].state == INDEX_ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
-    # nothing in memory stands in for it
+    # No index in memory replaces the deleted one.
     assert made(jobs, films, name).status == JOB_DONE and told(films)[name].state == INDEX_READY
 
 
@@ -126,7 +126,7 @@ def test_vectors_of_nothing_are_refused(films):
 
 def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
     made(jobs, films, "cases")
-    assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph
+    assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph.
     made(jobs, films, "communities")
     found = load_communities(films)
     made(jobs, films, "reports")
@@ -229,19 +229,19 @@ def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
     load_communities(newer)
     delete_leftover(newer, left)
     assert not leftovers(newer) and told(newer)["communities"].state == INDEX_READY
-    delete_leftover(newer, left)  # gone already
+    delete_leftover(newer, left)  # The files are already deleted.
 
 
 def test_unknown_and_unfinished_files_are_leftovers(films):
     folder = index_folder(films)
     (folder / "strange.bin").write_bytes(b"12345")
     (folder / ".communities-10.npy-abc").write_bytes(b"half")
-    # the other may be at work
+    # A recent unfinished file may belong to a running process.
     assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
     assert [one.words for one in leftovers(films)][1] == "A file that was never finished"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
-    delete_leftover(films, outside)  # no leftover of the graph
+    delete_leftover(films, outside)  # This file is no leftover of the graph.
     assert (films.folder / "graph.json").is_file()
 
 
@@ -334,7 +334,10 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", [0.3, 0.6, 0.99])
 @pytest.mark.parametrize("name", ["keys.npy", "index.faiss"])
 def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
-    """Digests are seals behind the arrays: what changed is made again from what is whole, or said."""
+    """A digest is stored after the arrays.
+
+    A changed index is not opened, and is built again from intact blocks.
+    """
     assert not made(jobs, films, "vectors-nodes").error
     folder = next(index_folder(films).glob("vectors-nodes-*"))
     file = folder / name

@@ -1,4 +1,7 @@
-"""Vectors that are searched while they are made, by hand: what is there, what is said of it, and how it goes on after a stop."""
+"""Vectors that are searched while they are made, by hand.
+
+The tests show the part that is ready, its notes, and the continuation after a stop.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,14 @@ WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "b
 
 
 def silent(*_):
-    """Nobody listens, and nobody cancels."""
+    """Ignore the progress, and never cancel."""
 
 
 class Slow(Bag):
-    """An encoder that gives its vectors one by one; after `most` of them it waits until it is told to go on."""
+    """An encoder that returns its vectors one by one.
+
+    After `most` of them it waits for the event `go_on`.
+    """
 
     received = True
 
@@ -61,7 +67,7 @@ class Slow(Bag):
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    """Blocks of four texts, and nobody waits."""
+    """Blocks of four texts, and no waiting."""
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "MIN_WAIT_SECONDS", 0.0)
@@ -78,14 +84,14 @@ def graph(tmp_path):
 
 
 def started(graph, encoder):
-    """A job that makes the vectors, at work in a thread."""
+    """Start a job that makes the vectors in a thread."""
     job = Job("vectors", lambda job: build_searchable_vectors(graph, encoder, "chunks", job))
     threading.Thread(target=job.run, daemon=True).start()
     return job
 
 
 def test_what_is_encoded_so_far_is_searched(graph):
-    encoder = Slow(most=6)  # the first block of four, and two of the second
+    encoder = Slow(most=6)  # The first block of four texts, and two texts of the second.
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     found = partial_vectors(graph, encoder, "chunks")
@@ -116,7 +122,10 @@ def test_a_part_gives_the_cosines_that_all_give(graph):
 
 
 def test_a_damaged_block_is_left_out_with_its_items(graph):
-    """Blocks of four and four items; the first one is damaged, so that item 4 is found by its own vector."""
+    """There are two blocks of four items, and the first one is damaged.
+
+    So item 4 is found by its own vector.
+    """
     encoder = Slow(most=9)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -150,7 +159,7 @@ def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch
     assert encoder.reached.wait(120)
     part = available_vectors(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, PartialVectors) and len(part) == 6
-    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # the rest is soon there
+    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # The rest is ready soon.
     encoder.go_on.set()
     assert len(available_vectors(graph, encoder, "chunks", lambda: job)) == 10
 
@@ -175,7 +184,7 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
         available_vectors(graph, encoder, "chunks", lambda: job)
     again = Slow()
     found = build_searchable_vectors(graph, again, "chunks")
-    # neither the block that was saved nor the two of the next are encoded again
+    # Neither the saved block nor the two texts of the next block are encoded again.
     assert len(found) == 10 and again.given == 4
     assert np.array_equal(
         found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
@@ -209,7 +218,7 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     )
     again = Slow()
     found = build_searchable_vectors(other, again, "chunks")
-    # bob, drama and two; what the saved block of the other had is taken
+    # New are bob, drama and two. The other vectors come from the saved block of the other content.
     assert again.given == 3 and found.facts["reused"] == 4
     expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
     blocks = VectorBlocks(other, "chunks", vector_folder(other, again, "chunks"))
@@ -221,11 +230,11 @@ def test_cosines_of_few_items_are_had_before_all_are_there(graph):
     found = cosines_now(graph, Bag(), "chunks", asked, items)
     whole = vectors.build_vectors(graph, Bag(), "chunks", NO_WATCH)
     assert found.tolist() == whole.cosines(asked, items).tolist()
-    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # all are there now
+    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # Now all vectors are there.
 
 
 class Models(Written):
-    """Models with one encoder, that of the test."""
+    """Models with a given encoder."""
 
     def __init__(self, encoder):
         super().__init__()
@@ -282,14 +291,14 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
     )
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
     again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    # asked anew, of what is there
+    # The question runs again, with the vectors that are there.
     assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
     assert making.wait(120)
     last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
-    # a whole result is taken as it is
+    # A complete result is reused.
     assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
     engine.stop()
 

@@ -1,4 +1,4 @@
-"""Community reports: what the model is told, what is kept and known by what, and replies that are no report."""
+"""Community reports: their prompts, their saved form and keys, and unusable replies."""
 
 import json
 import sqlite3
@@ -20,7 +20,10 @@ SAID = json.dumps(
 
 
 class Writer:
-    """A chat model that gives recorded replies in turn, the last one for ever, and counts what it was asked."""
+    """A chat model that gives recorded replies in turn and records its prompts.
+
+    The last reply is repeated.
+    """
 
     context = 4096
 
@@ -40,14 +43,15 @@ def films(tmp_path):
 
 
 def reports(graph, chat, signature="a"):
-    # by name: 1999 Ann Drama One Two; communities {One, Drama} and {Ann, Two, 1999}
+    # Nodes by name: 1999 Ann Drama One Two. Communities: {One, Drama} and {Ann, Two, 1999}.
     return ReportStore(
         graph, NodeCommunities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature
     )
 
 
 def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
-    # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann twice (3 + 3), Two-1999 (3 + 1); outside: One-Ann.
+    # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann comes twice (3 + 3), then Two-1999 (3 + 1).
+    # Outside is One-Ann.
     user = report_prompt(films, np.array([0, 1, 4]))[1]["content"]
     facts = [line for line in user.splitlines() if "->" in line and "each entity" not in line]
     assert facts == [
@@ -66,7 +70,7 @@ def test_a_hub_is_told_of_within_bounds(tmp_path):
         "hub",
         "both",
     )
-    content = report_prompt(hub, np.array([1]))[1]["content"]  # the second name is 1999
+    content = report_prompt(hub, np.array([1]))[1]["content"]  # The second name is 1999.
     assert (
         "1999" in content
         and len(content) < MAX_FACTS_TOKENS * 3.5 + 300

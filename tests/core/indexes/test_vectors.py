@@ -1,4 +1,6 @@
-"""Vectors of nodes and triples: nearest by hand and by brute force, taken up after a kill, reused when triples are added."""
+"""Vectors of nodes and triples: nearest ones by hand, continued builds, and reuse after
+additions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from tests.films import TRIPLES, Bag
 
 
 class Counting(Bag):
-    """Remembers what it was asked; after `most` texts a person cancels."""
+    """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -44,7 +46,7 @@ class Counting(Bag):
 
 
 class Saying(Bag):
-    """Says what it has encoded as it comes, two texts at a time."""
+    """An encoder that reports its vectors as they are made, two texts at a time."""
 
     received = True
 
@@ -58,7 +60,7 @@ class Saying(Bag):
 
 @pytest.fixture
 def grown(tmp_path):
-    """Builds the films graph, with more triples where they are given, always in the same folder."""
+    """A function that builds the films graph with further triples, always in one folder."""
     return lambda *more: build_graph([*TRIPLES, *more], tmp_path / "films", "films", "both")
 
 
@@ -81,7 +83,8 @@ def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
 
 
 def test_the_nearest_by_hand(grown):
-    # “who is ann of one” holds ann and one, each one of five words: cosine 1 / sqrt(5) = 0.447214; equal ones by id.
+    # “who is ann of one” has five words, among them ann and one. The cosine is 1 / sqrt(5) =
+    # 0.447214, and equal ones are ordered by id.
     graph = grown()
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
@@ -97,7 +100,8 @@ def test_the_nearest_by_hand(grown):
     ]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
     assert len(ids) == 5 and graph.names(ids[2:]) == ["1999", "Drama", "Two"]
-    # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
+    # One -> directed_by -> Ann has five words with the arrow twice, so its length is sqrt(1 + 4 + 1
+    # + 1). Ann and one are in common.
     ids, cosines = vector_index(graph, Bag(), "triples").nearest(question, 1)
     assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(
         2 / np.sqrt(5 * 7), abs=5e-4
@@ -154,7 +158,7 @@ def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, ki
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     before = open_vectors(folder).of(np.arange(5))
     assert len(list(folder.glob("block-*"))) == 3 and open_vectors(folder).facts["kind"] == kind
-    (folder / "block-000001.npy").unlink()  # killed after the first was removed
+    (folder / "block-000001.npy").unlink()  # As if killed after the removal of the first block.
     for _ in range(2):
         assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
@@ -176,7 +180,7 @@ def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
 
 def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    graph, stopped = grown(), Counting(most=3 + 1)  # the first text tells encoders apart
+    graph, stopped = grown(), Counting(most=3 + 1)  # The first text identifies the encoder.
     with pytest.raises(RunCancelled):
         build_vectors(graph, stopped, "nodes")
     folder = vector_folder(graph, stopped, "nodes")
@@ -203,7 +207,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
 
 
 def grown_bytes(grown, folder):
-    """The bytes of the same vectors made in one go."""
+    """Bytes of the same vectors made without interruption."""
     before = {file: file.read_bytes() for file in folder.iterdir()}
     delete_vectors(folder)
     build_vectors(grown(), Bag(), "nodes")
@@ -262,7 +266,7 @@ def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
 
 @pytest.fixture(scope="module")
 def clouds(tmp_path_factory):
-    """Blocks of 4,000 vectors around 40 centres, as float16."""
+    """4,000 vectors in blocks around 40 centres, as float16."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((40, 32))
     made = centres[rng.integers(40, size=4000)] + 0.5 * rng.standard_normal((4000, 32))
@@ -293,7 +297,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
-        # of bytes, about
+        # An index with a byte per number gives approximate cosines.
         assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)
     assert hits >= least - 1e-9
     again, *_ = build_search_index(blocks, NO_WATCH, kind)
@@ -420,9 +424,8 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
     assert sorted(encoder.asked) == sorted(
         ["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)]
     )
-    assert not (
-        vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]
-    ).exists()  # nothing lies beside the graph
+    # Nothing is written to the folder of the edited graph.
+    assert not (vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()
 
 
 def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
@@ -433,7 +436,7 @@ def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_sea
             return found
 
     graph = grown()
-    for _ in range(2):  # made, then opened
+    for _ in range(2):  # The first time it is made, the second time opened.
         with metered() as meter:
             assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
         (note,) = meter.notes

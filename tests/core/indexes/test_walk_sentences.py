@@ -1,4 +1,4 @@
-"""Walks told by a language model: once each, kept, and the template where nothing comes."""
+"""Walks in the sentences of a language model, each once, or by the template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WALK, OTHER = Path((0, 1), (0,), (True,)), Path((1, 0), (0,), (False,))
 @pytest.fixture
 def told(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    graph = build_in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is 0, Rope 1
+    graph = build_in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is node 0, Rope is node 1.
 
     def make(chat, signature="one"):
         return WalkSentences(graph, lambda: chat, signature)
@@ -35,7 +35,7 @@ def test_each_walk_is_told_once_and_kept(told):
     assert (
         len(chat.asked) == 2 and "Ann -> wrote -> Rope" in chat.asked[0] and first.usage.calls == 2
     )
-    again = told(Script())  # a model that is asked fails
+    again = told(Script())  # A call of this model fails.
     assert again([OTHER]) == ["Rope was written by Ann."] and again.usage.calls == 0
 
 
@@ -51,7 +51,7 @@ def test_nothing_said_is_said_by_the_template(told):
 
 
 def test_what_was_told_before_a_failure_is_kept(told):
-    with pytest.raises(IndexError):  # the script has no second reply
+    with pytest.raises(IndexError):  # The script has no second reply.
         told(Script("Ann wrote Rope."))([WALK, OTHER])
     assert told(Script("Back."))([WALK, OTHER]) == ["Ann wrote Rope.", "Back."]
 

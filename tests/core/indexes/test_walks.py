@@ -1,4 +1,4 @@
-"""Walk corpora: the nearest nodes by hand, taken up, and what a triple more costs; the outcome equals one made from nothing."""
+"""Walk corpora: nearest nodes by hand, continued builds, and updates equal to a rebuild."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANDOM = WalkPlan("random", 8, 3, "out", seed=5)
 
 
 class Counting(Bag):
-    """Remembers what it was asked; with `most`, a person cancels after so many texts."""
+    """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -29,14 +29,14 @@ class Counting(Bag):
     def encode(self, texts, watch=NO_WATCH):
         if len(self.asked) >= self.most:
             raise RunCancelled()
-        # not what tells encoders apart
+        # The text that identifies an encoder is not recorded.
         self.asked += [text for text in texts if not text.endswith("?")]
         return super().encode(texts)
 
 
 @pytest.fixture
 def grown(tmp_path):
-    """Builds the films graph, with more triples where they are given, always in the same folder."""
+    """A function that builds the films graph with further triples."""
     return lambda *more, folder="films": build_graph(
         [*TRIPLES, *more], tmp_path / folder, "films", "both"
     )
@@ -47,7 +47,7 @@ def vectors_of(corpus):
 
 
 def test_nodes_are_known_by_their_walks_in_words(tmp_path):
-    # only One leads on: “One directed by Ann; One has genre Drama”.
+    # Only One has an outgoing step: “One directed by Ann; One has genre Drama”.
     films = build_graph(
         [("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")],
         tmp_path / "films",
@@ -58,12 +58,13 @@ def test_nodes_are_known_by_their_walks_in_words(tmp_path):
     corpus = walk_corpus(films, encoder, PLAN)
     assert encoder.asked == ["One directed by Ann; One has genre Drama"]
     nodes, cosines = corpus.nearest(Bag().encode(["drama by"])[0], 3)
-    # one stands twice, six words once: sqrt(4 + 6) long, the question sqrt(2), and two words are in common
+    # “one” comes twice and six words once, so the length is sqrt(4 + 6). The question has length
+    # sqrt(2), and two words are in common.
     assert films.names(nodes) == ["One"] and cosines[0] == pytest.approx(
         2 / np.sqrt(10 * 2), abs=1e-3
     )
     walk_corpus(films, encoder, PLAN)
-    assert len(encoder.asked) == 1  # kept
+    assert len(encoder.asked) == 1  # The vectors are kept.
 
 
 def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
@@ -88,7 +89,7 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
     assert np.array_equal(
         vectors_of(changed), vectors_of(build_walk_corpus(grown(folder="anew"), Bag(), RANDOM))
     )
-    # the walks from Two alone
+    # Only the walks from Two change.
     assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
         1,
         len(changed.nodes) - 1,
@@ -143,7 +144,7 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
     graph = build_graph(
         [(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both"
     )
-    # of 30 walks of three words each, 16 are 48 words
+    # Of 30 walks with three words each, 16 have 48 words.
     plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), Brief(), Tells())
     vectors = vectors_of(build_walk_corpus(graph, asked, plan))
     (tmp_path / "again").mkdir()
@@ -159,7 +160,7 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
         walk_texts(graph, [ann], plan, walks.TemplateWording(graph), most)[0].split("; ")
         for most in (0, 50)
     )
-    assert len(whole) == 30 and read == whole[:24]  # they are told eight at a time
+    assert len(whole) == 30 and read == whole[:24]  # Walks are put into words eight at a time.
 
 
 def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):

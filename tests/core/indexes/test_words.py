@@ -1,4 +1,4 @@
-"""Hits by words: BM25 and TF-IDF by hand and beside the libraries that have them, and what is saved of them."""
+"""Search by words: BM25 and TF-IDF by hand and against libraries, and saved postings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stored(folder, texts):
 
 
 def test_bm25_is_the_formula():
-    # "clerk" is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
+    # “clerk” is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
     found = Postings.of(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     first, third = (
@@ -81,7 +81,7 @@ def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
     before = postings(graph, "chunks").bm25("clerk")
     file = index_folder(graph) / "words-chunks" / "times.npy"
     data = bytearray(file.read_bytes())
-    data[-60] ^= 1  # a count; behind it lies the digest of 54 bytes
+    data[-60] ^= 1  # This is a count. The digest of 54 bytes comes after it.
     file.write_bytes(data)
     assert open_postings(file.parent) is None
     words.forget_words(graph)
@@ -107,7 +107,8 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
 
 @given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)
 def test_what_has_changed_gives_the_postings_of_all_texts_anew(texts, order, new):
-    # A text goes where `order` says, once; those that it does not name are removed, and new ones take the places between.
+    # Each text moves once, to the position in `order`. Texts without a position are removed, and
+    # new texts come after the kept ones.
     kept = [one for one in dict.fromkeys(order) if 0 <= one < len(texts)]
     after = [texts[one] for one in kept] + new
     now = np.full(len(texts), -1, np.int64)
@@ -136,7 +137,7 @@ def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
     assert read == [["a turkey"]] and same(found, real(changed))
     assert same(open_postings(index_folder(graph) / "words-chunks"), found)
     postings(stored(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
-    assert len(read[-1]) == 40  # too much is new
+    assert len(read[-1]) == 40  # Too many texts are new.
 
 
 def real(texts):
