@@ -383,10 +383,10 @@ def resident() -> int:
 
 
 def test_a_disk_without_room_for_texts_is_said(monkeypatch):
-    class Full(tempfile.SpooledTemporaryFile):
+    class FullDiskFile(tempfile.SpooledTemporaryFile):
         def write(self, data):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Full)
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", FullDiskFile)
     with pytest.raises(StoreError, match="No space left on device"):
         texts_of([pa.array(["a"], pa.large_string())])

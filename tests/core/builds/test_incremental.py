@@ -55,7 +55,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Readers(Models):
+class NameExtractionModels(Models):
     """Models with a chat that extracts every known name and joins neighbours.
 
     The encoder counts letters.
@@ -84,7 +84,7 @@ FIRST += [document(13, "Dan", "Fay")]  # This document joins the circles.
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypatch):
-    models = Readers()
+    models = NameExtractionModels()
     corpus = write_corpus(tmp_path / "one", FIRST)
     run_build(corpus, line, models)
     corpus = corpus.add([document(20, "Eve", "Ann", "Bob"), document(21, "Cleo", "Dan")])
@@ -97,7 +97,7 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
         assert before == 14 and len(models.writer.asked) - before == 3
         assert build_status(corpus, line).report["counts"]["extracted"] == 3
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
-    afresh = run_build(write_corpus(tmp_path / "two", list(corpus)), line, Readers())
+    afresh = run_build(write_corpus(tmp_path / "two", list(corpus)), line, NameExtractionModels())
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
 
 
@@ -134,7 +134,7 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
     counts = lambda: tuple(
         build_status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
     )
-    first = run_build(corpus, line, Readers()).digest
+    first = run_build(corpus, line, NameExtractionModels()).digest
     # Once to count, and once to merge.
     assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)
     corpus = (
@@ -143,7 +143,7 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
         .remove(["d07"])
     )
     read.clear()
-    assert run_build(corpus, line, Readers()).digest != first and counts() == (2, 12)
+    assert run_build(corpus, line, NameExtractionModels()).digest != first and counts() == (2, 12)
     assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
 
 
@@ -160,7 +160,7 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     if harm == "no room":
         monkeypatch.setattr(fact_collections, "MAX_SAVED_RUNS_BYTES", 1)
     corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
-    first = run_build(corpus, LINES["parsed passages"], Readers()).digest
+    first = run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest
     shutil.rmtree(corpus.folder / "graphs")
     if harm == "the file":
         file.write_bytes(b"no database" * 1000)
@@ -172,7 +172,8 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
         assert there == (0 if harm == "no room" else 28)
     read.clear()
     assert (
-        run_build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
+        run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest == first
+        and len(read) == 28
     )
     notes = [
         note
@@ -185,7 +186,7 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     read.clear()
     shutil.rmtree(corpus.folder / "graphs")
     # Uses the runs that the second build saved.
-    assert run_build(corpus, LINES["parsed passages"], Readers()).digest == first
+    assert run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest == first
     assert len(read) == (28 if harm == "no room" else 0)
     assert not [
         note
@@ -199,7 +200,7 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
     with closing(sqlite3.connect(file)) as base:
         base.execute("create table others (key text)")
     report = BuildReport()
-    run_build(corpus, LINES["parsed"], Readers(), report=report)
+    run_build(corpus, LINES["parsed"], NameExtractionModels(), report=report)
     (note,) = [note for note in report.notes if "gathered" in note]
     assert note.startswith("Merged facts were not saved") and "remove that file" in note
     with closing(sqlite3.connect(file)) as base:
@@ -209,7 +210,7 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
-    corpus, models = write_corpus(tmp_path / "one", FIRST), Readers()
+    corpus, models = write_corpus(tmp_path / "one", FIRST), NameExtractionModels()
     ctx, chunks = build_context(corpus, models), WholeDocuments().table(corpus)
     facts = LanguageModelExtraction(gleaning=0).apply(BuildState(corpus, chunks), ctx).facts
     asked = len(models.writer.asked)
@@ -223,7 +224,7 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
 
 
 def test_communities_of_another_size_read_nothing_anew(tmp_path):
-    models, report = Readers(), BuildReport()
+    models, report = NameExtractionModels(), BuildReport()
     corpus = write_corpus(tmp_path / "one", FIRST)
     before = run_build(corpus, LINES["grouped"], models)
     after = run_build(
@@ -240,7 +241,7 @@ def test_communities_of_another_size_read_nothing_anew(tmp_path):
 
 
 def test_what_is_to_be_read_is_told_before(tmp_path):
-    models, line = Readers(), find_build(LINES["merged"])
+    models, line = NameExtractionModels(), find_build(LINES["merged"])
     corpus = write_corpus(tmp_path / "one", FIRST)
     first = estimate_cost(corpus, line, models)
     assert (first.chunks, first.missing, first.usage.calls, first.seconds) == (14, 14, 14, None)
@@ -262,9 +263,9 @@ KILLED = """
 import sys, time
 from core.builds import run_build
 from core.corpus import Corpus
-from tests.core.builds.test_incremental import LINES, Readers
+from tests.core.builds.test_incremental import LINES, NameExtractionModels
 
-models = Readers()
+models = NameExtractionModels()
 say = models.writer.say
 
 def slowly(asked, number):
@@ -286,17 +287,22 @@ def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_pat
     )
     try:
         until = time.monotonic() + 60
-        while estimate_cost(corpus, find_build(LINES["merged"]), Readers()).usage.calls > 8:
+        while (
+            estimate_cost(corpus, find_build(LINES["merged"]), NameExtractionModels()).usage.calls
+            > 8
+        ):
             assert time.monotonic() < until and process.poll() is None
             time.sleep(0.1)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    models = Readers()
+    models = NameExtractionModels()
     graph = run_build(corpus, LINES["merged"], models)
     assert len(models.writer.asked) == 8
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     assert (
-        run_build(write_corpus(tmp_path / "two", FIRST), LINES["merged"], Readers()).digest
+        run_build(
+            write_corpus(tmp_path / "two", FIRST), LINES["merged"], NameExtractionModels()
+        ).digest
         == graph.digest
     )

@@ -130,7 +130,7 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
 
 
 def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
-    class Here:
+    class InlineWorkers:
         def each(self, work, items, watch):
             yield from ((item, work(item)) for item in items)
 
@@ -138,7 +138,7 @@ def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     ctx, fresh = build_context(Texts(tmp_path, a=GERMAN), Reading()), partial(Mentions, "unicode")
     alone = worker_extraction.collect_facts(NounPhrases(), fresh, ctx, [GERMAN])
     (gathered,) = worker_extraction.collect_over_workers(
-        NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=Here())
+        NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=InlineWorkers())
     )
     assert list(gathered.names) == list(alone.names) and "Klara Stettner" in gathered.names
 

@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Plane(NoModels):
+class PlaneModels(NoModels):
     """Models whose encoder knows five names and ignores all text after a name."""
 
     def encoder(self, name="encoder"):
@@ -51,7 +51,7 @@ def graph_of(names, triples=(), weights=(), chunks=()):
 
 def applied(operator, graph, tmp_path):
     return operator.apply(
-        BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(Plane())
+        BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(PlaneModels())
     ).graph
 
 

@@ -160,7 +160,7 @@ def test_markup_is_text_and_nothing_is_nothing():
 
 
 def test_other_letters_are_left_and_said():
-    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _Context()))
+    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _ParserContext()))
     assert not facts[0].entities and "not in Latin letters" in facts[0].notes[0]
 
 
@@ -177,5 +177,5 @@ def test_batches_are_read_alike():
     assert [batches[0][0], batches[1][0]] == read_terms(texts)
 
 
-class _Context:
+class _ParserContext:
     watch, workers, language = NO_WATCH, None, ""

@@ -53,7 +53,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
 
 
-class Titled(Models):
+class TitledModels(Models):
     """Models with a title and weights of their own for each name."""
 
     def is_chat(self, name):
@@ -82,7 +82,7 @@ def described(asked, number):
     }
 
 
-class Nobody(Titled):
+class ChatlessModels(TitledModels):
     """Models of a new user, who has no language model."""
 
     def __init__(self):
@@ -98,7 +98,7 @@ def made(tmp_path_factory):
 
     The data to ship are written to the folder.
     """
-    folder, models = tmp_path_factory.mktemp("maker"), Titled(described)
+    folder, models = tmp_path_factory.mktemp("maker"), TitledModels(described)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(folder))
         corpus = Texts(folder / "corpus", **TEXTS)
@@ -133,7 +133,7 @@ def newcomer(maker, tmp_path, monkeypatch):
 
 
 def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
-    (corpus, _, _), built = maker, BuiltGraphs(Nobody())
+    (corpus, _, _), built = maker, BuiltGraphs(ChatlessModels())
     newcomer.characters = 200
     for kind in ("kg", "tkg", "rkg"):
         assert (
@@ -178,7 +178,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
         and find_shipped_build(newcomer, find_build("tkg-described")) == tkg
     )
     assert find_shipped_build(newcomer, find_build("tkg-llm")) is None
-    run_build(newcomer, "tkg-described", Nobody())
+    run_build(newcomer, "tkg-described", ChatlessModels())
     report = build_status(newcomer, "tkg-described").report
     # Reports have another model.
     assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
@@ -195,14 +195,14 @@ def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
     file = tmp_path / REPLIES_FILE
     before = (tmp_path / "data" / "tests" / REPLIES_FILE).read_bytes()
     assert (
-        write_shipment(corpus, [find_build(one) for one in BUILDS], Nobody(), file) == told
+        write_shipment(corpus, [find_build(one) for one in BUILDS], ChatlessModels(), file) == told
         and file.read_bytes() == before
     )
 
 
 def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
     kept = SavedReplies(shipped=shipped_replies(newcomer))
-    made = run_build(newcomer, "rkg-described", Nobody(), saved=kept)
+    made = run_build(newcomer, "rkg-described", ChatlessModels(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
     assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
 
@@ -213,11 +213,11 @@ def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
 
 
 def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
-    class Other(Nobody):
+    class OtherWeightModels(ChatlessModels):
         def weights(self, name):
             return "other weights"
 
-    built = BuiltGraphs(Other())
+    built = BuiltGraphs(OtherWeightModels())
     newcomer.characters = 200
     for _ in range(2):
         assert built_as(built(newcomer, "kg", make=True)).id == "kg-names"
@@ -230,7 +230,7 @@ def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
         "entities": [entity_of("Ebenezer Scrooge")],
         "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")],
     }
-    models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
+    models = TitledModels(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
     run_build(newcomer, "rkg-llm", models)
     assert (
         build_for(newcomer, "rkg").id == "rkg-llm"
@@ -239,7 +239,7 @@ def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
 
 
 def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Titled(described)
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(described)
     small = find_build("kg-described@qwen-0.5b")
     assert (
         small == find_build("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
@@ -260,7 +260,7 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
     theirs.characters = 200
     ids = list(builds_of(theirs))
     assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
-    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", make=True)).id == small.id
+    assert built_as(BuiltGraphs(ChatlessModels())(theirs, "kg", make=True)).id == small.id
     assert BuiltGraph(build=small.id).build == small.id
 
 
@@ -280,7 +280,7 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
         write_shipment(
             corpus.changed(d="Fred met Mrs. Cratchit."),
             [find_build("kg-described")],
-            Nobody(),
+            ChatlessModels(),
             tmp_path / REPLIES_FILE,
         )
     with pytest.raises(BadInput, match="different ways"):
@@ -294,7 +294,7 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
     assert not (tmp_path / REPLIES_FILE).exists()
 
 
-class Otherwise(Titled):
+class OtherVectorModels(TitledModels):
     """Models whose encoder returns other vectors.
 
     On another processor the last bits may differ.
@@ -314,7 +314,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
     corpus, one, models = (
         Texts(tmp_path / "corpus", **texts),
         find_build("tree-k-llm@qwen-0.5b"),
-        Titled(lambda *_: "A summary."),
+        TitledModels(lambda *_: "A summary."),
     )
     mine = run_build(corpus, one, models, lanes=1)
     (tmp_path / "data" / "tests").mkdir(parents=True)
@@ -325,7 +325,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         (tmp_path / name).mkdir()
         theirs = Texts(tmp_path / name / "corpus", **texts)
-        return run_build(theirs, one, Otherwise(say)), build_for(theirs, "tree-k")
+        return run_build(theirs, one, OtherVectorModels(say)), build_for(theirs, "tree-k")
 
     theirs, stands = elsewhere("newcomer", lambda *_: pytest.fail("a language model is asked"))
     assert theirs.digest == mine.digest and stands.id == one.id
@@ -336,10 +336,12 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
 
 def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
     corpus, one = Texts(tmp_path / "corpus", **TEXTS), find_build("tkg-noun-phrases")
-    mine, other = run_build(corpus, one, Nobody()), find_build("rkg-noun-phrases")
+    mine, other = run_build(corpus, one, ChatlessModels()), find_build("rkg-noun-phrases")
     (tmp_path / "data" / "tests").mkdir(parents=True)
     assert (
-        write_shipment(corpus, [one, other], Nobody(), tmp_path / "data" / "tests" / FACTS_FILE)
+        write_shipment(
+            corpus, [one, other], ChatlessModels(), tmp_path / "data" / "tests" / FACTS_FILE
+        )
         == ()
     )
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
@@ -350,7 +352,7 @@ def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
         lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()),
     )
     theirs = Texts(tmp_path / "theirs", **TEXTS)
-    assert run_build(theirs, one, Nobody()).digest == mine.digest
+    assert run_build(theirs, one, ChatlessModels()).digest == mine.digest
     assert not shipped_builds(theirs) and build_status(theirs, one).report["counts"]["kept"] == 3
 
 
@@ -428,12 +430,12 @@ def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, real = open_corpus(file.parent.name), Registry()
 
-    class Here(Reading):
+    class LetterVectorRegistry(Reading):
         weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
 
     assert shipped_builds(corpus)
     for one in shipped_builds(corpus):
-        run_build(corpus, one.build, Here())
+        run_build(corpus, one.build, LetterVectorRegistry())
         report = build_status(corpus, one.build).report
         assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
 

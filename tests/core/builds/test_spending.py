@@ -30,7 +30,7 @@ READ, WRITTEN = 90, 10  # Tokens of every prompt and reply: 100 per chunk, which
 TEXTS = [f"Person{i:02} visited City{i:02}." for i in range(20)]
 
 
-class Priced(Models):
+class PricedServerModels(Models):
     """Models with a language model behind a server, at 2 per thousand tokens in and 10 out."""
 
     def __init__(self, chat):
@@ -98,7 +98,7 @@ def far(tmp_path, monkeypatch):
     with serving(answer) as (address, _):
         chat = OpenAIChat(address, "m", "far", at_once=3)
         chat.holds_counts = False  # Real prompts have more tokens than the server reports.
-        here.models = Priced(chat)
+        here.models = PricedServerModels(chat)
         yield here
 
 

@@ -231,10 +231,14 @@ def test_a_folder_that_is_no_index_leaves_no_corpus(tmp_path, monkeypatch):
 
 
 def test_chunks_that_are_longer_than_an_encoder_reads_are_noted(dulce):
-    class Short(Reading):
+    class ShortEncoderModels(Reading):
         max_tokens = 100
 
-    sizes = run_build(dulce, "opened-graphrag", Short()).columns.chunks.numbers("tokens").tolist()
+    sizes = (
+        run_build(dulce, "opened-graphrag", ShortEncoderModels())
+        .columns.chunks.numbers("tokens")
+        .tolist()
+    )
     assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each.
     told = "Chunks longer than the 100 tokens that the encoder reads: 2; their vectors are of their beginnings."
     assert told in build_status(dulce, "opened-graphrag").report["notes"]

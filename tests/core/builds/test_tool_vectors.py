@@ -26,7 +26,7 @@ from tests.core.corpus.indexes.kit import ENCODER, RECORDED
 from tests.notes import NoteWith
 
 
-class Theirs(NoModels):
+class RecordedEncoderModels(NoModels):
     """Models with the encoder of the recorded indexes, which records the texts that it reads."""
 
     def __init__(self):
@@ -53,7 +53,7 @@ def notes(corpus) -> list[str]:
 
 
 def test_vectors_of_the_encoder_are_taken(corpus):
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
@@ -71,7 +71,7 @@ def test_vectors_of_the_encoder_are_taken(corpus):
 
 
 def test_passages_come_in_the_order_of_the_index(corpus):
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     given = opened_vectors(corpus, "lightrag", "chunks")
     asked = ENCODER.encode(["Who owns the Marie?"])[0]
@@ -105,11 +105,11 @@ def test_vectors_of_another_encoder_are_not(corpus):
 
 
 def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
-    class Turned(Theirs):
+    class ReversedEncoderModels(RecordedEncoderModels):
         def encode(self, texts, watch=NO_WATCH):
             return ENCODER.encode(texts)[:, ::-1].copy()
 
-    run_build(corpus, "opened-lightrag", Turned())
+    run_build(corpus, "opened-lightrag", ReversedEncoderModels())
     assert (
         len(notes(corpus)) == 3
         and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
@@ -122,7 +122,7 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     left = ["", *given.texts[1:]]
     with open(folder / "nodes-texts.npy", "wb") as stream:
         np.save(stream, np.frombuffer(json.dumps(left).encode(), np.uint8))
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     index = vector_index(graph, models, "nodes")
     (first,) = texts_of_items(graph, "nodes", [0])
@@ -138,16 +138,16 @@ def test_damaged_vectors_are_made_anew(corpus):
     content[200] ^= 255
     file.write_bytes(bytes(content))
     assert opened_vectors(corpus, "lightrag", "nodes") is None
-    graph = run_build(corpus, "opened-lightrag", Theirs())
-    assert not open_vectors(vector_folder(graph, Theirs(), "nodes")).source
+    graph = run_build(corpus, "opened-lightrag", RecordedEncoderModels())
+    assert not open_vectors(vector_folder(graph, RecordedEncoderModels(), "nodes")).source
 
 
 def test_a_row_on_the_opened_graph_says_whose_vectors_it_searches(corpus):
-    graph = run_build(corpus, "opened-lightrag", Theirs())
+    graph = run_build(corpus, "opened-lightrag", RecordedEncoderModels())
     state = State(
         Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0]
     )
-    after = VectorNodes(keep=2)(state, Context(graph, Environment(Theirs())))
+    after = VectorNodes(keep=2)(state, Context(graph, Environment(RecordedEncoderModels())))
     assert (
         after.trace[-1]
         .notes[-1]

@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Blocks(NoModels):
+class FirstLetterModels(NoModels):
     """Models whose encoder gives nearly the same vector to texts with the same first letter.
 
     The chat records its prompts.
@@ -78,7 +78,7 @@ def chunks_of(*groups):
 
 
 def grown(operator, chunks, tmp_path, models=None):
-    ctx = BuildContext(models or Blocks())
+    ctx = BuildContext(models or FirstLetterModels())
     return operator.apply(BuildState(Texts(tmp_path), chunks), ctx).graph, ctx
 
 
@@ -138,7 +138,7 @@ def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path
 
 
 def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_path):
-    models, chunks = Blocks(), chunks_of(("a", 8), ("b", 8))
+    models, chunks = FirstLetterModels(), chunks_of(("a", 8), ("b", 8))
     first, _ = grown(Tree(), chunks, tmp_path, models)
     again, ctx = grown(Tree(), chunks, tmp_path, models)
     assert (
@@ -149,13 +149,13 @@ def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_p
 
 
 def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tmp_path):
-    class Silent(Blocks):
+    class EmptyReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
             return ChatReply("  ", 10, 0) if asked.text == "Sum of a0" else asked
 
     chunks = chunks_of(("a", 8), ("b", 8))
-    graph, ctx = grown(Tree(), chunks, tmp_path, Silent())
+    graph, ctx = grown(Tree(), chunks, tmp_path, EmptyReplyModels())
     told = [text for text in graph.columns.nodes.texts("description") if text]
     assert (
         len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
@@ -164,12 +164,12 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
 
 
 def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
-    class Cut(Blocks):
+    class TruncatedReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
             return ChatReply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
 
-    models = Cut()
+    models = TruncatedReplyModels()
     graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
     assert len(models.asked) == 2 and "Sum of a0" in graph.columns.nodes.texts("description")
     assert ctx.report.counts["summaries cut"] == 1 and ctx.report.counts["asked again"] == 0
@@ -177,12 +177,12 @@ def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
 
 
 def test_a_model_that_dies_is_told(tmp_path):
-    class Dead(Blocks):
+    class FailingChatModels(FirstLetterModels):
         def reply(self, messages, **_):
             raise ModelFailed("The model died.")
 
     with pytest.raises(ModelFailed, match="died"):
-        grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, Dead())
+        grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, FailingChatModels())
 
 
 @pytest.mark.parametrize("count", [1, 11])
@@ -286,14 +286,14 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
 
 
 def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
-    class One(Tree):
+    class PairedTree(Tree):
         """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
         def _clusters(self, vectors, sizes, ctx, depth=0):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
-    models = Blocks()
-    graph, _ = grown(One(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
+    models = FirstLetterModels()
+    graph, _ = grown(PairedTree(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
     assert len(models.asked) == 7  # The single text has a summary too.
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = dict(zip(graph.names(heads), graph.names(tails)))
@@ -313,8 +313,11 @@ def test_central_sentences_are_those_nearest_to_the_mean():
     # Three sentences of a, one of b: the mean is near a. The sentences keep their order, and none
     # comes twice.
     texts = ["Aa one. Bb two.", "Aa three. Aa one."]
-    assert central_sentences(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
-    assert central_sentences(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
+    assert (
+        central_sentences(texts, 6, "encoder", BuildContext(FirstLetterModels()))
+        == "Aa one. Aa three."
+    )
+    assert central_sentences(["", " "], 6, "encoder", BuildContext(FirstLetterModels())) == ""
 
 
 def test_text_is_cut_behind_a_word():

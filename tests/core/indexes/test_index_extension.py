@@ -13,7 +13,7 @@ from core.indexes.index_extension import MAX_CHANGED_SHARE, PositionMap, match_k
 from core.watch import NO_WATCH
 
 
-class Drawn:
+class RandomVectorEncoder:
     """An encoder with a random vector for each text."""
 
     def encode(self, texts, watch=NO_WATCH):
@@ -32,7 +32,7 @@ def made(tmp_path, monkeypatch):
             assemble("numbers", [f"{number:04}" for number in numbers], [], {}, {}),
             tmp_path / "numbers",
         )
-        return graph, vectors.build_vectors(graph, Drawn(), "nodes")
+        return graph, vectors.build_vectors(graph, RandomVectorEncoder(), "nodes")
 
     return made
 
@@ -43,7 +43,7 @@ def recall(graph, index):
     The mean is over every tenth name.
     """
     names = graph.names(range(graph.n_nodes))
-    all_of = Drawn().encode(names)
+    all_of = RandomVectorEncoder().encode(names)
     hits = [
         len(
             np.intersect1d(
@@ -71,12 +71,12 @@ def test_what_is_new_is_added_and_what_is_removed_masked(made):
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
     # Each item is found by its own vector, under its new number.
     for row in (0, 19, 20, 23, 1017):
-        vector = Drawn().encode(graph.names([row]))[0]
+        vector = RandomVectorEncoder().encode(graph.names([row]))[0]
         items, cosines = index.nearest(vector, 3)
         assert items[0] == row and cosines[0] == pytest.approx(1, abs=0.02)
         assert index.cosines(vector, np.array([row]))[0] == pytest.approx(1, abs=0.02)
         assert row not in index.nearest(vector, 3, without=np.array([row]))[0]
-    removed = Drawn().encode(["1003"])[0]
+    removed = RandomVectorEncoder().encode(["1003"])[0]
     assert index.nearest(removed, 5)[1][0] < 0.98
     assert "20 were added to it and 2 masked" in index.approximate
 
@@ -94,7 +94,7 @@ def test_changes_add_up_until_a_tenth_is_new_or_masked_and_it_is_made_anew(made)
 
 def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeypatch):
     graph, _ = made(range(1000, 2000))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     (folder / "index.faiss").write_bytes(b"no index")
     assert made(range(1000, 2001))[1].order is None
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 10_000)
@@ -104,7 +104,7 @@ def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeyp
 def test_a_damaged_order_is_as_no_index(made):
     made(range(1000, 2000))
     graph, index = made(range(1000, 2010))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert json.loads((folder / vector_blocks.DONE_FILE).read_text())["places"] == 1010
     assert np.array_equal(vectors.open_vectors(folder).order.items, index.order.items)
     (folder / "order.npy").unlink()
@@ -127,9 +127,9 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
     graph, whole = made(range(1000, 2000))
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
-    vectors.delete_vectors(vectors.vector_folder(graph, Drawn(), "nodes"))
+    vectors.delete_vectors(vectors.vector_folder(graph, RandomVectorEncoder(), "nodes"))
     graph, index = made(range(1000, 2000))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert (
         index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")])
         and not (folder / "index.faiss").exists()
@@ -139,7 +139,7 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
     # Rows on both sides of a border between parts, in any order.
     rows = np.array([999, 0, 255, 256, 512, 3])
     assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
-    vector = Drawn().encode(graph.names([256]))[0]
+    vector = RandomVectorEncoder().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]
         and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
@@ -156,11 +156,11 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
     first, _ = made(range(1000, 2000))
-    before = vectors.vector_folder(first, Drawn(), "nodes")
+    before = vectors.vector_folder(first, RandomVectorEncoder(), "nodes")
     graph, index = made(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (
         20,
         2,
@@ -177,8 +177,8 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     ]
     assert recall(graph, index) > 0.97
     for row in (0, 19, 20, 23, 1017):
-        assert index.nearest(Drawn().encode(graph.names([row]))[0], 3)[0][0] == row
-    assert index.nearest(Drawn().encode(["1003"])[0], 5)[1][0] < 0.98
+        assert index.nearest(RandomVectorEncoder().encode(graph.names([row]))[0], 3)[0][0] == row
+    assert index.nearest(RandomVectorEncoder().encode(["1003"])[0], 5)[1][0] < 0.98
     vectors.delete_vectors(before)  # Files that are in use stay.
     assert recall(graph, vectors.open_vectors(folder)) > 0.97
     (folder / "index-001.faiss").write_bytes(b"no index")

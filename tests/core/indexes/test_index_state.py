@@ -44,7 +44,7 @@ from tests.films import TRIPLES, Bag, Parrot, Written
 REPORT = '{"title": "t", "summary": "s", "findings": []}'
 
 
-class Here(Written):
+class PresentModels(Written):
     """Models that are all present, except for the role `absent`."""
 
     absent = ""
@@ -68,7 +68,7 @@ def films(tmp_path, monkeypatch):
 
 def around(models=None, solved=ASKED):
     """An environment with these models and solved questions; by default all models are present."""
-    return Environment(models or Here(Parrot(REPORT)), lambda digest: solved)
+    return Environment(models or PresentModels(Parrot(REPORT)), lambda digest: solved)
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
         return reply(messages, **told)
 
     chat.reply = slow
-    models = Here(chat)
+    models = PresentModels(chat)
     job = start_index_job(jobs, films, INDEX_KINDS["reports"], around(models))
     assert first.wait(120) and running_index_job(jobs, films, INDEX_KINDS["reports"]) is job
     with pytest.raises(StoreError, match="cancel that first"):
@@ -177,7 +177,7 @@ def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
 
 
 def test_what_another_setting_reads_is_told_apart(films, jobs):
-    chains.chain_index(films, Here().encoder(), 2)
+    chains.chain_index(films, PresentModels().encoder(), 2)
     one = told(films)["chains"]
     assert (
         one.state == INDEX_OF_OTHER_SETTING
@@ -185,7 +185,7 @@ def test_what_another_setting_reads_is_told_apart(films, jobs):
     )
     load_communities(films, 3)
     assert told(films)["communities"].state == INDEX_OF_OTHER_SETTING
-    models = Here(Parrot(REPORT))
+    models = PresentModels(Parrot(REPORT))
     made(jobs, films, "reports", models)
     (kept,) = told(films)["reports"].saved
     models.signature = lambda name=None: "another model"
@@ -196,7 +196,7 @@ def test_what_another_setting_reads_is_told_apart(films, jobs):
 
 
 def test_an_absent_model_says_how_to_get_it(films):
-    models = Here()
+    models = PresentModels()
     models.absent = "encoder"
     assert told(films, models)["chains"].lacks == "The encoder model is fetched by a button."
     assert not told(films, models)["communities"].lacks
@@ -246,10 +246,10 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
 
 
 def test_the_stamp_changes_with_what_is_there(films):
-    before = index_stamp(films, around(Here()))
-    assert before == index_stamp(films, around(Here()))
+    before = index_stamp(films, around(PresentModels()))
+    assert before == index_stamp(films, around(PresentModels()))
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
-    assert index_stamp(films, around(Here())) != before
+    assert index_stamp(films, around(PresentModels())) != before
 
 
 def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
@@ -258,12 +258,14 @@ def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monke
         "case_coverage",
         lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"),
     )
-    assert INDEX_KINDS["cases"].takes(films, around(Here(Parrot(REPORT)))) == "about 1 second"
+    assert (
+        INDEX_KINDS["cases"].takes(films, around(PresentModels(Parrot(REPORT)))) == "about 1 second"
+    )
 
 
 @pytest.mark.parametrize("name", ["cases", "reports"])
 def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
-    models = Here(Parrot(REPORT))
+    models = PresentModels(Parrot(REPORT))
     made(jobs, films, name, models)
     (file,) = (path for path in index_folder(films).iterdir() if INDEX_KINDS[name].match(path.name))
     file.write_bytes(b"no database" * 200)

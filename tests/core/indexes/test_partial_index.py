@@ -35,7 +35,7 @@ def silent(*_):
     """Ignore the progress, and never cancel."""
 
 
-class Slow(Bag):
+class PausingEncoder(Bag):
     """An encoder that returns its vectors one by one.
 
     After `most` of them it waits for the event `go_on`.
@@ -91,7 +91,7 @@ def started(graph, encoder):
 
 
 def test_what_is_encoded_so_far_is_searched(graph):
-    encoder = Slow(most=6)  # The first block of four texts, and two texts of the second.
+    encoder = PausingEncoder(most=6)  # The first block of four texts, and two texts of the second.
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     found = partial_vectors(graph, encoder, "chunks")
@@ -113,7 +113,7 @@ def test_what_is_encoded_so_far_is_searched(graph):
 
 
 def test_a_part_gives_the_cosines_that_all_give(graph):
-    encoder = Slow()
+    encoder = PausingEncoder()
     whole = vectors.build_vectors(graph, encoder, "chunks", NO_WATCH)
     found, asked = partial_vectors(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
     assert [one.tolist() for one in found.nearest(asked, 10)] == [
@@ -126,7 +126,7 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
 
     So item 4 is found by its own vector.
     """
-    encoder = Slow(most=9)
+    encoder = PausingEncoder(most=9)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     file = block_file(vector_folder(graph, encoder, "chunks"), 0)
@@ -154,7 +154,7 @@ def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
 
 
 def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
-    encoder = Slow(most=6)
+    encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     part = available_vectors(graph, encoder, "chunks", lambda: job)
@@ -165,24 +165,24 @@ def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch
 
 
 def test_vectors_that_cannot_be_made_are_said(graph):
-    class Broken(Bag):
+    class UnavailableEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             raise HopscopeError("There is no such encoder here.")
 
-    encoder = Broken()
+    encoder = UnavailableEncoder()
     with pytest.raises(HopscopeError, match="no such encoder"):
         available_vectors(graph, encoder, "chunks", lambda: started(graph, encoder))
 
 
 def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
-    encoder = Slow(most=6)
+    encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
     with pytest.raises(StoreError, match="cancelled"):
         available_vectors(graph, encoder, "chunks", lambda: job)
-    again = Slow()
+    again = PausingEncoder()
     found = build_searchable_vectors(graph, again, "chunks")
     # Neither the saved block nor the two texts of the next block are encoded again.
     assert len(found) == 10 and again.given == 4
@@ -195,19 +195,19 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
 
 
 def test_a_damaged_rest_is_encoded_again(graph):
-    encoder = Slow(most=6)
+    encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
     file = vector_folder(graph, encoder, "chunks") / partial_index.UNFINISHED_BLOCK_FILE
     file.write_bytes(file.read_bytes()[:100])
-    again = Slow()
+    again = PausingEncoder()
     assert len(build_searchable_vectors(graph, again, "chunks")) == 10 and again.given == 6
 
 
 def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
-    encoder = Slow(most=6)
+    encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
@@ -216,7 +216,7 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     other = store_graph(
         assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
     )
-    again = Slow()
+    again = PausingEncoder()
     found = build_searchable_vectors(other, again, "chunks")
     # New are bob, drama and two. The other vectors come from the saved block of the other content.
     assert again.given == 3 and found.facts["reused"] == 4
@@ -233,7 +233,7 @@ def test_cosines_of_few_items_are_had_before_all_are_there(graph):
     assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # Now all vectors are there.
 
 
-class Models(Written):
+class SingleEncoderModels(Written):
     """Models with a given encoder."""
 
     def __init__(self, encoder):
@@ -270,16 +270,16 @@ VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFr
 
 
 def test_a_question_by_words_makes_no_vectors(corpus):
-    encoder = Slow()
-    engine = Engine(Models(encoder))
+    encoder = PausingEncoder()
+    engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, WORDS_LINE)
     assert job.wait(120) and job.comparison.lanes[0].state.chunks.items == (4,)
     assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
 
 
 def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
     assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
@@ -304,8 +304,8 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
 
 
 def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     later = engine.compare(
@@ -318,8 +318,8 @@ def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
 
 
 def test_who_asks_for_all_waits_for_all(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
     assert encoder.reached.wait(120) and not job.ended
     encoder.go_on.set()

@@ -19,7 +19,7 @@ SAID = json.dumps(
 )
 
 
-class Writer:
+class RecordedReportChat:
     """A chat model that gives recorded replies in turn and records its prompts.
 
     The last reply is repeated.
@@ -79,7 +79,7 @@ def test_a_hub_is_told_of_within_bounds(tmp_path):
 
 
 def test_a_report_is_written_once_and_kept(films):
-    chat = Writer(SAID)
+    chat = RecordedReportChat(SAID)
     first = reports(films, chat).get(1)
     assert (first.title, first.text, first.note) == (
         "Ann and her films",
@@ -91,12 +91,12 @@ def test_a_report_is_written_once_and_kept(films):
         100,
         20,
     )
-    again = reports(films, Writer("never asked")).get(1)
+    again = reports(films, RecordedReportChat("never asked")).get(1)
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
 
 def test_another_model_other_members_or_another_prompt_need_another_report(films, monkeypatch):
-    reports(films, Writer(SAID)).get(1)
+    reports(films, RecordedReportChat(SAID)).get(1)
     assert reports(films, None).saved(1) is not None
     assert reports(films, None, "b").saved(1) is None
     other = ReportStore(
@@ -111,16 +111,18 @@ def test_another_model_other_members_or_another_prompt_need_another_report(films
     "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
 )
 def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
-    written = reports(films, Writer(said)).get(0)
+    written = reports(films, RecordedReportChat(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
     assert reports(films, None).saved(0).note == written.note
-    again = reports(films, Writer('```json\n{"summary": "Ann directed One."}\n```')).get(0)
+    again = reports(
+        films, RecordedReportChat('```json\n{"summary": "Ann directed One."}\n```')
+    ).get(0)
     assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
     assert reports(films, None).get(0).text == "Ann directed One."
 
 
 def test_prepare_goes_on_where_it_was_stopped(films):
-    chat = Writer(SAID)
+    chat = RecordedReportChat(SAID)
 
     def check():
         if chat.asked:
@@ -141,11 +143,11 @@ def test_a_damaged_file_is_named(films):
         b"this is no database, and it is long enough to be one" * 50
     )
     with pytest.raises(StoreError, match="reports.sqlite"):
-        reports(films, Writer(SAID)).get(0)
+        reports(films, RecordedReportChat(SAID)).get(0)
 
 
 def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
-    kept = reports(films, Writer(SAID))
+    kept = reports(films, RecordedReportChat(SAID))
     kept.get(0)
     with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
         assert base.execute("select count(*) from reports").fetchone() == (1,)

@@ -32,7 +32,7 @@ from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
 
 
-class Counting(Bag):
+class RecordingVectorEncoder(Bag):
     """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
@@ -45,7 +45,7 @@ class Counting(Bag):
         return super().encode(texts)
 
 
-class Saying(Bag):
+class ReportingEncoder(Bag):
     """An encoder that reports its vectors as they are made, two texts at a time."""
 
     received = True
@@ -75,7 +75,10 @@ def bytes_of(folder):
 def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
     graph, told = grown(), []
     build_vectors(
-        graph, Saying(), "nodes", Watch(report=lambda text, share: told.append((text, share)))
+        graph,
+        ReportingEncoder(),
+        "nodes",
+        Watch(report=lambda text, share: told.append((text, share))),
     )
     n = graph.n_nodes
     steps = [(f"Encoding nodes: {done:,} of {n:,}", done / n) for done in (*range(2, n, 2), n)]
@@ -109,7 +112,7 @@ def test_the_nearest_by_hand(grown):
 
 
 def test_what_is_kept_is_opened_again_and_deleted(grown):
-    graph, encoder = grown(), Counting()
+    graph, encoder = grown(), RecordingVectorEncoder()
     first = build_vectors(graph, encoder, "nodes")
     assert (
         first.facts["kind"] == "SQfp16"
@@ -153,7 +156,7 @@ def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, ki
     monkeypatch.setattr(vectors, "EXACT_KIND", kind)
     with monkeypatch.context() as earlier:
         earlier.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
-        graph, encoder = grown(), Counting()
+        graph, encoder = grown(), RecordingVectorEncoder()
         build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     before = open_vectors(folder).of(np.arange(5))
@@ -162,13 +165,13 @@ def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, ki
     for _ in range(2):
         assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
-    more = Counting()
+    more = RecordingVectorEncoder()
     again = build_vectors(grown(("New", "has_genre", "Drama")), more, "nodes")
     assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
 
 
 def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
-    graph, encoder = grown(), Counting()
+    graph, encoder = grown(), RecordingVectorEncoder()
     build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     for name, cost in ((vector_blocks.DONE_FILE, 0), (vectors.INDEX_FILE, 5)):
@@ -180,7 +183,10 @@ def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
 
 def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    graph, stopped = grown(), Counting(most=3 + 1)  # The first text identifies the encoder.
+    graph, stopped = (
+        grown(),
+        RecordingVectorEncoder(most=3 + 1),
+    )  # The first text identifies the encoder.
     with pytest.raises(RunCancelled):
         build_vectors(graph, stopped, "nodes")
     folder = vector_folder(graph, stopped, "nodes")
@@ -192,7 +198,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
         4,
         5,
     )
-    told, encoder = [], Counting()
+    told, encoder = [], RecordingVectorEncoder()
     found = build_vectors(
         graph, encoder, "nodes", Watch(report=lambda text, share: told.append((text, share)))
     )
@@ -226,7 +232,7 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
             ("One", "written_by", "Ann"),
             ("One", "has_genre", "Comedy"),
         ),
-        Counting(),
+        RecordingVectorEncoder(),
     )
     found = build_vectors(graph, encoder, "triples")
     new = {"Anew -> written_by -> Ann", "One -> written_by -> Ann", "One -> has_genre -> Comedy"}
@@ -278,12 +284,12 @@ def clouds(tmp_path_factory):
             made[start : start + vector_blocks.BLOCK_TEXTS].astype(np.float16),
         )
 
-    class Nodes:
+    class CloudGraph:
         n_nodes = 4000
 
-    return vector_blocks.VectorBlocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(
-        np.float32
-    )
+    return vector_blocks.VectorBlocks(CloudGraph(), "nodes", folder), made.astype(
+        np.float16
+    ).astype(np.float32)
 
 
 @pytest.mark.parametrize("kind, least", [("SQfp16", 1.0), ("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
@@ -398,7 +404,7 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     process.wait()
     kept = len(list(folder.glob("block-*.npy")))
     assert 2 <= kept < 5 and open_vectors(folder) is None
-    encoder = Counting()
+    encoder = RecordingVectorEncoder()
     assert (
         build_vectors(graph, encoder, "nodes").facts["encoded"]
         == 5 - kept
@@ -409,7 +415,7 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
 def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(
     grown,
 ):
-    graph, encoder = grown(), Counting()
+    graph, encoder = grown(), RecordingVectorEncoder()
     vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
     rest = edit_graph(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
     encoder.asked.clear()
@@ -429,7 +435,7 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
 
 
 def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
-    class Partly(Bag):
+    class ZeroVectorEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             found = super().encode(texts)
             found[[text == "Ann" for text in texts]] = 0.0
@@ -438,8 +444,8 @@ def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_sea
     graph = grown()
     for _ in range(2):  # The first time it is made, the second time opened.
         with metered() as meter:
-            assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
+            assert vector_index(graph, ZeroVectorEncoder(), "nodes").facts["zeros"] == 1
         (note,) = meter.notes
         assert f"1 of {graph.n_nodes}" in note
         forget_vectors(graph)
-    assert "zeros" not in build_vectors(graph, Counting(), "triples").facts
+    assert "zeros" not in build_vectors(graph, RecordingVectorEncoder(), "triples").facts

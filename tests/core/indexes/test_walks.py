@@ -20,7 +20,7 @@ PLAN = WalkPlan("breadth-first", 0, 1, "out")
 RANDOM = WalkPlan("random", 8, 3, "out", seed=5)
 
 
-class Counting(Bag):
+class RecordingWalkEncoder(Bag):
     """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
@@ -54,7 +54,7 @@ def test_nodes_are_known_by_their_walks_in_words(tmp_path):
         "films",
         "out",
     )
-    encoder = Counting()
+    encoder = RecordingWalkEncoder()
     corpus = walk_corpus(films, encoder, PLAN)
     assert encoder.asked == ["One directed by Ann; One has genre Drama"]
     nodes, cosines = corpus.nearest(Bag().encode(["drama by"])[0], 3)
@@ -68,10 +68,10 @@ def test_nodes_are_known_by_their_walks_in_words(tmp_path):
 
 
 def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
-    before, encoder = grown(), Counting()
+    before, encoder = grown(), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         build_walk_corpus(before, encoder, plan)
-    after, again = grown(("Two", "has_genre", "Noir")), Counting()
+    after, again = grown(("Two", "has_genre", "Noir")), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         changed = build_walk_corpus(after, again, plan)
         fresh = build_walk_corpus(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
@@ -98,7 +98,7 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
 
 def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
     monkeypatch.setattr("core.indexes.vector_blocks.BLOCK_TEXTS", 1)
-    graph, encoder = grown(), Counting(most=1)
+    graph, encoder = grown(), RecordingWalkEncoder(most=1)
 
     def check():
         if len(encoder.asked) >= 1:
@@ -106,7 +106,7 @@ def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
 
     with pytest.raises(RunCancelled):
         build_walk_corpus(graph, encoder, PLAN, watch=Watch(check))
-    rest = Counting()
+    rest = RecordingWalkEncoder()
     assert len(build_walk_corpus(graph, rest, PLAN).nodes) == len(rest.asked) + 1
 
 
@@ -134,18 +134,18 @@ def test_graphs_without_walks_say_so(monkeypatch):
 
 @pytest.mark.parametrize("strategy", ["random", "breadth-first"])
 def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strategy, tmp_path):
-    class Brief(Counting):
+    class TruncatingEncoder(RecordingWalkEncoder):
         def encode(self, texts, watch=NO_WATCH):
             return super().encode([" ".join(text.split()[:50]) for text in texts])
 
-    class Tells(Brief):
+    class BoundedEncoder(TruncatingEncoder):
         max_tokens = 50
 
     graph = build_graph(
         [(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both"
     )
     # Of 30 walks with three words each, 16 have 48 words.
-    plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), Brief(), Tells())
+    plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), TruncatingEncoder(), BoundedEncoder())
     vectors = vectors_of(build_walk_corpus(graph, asked, plan))
     (tmp_path / "again").mkdir()
     again = build_graph(

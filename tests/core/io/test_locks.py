@@ -13,12 +13,12 @@ from core.io.locks import hold_change_lock, hold_lock_file, is_locked
 from core.watch import Watch
 
 
-class Busy(Exception):
+class LockHeld(Exception):
     pass
 
 
 def refuse():
-    raise Busy
+    raise LockHeld
 
 
 def test_one_holder_at_a_time(tmp_path):
@@ -26,7 +26,7 @@ def test_one_holder_at_a_time(tmp_path):
     assert not is_locked(file) and not file.exists()
     with hold_lock_file(file, Watch(refuse)):
         assert is_locked(file)
-        with pytest.raises(Busy), hold_lock_file(file, Watch(refuse)):
+        with pytest.raises(LockHeld), hold_lock_file(file, Watch(refuse)):
             pass
     assert not is_locked(file)
     with hold_lock_file(file, Watch(refuse)):

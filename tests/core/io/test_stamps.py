@@ -18,7 +18,7 @@ def aged(file, seconds=LONG_AGO):
 def made():
     """A callable that caches the text of a file, and counts how often it was read."""
 
-    class Made:
+    class CachedFileText:
         def __init__(self):
             self.times, self.known = 0, StampedCache[str]()
 
@@ -29,7 +29,7 @@ def made():
             self.times += 1
             return file.read_text()
 
-    return Made()
+    return CachedFileText()
 
 
 def test_it_is_made_once_as_long_as_the_file_stays(tmp_path, made):

@@ -21,7 +21,7 @@ from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_f
 FAST = RECORDED / "fast-graphrag"
 
 
-class Evil:
+class CommandPickle:
     """An object that runs a command when it is unpickled."""
 
     def __init__(self, command: str):
@@ -78,7 +78,9 @@ def test_objects_are_described_and_not_made(protocol):
 
 
 @pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("asked", [Evil("touch x"), eval, os.system, Evil, pickle.loads])
+@pytest.mark.parametrize(
+    "asked", [CommandPickle("touch x"), eval, os.system, CommandPickle, pickle.loads]
+)
 def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
     name = getattr(asked, "__name__", "system")
     with pytest.raises(BadInput, match=f"x.pkl asks for .*{name}"):
@@ -142,12 +144,12 @@ def test_a_text_that_all_share_is_counted_for_each(monkeypatch):
 
 def test_what_holds_something_else_is_refused_and_a_command_in_it_not_run(tmp_path):
     folder, trace = shutil.copytree(FAST, tmp_path / "evil"), tmp_path / "trace"
-    (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(Evil(f"touch {trace}")))
+    (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(CommandPickle(f"touch {trace}")))
     with pytest.raises(BadInput, match="chunks_kv_data.pkl asks for .*system"):
         opened_from(folder)
     shutil.copy(FAST / "chunks_kv_data.pkl", folder)
     (folder / "graph_igraph_data.pklz").write_bytes(
-        gzip.compress(pickle.dumps(Evil(f"touch {trace}")))
+        gzip.compress(pickle.dumps(CommandPickle(f"touch {trace}")))
     )
     with pytest.raises(BadInput, match="graph_igraph_data.pklz asks for .*system"):
         opened_from(folder)

@@ -159,14 +159,16 @@ def test_music_is_read_where_it_is_plain(folder):
     ]
 
 
-class Runs:
+class PrintingPickle:
     def __reduce__(self):
         return print, ("this ran",)
 
 
 def test_no_code_of_a_file_runs(folder, capsys):
-    (folder / "music/artist_work_dict.pickle").write_bytes(pickle.dumps({"Ann": [Runs()]}))
-    stored(folder / "finance/finance_price.sqlite", {"A": Runs()})
+    (folder / "music/artist_work_dict.pickle").write_bytes(
+        pickle.dumps({"Ann": [PrintingPickle()]})
+    )
+    stored(folder / "finance/finance_price.sqlite", {"A": PrintingPickle()})
     found, notes = read(folder)
     assert (
         found == []
