@@ -50,7 +50,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def test_only_what_is_new_or_changed_is_cut(tmp_path, cut):
+def test_only_new_or_changed_documents_are_cut(tmp_path, cut):
     corpus = write_corpus(tmp_path / "one", FIRST)
     before, fresh = reuse_chunks(corpus, cut, None)
     assert fresh == 4 and before.counts.tolist() == [2, 0, 1, 3]
@@ -61,7 +61,7 @@ def test_only_what_is_new_or_changed_is_cut(tmp_path, cut):
     assert after.chunks.texts("id") == ["a", "d#0", "d#1", "f#0", "f#1", "f#2"]
 
 
-def test_nothing_is_cut_where_nothing_changed_and_all_where_all_did(tmp_path, cut):
+def test_unchanged_corpora_are_not_cut_and_fully_changed_ones_wholly(tmp_path, cut):
     corpus = write_corpus(tmp_path / "one", FIRST)
     before, _ = reuse_chunks(corpus, cut, None)
     same, fresh = reuse_chunks(corpus, cut, before)
@@ -79,7 +79,7 @@ def test_a_document_whose_title_alone_changed_is_cut_again(tmp_path, cut):
     ) == 1 and cut.seen == ["d"]
 
 
-def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks_cuts_none(
+def test_builds_report_cut_documents_and_share_equal_chunks(
     tmp_path,
 ):
     corpus = write_corpus(tmp_path / "one", FIRST)
@@ -102,7 +102,7 @@ def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks
 
 
 @pytest.mark.parametrize("damage", ["another byte", "of another graph", "absent"])
-def test_where_what_was_noted_does_not_fit_the_graph_all_is_cut(tmp_path, damage):
+def test_all_documents_are_cut_if_the_record_does_not_fit_the_graph(tmp_path, damage):
     corpus = write_corpus(tmp_path / "one", FIRST)
     folder = run_build(corpus, LINE, NoModels()).folder
     file, cutter = folder / CHUNKED_DOCUMENTS_FILE, f"{LINE} 1"

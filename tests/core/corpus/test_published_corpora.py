@@ -99,7 +99,7 @@ def test_two_texts_of_one_title_are_two_documents_and_one_text_is_one(tmp_path):
     ]
 
 
-def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_path):
+def test_several_texts_of_a_title_make_the_source_of_a_question_its_gold(tmp_path):
     asked = written(
         tmp_path / "q.json",
         [{"id": "1", "source": "B", "question": "Q?", "answer": "x", "question_type": "Fact"}],
@@ -166,13 +166,13 @@ def test_each_file_of_judgements_is_a_set_with_the_documents_above_zero(beir):
         ("queries.jsonl", '{"text": "Which?"}\n', "queries.jsonl, line 1: the row has no '_id'"),
     ],
 )
-def test_a_folder_that_is_not_of_that_form_says_where(beir, file, text, sentence):
+def test_a_folder_of_another_form_is_refused_with_the_place(beir, file, text, sentence):
     (beir / file).write_text(text)
     with pytest.raises(BadInput, match=sentence):
         read_published("beir", beir, {})
 
 
-def test_a_folder_that_lacks_a_file_says_which(tmp_path):
+def test_a_folder_without_a_required_file_is_refused(tmp_path):
     with pytest.raises(BadInput, match="holds no corpus.jsonl, plain or packed"):
         read_published("beir", tmp_path, {})
 
@@ -196,7 +196,7 @@ def test_a_folder_that_lacks_a_file_says_which(tmp_path):
         ("graphrag-bench", {"context": "A"}, "the row has no 'corpus_name'"),
     ],
 )
-def test_a_row_that_is_not_of_that_form_says_where(tmp_path, format, row, sentence):
+def test_a_row_of_another_form_is_refused_with_the_place(tmp_path, format, row, sentence):
     with pytest.raises(BadInput, match=sentence):
         read_published(format, written(tmp_path / "c.jsonl", [row]), {"set": None})
 

@@ -580,7 +580,7 @@ CASES = {
 @pytest.mark.parametrize(
     "set, form", [(name, form) for name, case in CASES.items() for form in case.forms]
 )
-def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
+def test_a_set_with_its_passages_is_imported(tmp_path, set, form):
     """The set is recognised without a given format, in every form that rows are published in."""
     case = CASES[set]
     brought = import_documents("set", [written(tmp_path, f"set.{form}", case.rows)])
@@ -997,7 +997,7 @@ def test_grailqa_on_huggingface(tmp_path):
         assert (question.id, question.entities, question.answers) == ("2100", ("g",), ("SI", "4"))
 
 
-def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
+def test_questions_without_answers_and_gold_are_refused(tmp_path):
     """Answers in a column with an unusual name are an error, rather than a score of 0."""
     import_documents(
         "towns",
@@ -1050,7 +1050,7 @@ def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
     }
 
 
-def test_a_column_that_is_named_makes_a_table_of_a_file(tmp_path):
+def test_a_named_column_makes_a_table_of_a_file(tmp_path):
     file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
     # One document for each row.
     assert len(import_documents("one", [file], columns={"text": "context"}).corpus) == 3

@@ -32,7 +32,7 @@ def texts(graph, passage: str) -> list[str]:
     return [graph.columns.chunks.text("text", row) for row in sorted(chunk_rows(graph, passage))]
 
 
-def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(corpus):
+def test_a_quotation_finds_its_chunk_in_any_chunking(corpus):
     passage = passage_name("a.md", MARRIED.replace(" ", "\n "))
     assert split_passage_name(passage) == ("a.md", MARRIED)
     assert texts(cut(corpus, 9), passage) == [MARRIED]
@@ -41,7 +41,7 @@ def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(c
     assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
 
 
-def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus):
+def test_a_cut_quotation_finds_the_chunk_with_a_whole_half(corpus):
     """The halves are “Later she married” and “Tom Reid of Ayr.”.
 
     The document was cut after “Tom”.
@@ -50,7 +50,7 @@ def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus
     assert texts(graph, passage_name("a.md", MARRIED)) == ["Later she married Tom"]
 
 
-def test_a_document_alone_names_all_its_chunks_and_an_absent_one_none(corpus):
+def test_a_document_name_finds_all_its_chunks(corpus):
     graph = cut(corpus, 9)
     assert len(chunk_rows(graph, "a.md")) == 3 and chunk_rows(graph, "c.md") == frozenset()
     assert chunk_rows(graph, passage_name("a.md", "It rained all year in Rome.")) == frozenset()

@@ -24,7 +24,7 @@ print(twice())
 """
 
 
-def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
+def test_a_loop_is_compiled_again_when_a_called_file_changes(tmp_path):
     folder = tmp_path / "loops"
     folder.mkdir()
     (folder / "caller.py").write_text(CALLER)
@@ -47,7 +47,7 @@ def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
     assert told == [2, 10, 10]
 
 
-def test_where_a_person_says_where_loops_are_kept_there(tmp_path, monkeypatch):
+def test_a_chosen_folder_of_compiled_loops_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     keep_loops_by_source(tmp_path)
     assert (

@@ -13,7 +13,7 @@ from core.graph.growth import GraphGrowth
 from tests.core.operators.texts.kit import plain, story
 
 
-def test_what_only_one_graph_has(tmp_path):
+def test_nodes_and_links_of_one_graph_alone(tmp_path):
     first = build(
         [
             ("Ann", "knows", "Bob"),
@@ -54,7 +54,7 @@ def test_what_only_one_graph_has(tmp_path):
     ) and score == pytest.approx(94.7, abs=0.1)
 
 
-def test_it_is_the_same_from_the_other_side_and_nothing_for_one_graph_and_itself():
+def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
     graph = story()
     same = graph_difference(graph, graph)
     assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (
@@ -91,7 +91,7 @@ def test_growth_counts_each_node_with_its_first_chunk():
     assert [len(part) for part in vars(growth.adds(3)).values()] == [0, 0, 0, 0]
 
 
-def test_growth_of_what_no_chunk_names_and_of_nothing(tmp_path):
+def test_growth_of_unmentioned_nodes_and_of_an_empty_graph(tmp_path):
     chunks = Table.of(id=["a#0"], document=["a"], title=[""], text=["One."], tokens=[1])
     loose = assemble(
         "loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks

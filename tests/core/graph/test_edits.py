@@ -56,13 +56,13 @@ def same(graph, other):
 
 
 @pytest.mark.parametrize("name", "ABCDE")
-def test_without_a_node_it_is_the_graph_of_the_triples_that_do_not_name_it(toy, name):
+def test_removing_a_node_removes_its_triples(toy, name):
     left = [triple for triple in TRIPLES if name not in (triple[0], triple[2])]
     assert same(sound(edit_graph(toy, [node(name)])), graph_of(left, sorted(set("ABCDE") - {name})))
 
 
 @pytest.mark.parametrize("triple", TRIPLES)
-def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
+def test_removing_a_triple_keeps_the_others(toy, triple):
     without = sound(edit_graph(toy, [Edit("edge", triple)]))
     assert same(without, graph_of([one for one in TRIPLES if one != triple]))
     assert without.edited_from.edges.tolist() == [
@@ -70,14 +70,14 @@ def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
     ]
 
 
-def test_what_was_is_as_it_was_and_the_new_one_is_another(toy):
+def test_an_edit_leaves_the_original_graph_unchanged(toy):
     before, digest = said(toy), toy.digest
     without = edit_graph(toy, [node("C")])
     assert said(toy) == before and toy.digest == digest != without.digest and without.folder is None
     assert edit_graph(toy, [node("C")]) is without and edit_graph(toy, []) is toy
 
 
-def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
+def test_merging_nodes_moves_triples_and_joins_equal_ones():
     graph = graph_of([("a", "knows", "x"), ("b", "knows", "x"), ("b", "likes", "b")], "abx")
     merged = sound(edit_graph(graph, [Edit("merge", ("b", "a"))]))
     assert said(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
@@ -102,7 +102,7 @@ def test_names_stay_in_order_for_searching(toy):
         assert names == sorted(names) and all(graph.nodes_named(name) for name in names)
 
 
-def test_pagerank_of_the_rest_is_that_of_the_graph_of_the_rest(toy):
+def test_pagerank_of_an_edited_graph_is_that_of_the_rest(toy):
     left = [triple for triple in TRIPLES if "B" not in (triple[0], triple[2])]
     one, other = edit_graph(toy, [node("B")]), graph_of(left, "ACDE")
     assert np.allclose(pagerank_exact(one, [0], 0.5), pagerank_exact(other, [0], 0.5), atol=1e-9)
@@ -131,7 +131,7 @@ def texts():
     return with_tables(graph, communities=table)
 
 
-def test_a_passage_takes_along_what_comes_from_it_alone():
+def test_removing_a_passage_removes_items_found_there_alone():
     without = sound(edit_graph(texts(), [Edit("passage", ("carol",))]))
     assert said(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
     columns = without.columns
@@ -168,7 +168,7 @@ def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     assert merged.columns.communities.lists("members").lists() == [[0, 1]]
 
 
-def test_what_a_graph_has_not_is_left_and_named(toy):
+def test_edits_of_missing_items_are_skipped_and_named(toy):
     edits = [
         node("Q"),
         Edit("edge", ("A", "r9", "B")),
@@ -185,7 +185,7 @@ def test_what_a_graph_has_not_is_left_and_named(toy):
     )
 
 
-def test_all_may_be_taken_away(toy):
+def test_all_nodes_may_be_removed(toy):
     empty = sound(edit_graph(toy, [node(name) for name in "ABCDE"]))
     assert (empty.n_nodes, empty.n_edges) == (0, 0)
 

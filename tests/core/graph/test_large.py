@@ -148,7 +148,7 @@ def test_packed_files_and_line_ends(tmp_path, suffix):
     assert graph.node_name(graph.n_nodes - 2) == "last" and graph.n_edges == 301
 
 
-def test_a_cut_zstandard_file_is_told(tmp_path):
+def test_a_cut_zstandard_file_is_reported(tmp_path):
     import zstandard
 
     (tmp_path / "t.tsv.zst").write_bytes(zstandard.compress(b"a\tr\tb\n" * 9999)[:-9])
@@ -175,7 +175,7 @@ def test_commas_and_columns(tmp_path, quoted):
     )
 
 
-def test_any_interruption_is_taken_up_again(tmp_path):
+def test_a_build_continues_after_any_interruption(tmp_path):
     """The build is cancelled after three to six checks and started again, until it is complete."""
     source, triples = tmp_path / "t.tsv", some(300)
     written(source, triples)
@@ -207,7 +207,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
     assert looks < 2.5 * len(once) + turn  # Finished work is not repeated.
 
 
-def test_killed_in_the_middle_and_taken_up(tmp_path):
+def test_a_build_continues_after_a_kill(tmp_path):
     source, triples = tmp_path / "t.tsv", some()
     written(source, triples)
     old = build([("old", "r", "store")], tmp_path / "g", "g")
@@ -265,7 +265,7 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
     assert len(list((tmp_path / "g").iterdir())) == 2
 
 
-def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
+def test_a_cancelled_build_without_keep_leaves_nothing(tmp_path):
     written(tmp_path / "t.tsv", some(300))
     looks = []
 
@@ -418,7 +418,7 @@ def test_numbers_keep_their_ids(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.0", "007", str(2**31 - 1), "1e3", "٣"])
-def test_what_is_no_number_is_told(tmp_path, text):
+def test_wrong_numbers_are_reported(tmp_path, text):
     (tmp_path / "t.tsv").write_text(f"0\t0\t1\n{text}\t0\t2\n")
     with pytest.raises(BadInput, match=f"line 2: “{text}” is no whole number"):
         build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
@@ -428,7 +428,7 @@ def test_what_is_no_number_is_told(tmp_path, text):
     }
 
 
-def test_too_many_relations_and_no_triples_are_told(tmp_path):
+def test_too_many_relations_and_no_triples_are_reported(tmp_path):
     (tmp_path / "t.tsv").write_text("0\t99999999\t1\n")
     with pytest.raises(BadInput, match="100,000,000 relations"):
         build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
@@ -437,7 +437,7 @@ def test_too_many_relations_and_no_triples_are_told(tmp_path):
         build(small(tmp_path / "t.tsv", drop=("r",)), tmp_path / "g", "g")
 
 
-def test_the_command_says_what_was_left_out(tmp_path, capsys):
+def test_the_command_reports_skipped_lines(tmp_path, capsys):
     from core.cli import EXIT_OK, main
 
     written(
@@ -466,17 +466,17 @@ def test_the_command_says_what_was_left_out(tmp_path, capsys):
     "text, size",
     [("2GiB", 2 << 30), ("800 MB", 800 << 20), ("0.5g", 1 << 29), ("100000000", 100_000_000)],
 )
-def test_memory_in_words(text, size):
+def test_memory_sizes_are_parsed_from_text(text, size):
     assert parse_memory(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "much", "1MB", "-2GiB"])
-def test_memory_that_cannot_be(text):
+def test_impossible_memory_sizes_are_refused(text):
     with pytest.raises(BadInput):
         parse_memory(text)
 
 
-def test_white_space_is_what_python_says():
+def test_white_space_is_defined_as_in_python():
     from core.graph.readers.text_loops import is_blank
 
     for code in (*range(0x3100), 0xFEFF, 0x1F3AC):

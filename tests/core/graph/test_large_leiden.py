@@ -96,7 +96,7 @@ def test_communities_are_connected_and_no_single_move_is_better_than_none_at_all
     assert labels.tolist() == found(12, pairs).tolist()
 
 
-def test_groups_that_were_put_in_are_found():
+def test_planted_groups_are_found():
     n, edges = planted(20, 30, 0.4, 0.005)
     labels = found(n, edges)
     assert len(set(labels.tolist())) == 20 and all(
@@ -105,7 +105,7 @@ def test_groups_that_were_put_in_are_found():
 
 
 @pytest.mark.parametrize(("inside", "outside"), [(0.3, 0.02), (0.15, 0.03)])
-def test_it_is_no_worse_than_igraphs(inside, outside):
+def test_modularity_is_no_worse_than_that_of_igraph(inside, outside):
     n, edges = planted(12, 50, inside, outside)
     peer = igraph.Graph(n=n, edges=edges)
     known = peer.modularity(
@@ -140,7 +140,7 @@ def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, 
         assert modularity(links, labels) >= modularity(links, known) - BOUND
 
 
-def test_too_little_memory_is_said_of_large_graphs_alone(films, monkeypatch):
+def test_only_large_graphs_are_refused_for_lack_of_memory(films, monkeypatch):
     monkeypatch.setattr(by_size, "free_memory", lambda: 5)
     assert by_size.clustering_refusal(films) == ""
     monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", 3)

@@ -81,7 +81,7 @@ def test_objects_are_described_and_not_made(protocol):
 @pytest.mark.parametrize(
     "asked", [CommandPickle("touch x"), eval, os.system, CommandPickle, pickle.loads]
 )
-def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
+def test_non_data_objects_are_refused_by_name(protocol, asked):
     name = getattr(asked, "__name__", "system")
     with pytest.raises(BadInput, match=f"x.pkl asks for .*{name}"):
         read_pickle(pickle.dumps([asked], protocol), "x.pkl")
@@ -142,7 +142,7 @@ def test_a_text_that_all_share_is_counted_for_each(monkeypatch):
     files.check_weight("g.pkl", [[shared] * 100])
 
 
-def test_what_holds_something_else_is_refused_and_a_command_in_it_not_run(tmp_path):
+def test_a_pickled_command_is_refused_and_not_run(tmp_path):
     folder, trace = shutil.copytree(FAST, tmp_path / "evil"), tmp_path / "trace"
     (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(CommandPickle(f"touch {trace}")))
     with pytest.raises(BadInput, match="chunks_kv_data.pkl asks for .*system"):

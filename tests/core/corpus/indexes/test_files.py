@@ -42,7 +42,7 @@ def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
     assert notes == [NoteWith("project.zip", "../outside.parquet")]
 
 
-def test_what_is_no_index_says_what_was_looked_for(tmp_path):
+def test_a_folder_without_index_is_refused_with_the_known_tools(tmp_path):
     (tmp_path / "notes.txt").write_text("Ann.")
     with pytest.raises(
         BadInput,

@@ -76,7 +76,7 @@ def test_titles_are_taken_where_all_passages_have_one(tmp_path):
     ]
 
 
-def test_what_is_no_such_file_is_refused(tmp_path):
+def test_wrong_or_several_result_files_are_refused(tmp_path):
     folder = written(tmp_path / "a", 1)
     with pytest.raises(BadInput, match="has no list “docs” of passages"):
         opened_from(folder)

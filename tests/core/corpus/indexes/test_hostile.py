@@ -66,7 +66,7 @@ def index_of(tool, files, watch):
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_spoiled_files_give_a_sentence_or_a_graph(worker, data):
+def test_damaged_files_give_an_error_sentence_or_a_graph(worker, data):
     tool = data.draw(st.sampled_from(sorted(FILES)))
     files = dict(FILES[tool])
     name = data.draw(st.sampled_from(sorted(files)))
@@ -126,7 +126,7 @@ JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_values_of_another_kind_give_a_sentence_or_a_graph(data):
+def test_values_of_another_type_give_an_error_sentence_or_a_graph(data):
     tool, name = data.draw(st.sampled_from(JSONS))
     whole = json.loads(FILES[tool][name])
     path = data.draw(st.sampled_from(list(places(whole))[1:]))

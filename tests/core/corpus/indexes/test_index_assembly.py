@@ -64,7 +64,7 @@ def test_chunks_are_in_the_order_of_the_documents_and_whole_documents_are_called
     assert not opened.left_out and not opened.notes
 
 
-def test_what_is_given_twice_is_put_together_and_counted():
+def test_duplicates_are_merged_and_counted():
     entities = [
         IndexEntity("Ann", "", "A woman."),
         IndexEntity(" Ann ", "person", "A sailor."),
@@ -86,7 +86,7 @@ def test_what_is_given_twice_is_put_together_and_counted():
     }
 
 
-def test_what_names_something_that_is_not_there_is_left_out_and_counted():
+def test_items_with_missing_references_are_left_out_and_counted():
     entities = [IndexEntity("Ann", chunks=("c1", "gone")), IndexEntity(" ")]
     communities = [
         IndexCommunity("0", 0, members=("Ann", "Bob")),
@@ -116,7 +116,7 @@ def test_what_names_something_that_is_not_there_is_left_out_and_counted():
     ]
 
 
-def test_a_text_that_the_index_lacks_is_put_together_of_the_chunks():
+def test_a_missing_text_is_joined_from_its_chunks():
     opened = assemble_index(
         small(documents=[IndexDocument("k2", "ship.txt", "Ann sails.")]), "t", "both"
     )
@@ -143,7 +143,7 @@ def test_an_index_without_texts_is_refused():
 
 
 @pytest.mark.parametrize("level", [-3, 10**29, 2**40, 2**31])
-def test_a_level_that_is_none_is_left_out_and_counted(level):
+def test_an_invalid_level_is_left_out_and_counted(level):
     communities = [
         IndexCommunity("0", level, members=("Ann",)),
         IndexCommunity("1", 2, members=("Ann",)),

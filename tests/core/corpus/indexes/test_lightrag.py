@@ -135,7 +135,7 @@ def test_a_text_without_a_document_and_a_damaged_graph(tmp_path):
         opened_from(folder)
 
 
-def test_files_that_lightrag_does_not_know_the_name_of_are_called_by_their_keys(tmp_path):
+def test_files_without_a_name_are_named_by_their_keys(tmp_path):
     folder = shutil.copytree(LIGHTRAG, tmp_path / "unknown")
     file = folder / "kv_store_full_docs.json"
     file.write_text(file.read_text().replace('"ship.txt"', '"unknown_source"'))

@@ -126,7 +126,7 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
     )
 
 
-def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
+def test_the_graph_keeps_the_index_and_counts_missing_items():
     opened = assemble_index(index_in(REAL), "graphrag", "dulce")
     graph, columns = opened.graph, opened.graph.columns
     assert (graph.n_nodes, graph.n_edges, len(columns.chunks), len(columns.communities)) == (

@@ -42,7 +42,7 @@ def test_vectors_of_entities_are_those_of_the_texts_that_the_tool_encoded(tool):
     assert not any("ectors" in note for note in opened.notes)
 
 
-def test_lightrag_has_those_of_chunks_and_relations_too():
+def test_lightrag_has_vectors_of_chunks_and_relations():
     opened = opened_from(RECORDED / "lightrag")
     assert list(opened.vectors["chunks"].texts) == opened.graph.columns.chunks.texts("text")
     texts = opened.vectors["relations"].texts
@@ -52,7 +52,7 @@ def test_lightrag_has_those_of_chunks_and_relations_too():
     )
 
 
-def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
+def test_vectors_of_microsoft_graphrag_are_read_from_parquet(tmp_path):
     files = {
         file.name: MemoryFile(file.name, file.read_bytes())
         for file in (RECORDED / "graphrag").iterdir()
@@ -79,7 +79,7 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
     )
 
 
-def test_an_item_that_several_vectors_belong_to_has_none():
+def test_an_item_with_several_vectors_has_none():
     found = IndexVectors(
         "nodes",
         ("A", "B", "B", "C", "D", "E"),
@@ -138,7 +138,7 @@ def test_vectors_of_unequal_lengths_are_refused(tmp_path):
         )
 
 
-def test_a_damaged_file_of_vectors_costs_the_vectors_alone(tmp_path):
+def test_a_damaged_file_of_vectors_affects_only_the_vectors(tmp_path):
     folder = shutil.copytree(RECORDED / "lightrag", tmp_path / "index")
     (folder / "vdb_entities.json").write_text("{")
     index = index_in(folder)[1]

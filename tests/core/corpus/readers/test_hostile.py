@@ -203,7 +203,7 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
     assert time.monotonic() - cancelled[0] < 8  # The whole file takes 15 seconds.
 
 
-def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
+def test_a_file_that_takes_too_long_affects_no_other_file(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.reader_process.MIN_READER_SECONDS", 1)
     monkeypatch.setattr("core.corpus.readers.reader_process.READER_BYTES_PER_SECOND", 1 << 40)
     read = read_files([folder])
@@ -216,7 +216,7 @@ def test_a_file_of_up_to_16_mb_may_take_two_minutes(megabytes, minutes):
     assert seconds_for(megabytes * MEGABYTES) == pytest.approx(60 * minutes, rel=0.01)
 
 
-def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch):
+def test_a_file_that_takes_too_much_memory_affects_no_other_file(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.reader_process.MAX_READING_MEMORY_BYTES", 500 << 20)
     (folder / "a.html").write_text("<p>" + "x" * 150_000_000)
     paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
@@ -254,13 +254,13 @@ def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
 @pytest.mark.parametrize(
     "name, data", [("a.json", b"[" * 100_000), ("a.jsonl", b'{"a":' * 100_000)]
 )
-def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
+def test_json_nested_too_deep_gives_an_error_sentence(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadInput, match=f"{name}, line 1: .*nested too deep"):
         read_files([tmp_path / name])
 
 
-def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
+def test_the_memory_limit_applies_to_the_reader_process_alone(tmp_path):
     """The memory limit applies to the reader process.
 
     This process keeps its own limit.

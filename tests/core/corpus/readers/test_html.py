@@ -25,14 +25,14 @@ def read(body: str, head: str = "") -> tuple[str, list[str]]:
         "<div id='gone'><p>Old.</p><p>Older.</p></div>",
     ],
 )
-def test_what_a_browser_hides_is_left_out_and_counted(hidden):
+def test_hidden_parts_are_left_out_and_counted(hidden):
     style = "<style>/* x */ p.key, .key {display:none} #gone{visibility:hidden}</style>"
     text, notes = read(f"<p>New.</p>{hidden}<p>Last.</p>", style)
     assert text == "New.\nLast."
     assert [note for note in notes if "1 passage" in note and "hides" in note] == notes != []
 
 
-def test_what_a_page_shows_is_read():
+def test_visible_parts_are_read():
     style = (
         "<style>@media print {.a {display:none}} .tab{display:none} "
         ".tab.open{display:block}</style>"
@@ -47,7 +47,7 @@ def test_what_a_page_shows_is_read():
     )
 
 
-def test_what_may_be_filled_in_is_left_out():
+def test_form_fields_are_left_out():
     body = "<p>Port <select><option>Oslo<option>Bergen</select>.</p><textarea>draft</textarea>"
     assert read(body)[0] == "Port ."
 

@@ -61,7 +61,7 @@ PAGE = """<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html><head><titl
   y</pre><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>tail</body></html>"""
 
 
-def test_a_page_is_what_a_person_reads():
+def test_a_page_is_read_as_its_visible_text():
     (document,) = read_html("p.html", PAGE.encode())
     assert document.text == (
         "First part\nOne two\nthree <script> {braces}\nSecond\na\nb cd\nx\n  y\n1 | 2\n3 | 4\ntail"
@@ -73,7 +73,7 @@ def test_a_page_is_what_a_person_reads():
     ]
 
 
-def test_a_page_in_another_encoding_says_so():
+def test_a_page_in_another_encoding_is_read():
     page = '<html><head><meta charset="gb2312"></head><body><p>你好，世界</p></body></html>'
     assert read_html("p.htm", page.encode("gb2312"))[0].text == "你好，世界"
 
@@ -145,7 +145,7 @@ def test_an_encrypted_pdf_that_opens_without_a_password_is_read(cipher):
     assert read_pdf("a.pdf", made_pdf("Some words", cipher=cipher))[0].text == "Some words"
 
 
-def test_a_pdf_of_a_cipher_that_is_not_here_says_so(monkeypatch):
+def test_a_pdf_with_an_unsupported_cipher_is_refused(monkeypatch):
     from pypdf.errors import DependencyError
 
     def refused(*_):

@@ -94,7 +94,7 @@ def test_ligatures_are_their_letters():
     assert text == "the office of the Griffin fishery, fleet, effort, baffle, stop" and notes == []
 
 
-def test_letters_of_arabic_by_their_place_are_the_letters():
+def test_arabic_presentation_forms_become_letters():
     assert read(below("\ufe96\ufef4\ufe91"))[0] == "بيت"  # Drawn from left to right.
 
 
@@ -116,7 +116,7 @@ def test_words_divided_at_the_end_of_a_line_are_joined(lines, text, joined):
     assert read(below(*lines)) == (text, said)
 
 
-def test_pages_without_text_are_said():
+def test_pages_without_text_are_noted():
     text, notes = read(below("One."), [], below("Three."), [])
     assert text.split() == ["One.", "Three."] and notes == [
         NoteWith("a.pdf", "2 and 4", 4, "no text")
@@ -125,7 +125,7 @@ def test_pages_without_text_are_said():
     assert many == [NoteWith("a.pdf", "2, 3, 4, 5, 6, 7, 8, 9", "4 more", 13, "no text")]
 
 
-def test_letters_that_a_font_does_not_name_are_said():
+def test_letters_without_a_name_in_the_font_are_noted():
     text, notes = read(below("the o\0ce and \ue001"))
     assert text == "the o\ufffdce and \ufffd"
     assert notes == [NoteWith("a.pdf", "2 letters", "page 1", "�")]

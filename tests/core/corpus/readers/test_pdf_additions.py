@@ -62,7 +62,7 @@ FORM = [
 ]
 
 
-def test_what_is_filled_into_a_form_is_read_with_its_label():
+def test_form_values_are_read_with_their_labels():
     text = TextStringObject
     lines, notes = filled(
         FORM,
@@ -107,7 +107,7 @@ def test_values_of_a_field_above_its_boxes():
     assert filled(FORM, one)[0][-1] == "Port: Oslo"
 
 
-def test_notes_on_a_page_and_attached_files_are_said():
+def test_page_notes_and_attached_files_are_noted():
     lines, notes = filled(
         [(50, 700, "Open.")],
         FreeText(text="The pier is closed.", rect=(50, 500, 200, 550)),
@@ -119,7 +119,7 @@ def test_notes_on_a_page_and_attached_files_are_said():
     assert any("2 attached files" in note and "plan.txt and sums.csv" in note for note in notes)
 
 
-def test_damaged_annotations_cost_only_themselves():
+def test_damaged_annotations_affect_nothing_else():
     lines, notes = filled(
         [(50, 700, "Open.")],
         field("x", (1, 2, 3, 4), V=NumberObject(7), Opt=NumberObject(3), FT=NameObject("/Ch")),
@@ -184,5 +184,5 @@ def test_an_address_or_a_window_is_no_title(title):
         ),
     ],
 )
-def test_a_title_with_the_signs_of_an_address_is_one(title):
+def test_a_title_with_characters_of_an_address_is_accepted(title):
     assert given_title(title) == title

@@ -54,7 +54,7 @@ def test_blank_lines_before_a_header_are_passed_over():
     assert told(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
 
 
-def test_an_id_that_comes_again_gets_its_row():
+def test_a_repeated_id_gets_the_row_number():
     assert [document.id for document in table("m.csv", b"id,text\n1,a\n1,b\n,c\n", {})] == [
         "m.csv:1",
         "m.csv:1:2",
@@ -105,18 +105,18 @@ def test_one_object_is_one_row():
         (table, b"a,b\n,\n", {}, "no row with a text"),
     ],
 )
-def test_what_is_no_table_of_texts_is_refused(read, data, columns, sentence):
+def test_tables_without_texts_are_refused(read, data, columns, sentence):
     with pytest.raises(BadInput, match=sentence):
         read("x", data, columns)
 
 
 @pytest.mark.parametrize("text", ["Body", "text=", "texts=Body", "=x"])
-def test_columns_are_named_as_said(text):
+def test_columns_must_be_named_as_role_and_name(text):
     with pytest.raises(BadInput, match="Name columns as text=Body"):
         parse_column_roles(text)
 
 
-def test_columns_are_told_before_anything_is_read():
+def test_column_names_are_known_before_reading():
     assert column_names(MemoryFile("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
     assert (
         column_names(MemoryFile("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}'))
@@ -147,7 +147,7 @@ NESTED = (
 )
 
 
-def test_fields_within_others_are_found_and_said():
+def test_nested_fields_are_found_and_noted():
     rows = [("t.jsonl:7", "A", "One."), ("t.jsonl:8", "t", "Two.")]
     assert read(read_json, NESTED, name="t.jsonl") == (
         rows,
@@ -167,7 +167,7 @@ def test_fields_within_others_are_found_and_said():
     ]
 
 
-def test_an_object_is_no_text():
+def test_a_column_of_objects_is_refused_as_text():
     with pytest.raises(BadInput, match="“data” .*: data.text, data.more.x"):
         read(read_json, NESTED, {"text": "data"})
     mixed = b'{"said": "One."}\n{"said": {"by": "Ann"}}\n'
@@ -175,7 +175,7 @@ def test_an_object_is_no_text():
         read(read_json, mixed, {"text": "said"}, "t.jsonl")
 
 
-def test_of_several_fields_within_others_the_one_with_the_most_text_is_read():
+def test_the_nested_field_with_the_most_text_is_read():
     rows = [
         {
             "title": "Tides",
@@ -288,7 +288,7 @@ def test_a_table_without_a_header_is_read_from_its_first_row(name, data):
     assert notes == [NoteWith(name, "no header", 2, "text 2, id 1")]
 
 
-def test_whether_there_is_a_header_can_be_said():
+def test_the_presence_of_a_header_can_be_given():
     data = b"Ann,kept the book\nBo,sailed in May\n"
     _, notes = read(read_table, data, name="t.csv")
     assert any("first row" in note for note in notes)
@@ -330,7 +330,7 @@ def test_cells_beyond_the_header_and_rows_without_a_text_are_counted():
     ]
 
 
-def test_parquet_is_read_with_fields_within_others(tmp_path):
+def test_parquet_is_read_with_nested_fields(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -51,7 +51,7 @@ def test_text_is_read_in_its_encoding(data, text):
         (b"\xff\xfea", "is not utf-16 at byte 3"),
     ],
 )
-def test_what_is_no_text_is_refused_in_a_sentence(data, sentence):
+def test_non_text_files_are_refused_with_a_sentence(data, sentence):
     with pytest.raises(BadInput, match=sentence):
         decode_file("x.txt", data)
 

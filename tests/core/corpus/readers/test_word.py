@@ -106,7 +106,7 @@ BOX = f"<w:txbxContent>{paragraph(run('In the box.'))}</w:txbxContent>"
         ),
     ],
 )
-def test_what_a_person_reads_is_in_the_text_once(inner, text):
+def test_visible_text_is_read_once(inner, text):
     assert read(paragraph(inner)) == (text, [])
 
 
@@ -132,7 +132,7 @@ def test_what_a_person_reads_is_in_the_text_once(inner, text):
         ),
     ],
 )
-def test_what_is_left_out_is_said(inner, sentence):
+def test_parts_left_out_are_noted(inner, sentence):
     assert read(paragraph(inner)) == ("open", [f"a.docx: {sentence}."])
 
 

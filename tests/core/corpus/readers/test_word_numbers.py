@@ -80,7 +80,7 @@ def test_formats_of_numbers(format, start, written):
     assert lines == [f"{written} x".strip()]
 
 
-def test_a_format_that_is_not_known_is_written_in_digits_and_said():
+def test_an_unknown_format_is_written_in_digits_with_a_note():
     lines = numbered(item(0, "x"), levels=level(0, "%1.", "chineseCounting", 3))
     assert lines[0] == "3. x" and "chineseCounting" in lines[1]
 

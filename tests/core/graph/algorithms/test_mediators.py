@@ -36,7 +36,7 @@ def test_steps_into_nodes_without_a_name(tmp_path):
     assert verbal_steps(sibling[:1], into) == 0
 
 
-def test_a_step_that_mostly_leads_to_names_is_none(tmp_path):
+def test_relations_that_mostly_lead_to_named_nodes_are_no_mediator_steps(tmp_path):
     graph = build(
         [("a", "part", "m.01"), ("a", "part", "b"), ("b", "part", "c")],
         tmp_path / "parts",

@@ -46,7 +46,7 @@ def cinema(tmp_path, monkeypatch):
     return build([*films, *more], tmp_path / "cinema", "cinema", "both")
 
 
-def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
+def test_hubs_joints_between_them_and_further_nodes(cinema):
     found = overview(cinema)
     assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
     assert named(cinema, found.joints) == ["film 00", "film 01"]
@@ -63,7 +63,7 @@ def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
     ]
 
 
-def test_of_a_dense_graph_each_entity_has_a_few_triples(tmp_path):
+def test_each_entity_of_a_dense_graph_shows_a_few_triples(tmp_path):
     triples = [
         (f"n{i}", f"r{(i + j) % 5}", f"n{j}") for i in range(12) for j in range(12) if i != j
     ]

@@ -41,7 +41,7 @@ def test_breadth_first_walks_are_the_spanning_tree(toy):
     assert texts(toy, "D", ALL) == []  # The loop leads to the root, which is already in the tree.
 
 
-def test_both_ways_is_said(toy):
+def test_walks_in_both_directions_mark_backward_steps(toy):
     assert texts(toy, "D", WalkPlan("breadth-first", 0, 2, "both")) == [
         "D -> r4_reverse -> C",
         "D -> r4_reverse -> C -> r1_reverse -> A",
@@ -59,7 +59,7 @@ def test_random_walks_end_where_no_step_leads_on():
     assert texts(line, "C", plan) == []
 
 
-def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
+def test_neighbours_are_drawn_uniformly_despite_parallel_triples():
     # N(A) = {B, C}: half each, although three of the four triples lead to B. Each of these three is
     # drawn a third of the time.
     graph = build_in_memory(
@@ -73,7 +73,7 @@ def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
 @pytest.mark.parametrize(
     "plan", [ALL, WalkPlan("random", 20, 3, "both"), WalkPlan("breadth-first", 5, 4, "both")]
 )
-def test_the_same_walks_however_the_triples_come(plan):
+def test_walks_do_not_depend_on_the_order_of_triples(plan):
     one = build_in_memory(TRIPLES, "one")
     order = TRIPLES[:]
     random.Random(3).shuffle(order)
@@ -82,7 +82,7 @@ def test_the_same_walks_however_the_triples_come(plan):
         assert texts(one, name, plan) == texts(other, name, plan)
 
 
-def test_a_triple_more_changes_only_walks_that_come_past_it():
+def test_another_triple_changes_only_walks_through_its_head():
     plan = WalkPlan("random", 30, 2, "out")
     before, after = (
         build_in_memory(TRIPLES, "before"),
@@ -98,7 +98,7 @@ def test_a_triple_more_changes_only_walks_that_come_past_it():
     assert texts(before, "D", plan) != texts(after, "D", plan)
 
 
-def test_steps_are_ordered_by_what_they_say(toy):
+def test_steps_are_ordered_by_their_texts(toy):
     steps = OrderedSteps.of(toy, "both")
     at = steps.at(0)  # From A: r0 to B, r1 to C, and backward r3 to C, r5 to E.
     assert steps.edges[at].tolist() == [0, 1, 3, 6] or toy.triple_texts(steps.edges[at]) == [
@@ -119,7 +119,7 @@ def test_unfit_plans(wrong):
         WalkPlan(**wrong)
 
 
-def test_along_the_triples_a_node_of_metaqa_has_as_many_walks_as_the_paper_counts(movies):
+def test_metaqa_has_as_many_walks_per_node_as_the_paper_counts(movies):
     """Walk&Retrieve, footnote 8: 9.41 breadth-first walks per node, 8.74 different ones of 60
     random walks.
 

@@ -134,7 +134,7 @@ def test_a_failed_or_cancelled_build_keeps_the_old_store(tmp_path):
     assert names_of(tmp_path) == ["g"] and len(names_of(tmp_path / "g")) == 2
 
 
-def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
+def test_only_one_thread_holds_a_lock_although_failures_remove_its_file(tmp_path):
     inside, most, rounds = [], [], 40
 
     def work(number):
@@ -155,7 +155,7 @@ def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
     assert max(most) == 1 and len(most) == 4 * rounds
 
 
-def test_a_replaced_store_stays_readable_to_who_has_it_open(tmp_path):
+def test_a_replaced_store_stays_readable_while_open(tmp_path):
     old = build(TRIPLES, tmp_path / "g", "old")
     new = build([("x", "r", "y")], tmp_path / "g", "new")
     assert old.names([0, 1]) == ["a", "b"] and new.names([0, 1]) == ["x", "y"]
@@ -212,7 +212,7 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
     assert "building" not in names_of(tmp_path / "g") and len(names_of(tmp_path / "g")) == 2
 
 
-def test_a_build_that_starts_over_says_so(tmp_path):
+def test_a_build_reports_that_it_starts_over(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n" * 60_000)
     (tmp_path / "g").mkdir()  # A killed build leaves an empty folder.
     told = []
@@ -254,7 +254,7 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
     assert child.wait() == 0
 
 
-def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
+def test_open_or_build_rebuilds_only_for_changed_content(tmp_path):
     source = tmp_path / "t.tsv"
     source.write_text("a\tr\tb\n")
     told = []
@@ -278,7 +278,7 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
         "degree_bytes",
     ],
 )
-def test_damage_is_a_store_error_and_mended(tmp_path, key):
+def test_damage_raises_a_store_error_and_is_repaired(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g")
     path = graph.data_folder / (f"{key}.npy" if key != "names" else "names.bin")
@@ -288,7 +288,7 @@ def test_damage_is_a_store_error_and_mended(tmp_path, key):
     assert open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g").digest == graph.digest
 
 
-def test_a_store_of_before_with_offsets_in_two_files_still_opens(tmp_path):
+def test_an_earlier_store_with_offsets_in_two_files_still_opens(tmp_path):
     graph = build(TRIPLES, tmp_path / "g", "g")
     for key in ("out_indptr", "in_indptr"):
         np.save(graph.data_folder / f"{key}.npy", getattr(graph, key))

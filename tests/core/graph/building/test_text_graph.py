@@ -57,7 +57,7 @@ def test_rows_follow_their_nodes_and_edges():
     assert found["Scrooge -> lives in -> London"] == ("He has rooms there.", 1.0)
 
 
-def test_the_same_in_any_order():
+def test_the_graph_does_not_depend_on_the_given_order():
     assert graph((3, 1, 0, 2), (1, 0)).digest == graph().digest
 
 
@@ -116,7 +116,7 @@ def test_a_graph_of_triples_has_no_tables(tmp_path):
     "nodes, triples",
     [(["a", "a"], []), (["a"], [("a", "r", "a"), ("a", "r", "a")]), (["a"], [("a", "r", "b")])],
 )
-def test_what_cannot_be_put_together(nodes, triples):
+def test_inconsistent_tables_are_refused(nodes, triples):
     with pytest.raises(BadInput, match="cannot be put together"):
         assemble("bad", nodes, triples, {}, {})
 

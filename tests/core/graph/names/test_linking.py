@@ -75,11 +75,11 @@ def linked(graph, question):
         ("who directed it", []),
     ],
 )
-def test_what_is_meant(graph, question, expected):
+def test_questions_link_to_the_intended_entities(graph, question, expected):
     assert linked(graph, question) == expected
 
 
-def test_what_may_be_meant_instead(graph):
+def test_links_list_alternative_entities(graph):
     (link,) = name_lookup(graph).links("what did quentin tarantino direct")
     assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
     (link,) = name_lookup(graph).links("who acted in Pulp Fictoin")
@@ -117,7 +117,7 @@ def test_typing_errors(typed, errors):
     assert (found.nodes, found.errors) == ((0,), errors)
 
 
-def test_no_more_errors_than_one_in_a_short_name_and_none_in_numbers():
+def test_short_names_allow_one_typing_error_and_numbers_none():
     index = WordIndex(["Jaws 2", "War Zoo"])
     assert index.find(words_of("Jaws 3")) == index.find(words_of("wra zooo")) == []
     assert [found.errors for found in index.find(words_of("jwas 2"))] == [(1, 0)]
@@ -191,5 +191,5 @@ def test_names_in_scripts_without_blanks_of_a_large_graph(unspaced, question, ex
         ("who is she", []),
     ],
 )
-def test_question_words_ask(unspaced, question, expected):
+def test_question_words_are_names_only_where_nothing_else_is(unspaced, question, expected):
     assert linked(unspaced, question) == expected

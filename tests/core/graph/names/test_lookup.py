@@ -45,7 +45,7 @@ def test_exact_then_without_case(films):
     assert known.exact("") == () and known.exact("\ud800") == ()
 
 
-def test_unknown_names_bring_the_nearest(films):
+def test_unknown_names_suggest_the_nearest_ones(films):
     with pytest.raises(UnknownEntity) as error:
         name_lookup(films).find("Incption")
     assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(
@@ -99,13 +99,13 @@ def test_mentions(films, question, expected):
     assert found(films, question) == expected
 
 
-def test_places_are_those_in_the_question(films):
+def test_mentions_have_their_positions_in_the_question(films):
     question = "ßß İ: who made inception now"
     (mention,) = name_lookup(films).mentions(question)
     assert question[mention.start : mention.end] == mention.text == "inception"
 
 
-def test_one_vocabulary_a_graph_and_threads_agree(films):
+def test_threads_share_one_vocabulary_per_graph(films):
     assert name_lookup(films).vocabulary is name_lookup(films).vocabulary
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))

@@ -32,11 +32,11 @@ def graph(tmp_path_factory):
         ("m.1", "person"),  # The name of the relation says it.
     ],
 )
-def test_what_a_node_is(graph, name, told):
+def test_roles_of_a_node_follow_from_its_relations(graph, name, told):
     assert node_roles(graph, graph.nodes_named(name)[0]) == told
 
 
-def test_the_edges_are_counted(graph):
+def test_roles_come_with_the_number_of_edges(graph):
     assert roles_and_degree(graph, graph.nodes_named("mann")[0]) == "tag · 1 edge"
     assert roles_and_degree(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
 
@@ -56,7 +56,7 @@ def test_singular(many, one):
     assert singular(many) == one
 
 
-def test_what_is_offered_while_one_types(graph):
+def test_completions_are_ordered_by_match_and_degree(graph):
     told = [graph.node_name(node) for node in name_lookup(graph).complete("mann", 9)]
     # First both nodes of this very name (100 of 100): the matching capital and three edges come
     # before one. Then names that begin with it, then names with a word that does.

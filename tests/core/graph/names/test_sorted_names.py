@@ -29,7 +29,7 @@ def both(movies):
     return name_lookup(movies).vocabulary, SortedNames(movies)
 
 
-def test_the_same_nodes_by_name(movies, both):
+def test_both_lookups_find_the_same_nodes_by_name(movies, both):
     held, stored = both
     for node in range(0, movies.n_nodes, 97):
         name = movies.node_name(node).casefold()
@@ -37,7 +37,7 @@ def test_the_same_nodes_by_name(movies, both):
     assert stored.nodes("no such film") == stored.nodes("") == stored.nodes("\ud800") == ()
 
 
-def test_the_same_beginnings(movies, both):
+def test_both_lookups_find_the_same_prefixes(movies, both):
     held, stored = both
     rng = random.Random(0)
     for letters in (1, 2, 3, 5, 8):
@@ -58,7 +58,7 @@ def test_near_names_come_first_in_both(movies, both, text, expected):
     assert stored.search(text, 8)[0] == held.search(text, 8)[0]
 
 
-def test_the_same_mentions(movies, both):
+def test_both_lookups_find_the_same_mentions(movies, both):
     from core.datasets import questions
 
     held, stored = both

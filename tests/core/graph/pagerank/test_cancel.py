@@ -48,7 +48,7 @@ def test_small_steps_of_the_weighted_equation_find_the_same(web, monkeypatch):
 
 
 @pytest.mark.parametrize("method", WHOLE)
-def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
+def test_cancelling_ends_a_method_midway(web, method, monkeypatch):
     monkeypatch.setattr(WHOLE[method], "CHECK_STEPS", 20)
     left = iter(range(5))
 
@@ -62,7 +62,7 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
     assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
 
 
-def test_the_exact_answer_is_cancelled_too(web, monkeypatch):
+def test_the_exact_method_can_be_cancelled(web, monkeypatch):
     monkeypatch.setattr(exact, "CHECK_STEPS", 1)
 
     def check():

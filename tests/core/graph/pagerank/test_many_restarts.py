@@ -27,7 +27,7 @@ def exact(links, shares, damping):
     return solve(links, np.flatnonzero(shares), shares[shares > 0], damping, 1e-12)
 
 
-def test_a_restart_that_is_the_same_everywhere_needs_no_push():
+def test_uniform_restarts_need_no_push():
     # A path of three nodes. Steps from the middle go either way, so with damping 1/2: p0 = p2, p1 =
     # (p0 + p2) / 2 + 1/6, p0 = p1 / 4 + 1/6.
     links, shares = links_of(3, [(0, 1, 1), (1, 2, 1)]), np.full(3, 1 / 3)
@@ -54,7 +54,7 @@ def test_five_nodes_by_the_powers_of_the_step():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("damping", [0.5, 0.85])
-def test_the_best_are_those_of_the_solved_equation(seed, damping):
+def test_the_best_nodes_are_those_of_the_solved_equation(seed, damping):
     rng, n, passages = np.random.default_rng(seed), 3000, 1000
     ends = rng.integers(0, n, (9000, 2))
     links = links_of(
@@ -79,7 +79,7 @@ def test_the_best_are_those_of_the_solved_equation(seed, damping):
     assert np.abs(found.scores - truth / truth.sum()).sum() <= 2 * found.left + 1e-9
 
 
-def test_without_restarts_that_are_alike_it_is_a_push_from_a_few():
+def test_without_uniform_restarts_the_method_pushes_from_a_few_nodes():
     links, shares = (
         links_of(5, [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1)]),
         np.array([0.5, 0, 0, 0, 0.5]),

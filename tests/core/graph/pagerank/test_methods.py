@@ -78,7 +78,7 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
 
 
 @pytest.mark.parametrize("method", PAGERANK_METHODS)
-def test_as_many_as_are_reached_and_wanted(tmp_path, method):
+def test_results_have_as_many_nodes_as_are_reachable_and_requested(tmp_path, method):
     # Two components: a chain of 30 nodes from c0, and the pair x - y. A component gives all its
     # nodes.
     graph = build(
@@ -95,7 +95,7 @@ def test_as_many_as_are_reached_and_wanted(tmp_path, method):
 
 
 @pytest.mark.parametrize("method", PAGERANK_METHODS)
-def test_the_same_every_time(web, method):
+def test_methods_are_deterministic(web, method):
     first, again = (top_pagerank(web, [5, 9], 40, 0.8, "both", method) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, again))
 
@@ -168,7 +168,7 @@ def test_push_by_recall(web, direction):
     assert not spent.settled and "gave up" in spent.note
 
 
-def test_what_stays_of_a_residual(tmp_path, toy):
+def test_the_staying_share_of_a_residual_is_exact_on_an_edge_and_a_ring(tmp_path, toy):
     # One edge: each second step returns, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36. That is the
     # whole score.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
@@ -204,7 +204,7 @@ def tree(tmp_path_factory):
     return build(triples, tmp_path_factory.mktemp("tree") / "g", "tree")
 
 
-def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
+def test_returning_mass_distinguishes_the_neighbours_of_a_hub(tree):
     hub, *arms = (name_lookup(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
     problem, exact = (
         pose_problem(tree, [hub], 4, 0.8, "both"),
@@ -227,7 +227,7 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
-def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tree):
+def test_only_neighbours_near_the_last_place_are_scored_fully(tree):
     """The last of the best 100 neighbours has a u with 1 or 2 leaves.
 
     Neighbours near this score are computed fully, and the others change by the median factor of
@@ -261,7 +261,7 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
-def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
+def test_reading_ahead_around_many_nodes_stays_within_the_arrays(web, direction):
     problem = pose_problem(web, [0], 60, 0.8, direction)
     with borrow_work() as work:
         add_residual(work.table, 0, 1.0)
@@ -319,7 +319,7 @@ def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
     assert read and all(page % disk.DISK_PAGE_BYTES == 0 for page in read)
 
 
-def test_a_page_is_asked_for_once(web, monkeypatch):
+def test_each_page_is_requested_once(web, monkeypatch):
     reading, read = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links), []
     monkeypatch.setattr(
         disk, "_madvise", lambda page, size, advice: read.append((page, size, advice))
@@ -337,7 +337,7 @@ def test_a_page_is_asked_for_once(web, monkeypatch):
     assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
 
 
-def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
+def test_a_hub_is_queued_at_a_lower_bound_of_its_threshold(tmp_path):
     star = build([("hub", "r", f"leaf{at}") for at in range(300)], tmp_path / "star", "star")
     problem, (hub, leaf) = (
         pose_problem(star, [0], 1, 0.8, "both"),
@@ -364,7 +364,7 @@ def test_pages_of_rows():
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
-def test_what_is_read_around_a_few_nodes(web, direction):
+def test_reading_around_a_few_nodes_covers_their_neighbours(web, direction):
     nodes = np.array([5, 0, 17])
     reading, found = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, direction).links), []
     reading.rows = lambda some, most: found.append((some.tolist(), most))
@@ -435,7 +435,7 @@ def test_a_backward_push_keeps_its_invariant(web):
 
 
 @pytest.mark.parametrize("direction", ["both", "out"])
-def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
+def test_rbs_is_unbiased_with_the_promised_variance(toy, direction):
     theta, seed = 0.05, 0
     problem = pose_problem(toy, [seed], 5, 0.8, direction)
     if direction == "both":
@@ -475,7 +475,7 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9
 
 
-def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):
+def test_without_read_ahead_in_the_system_no_page_is_requested(web, monkeypatch):
     """On Windows no page is counted and no page is requested."""
     monkeypatch.setattr(disk, "MEASURED_ARRAY_BYTES", 0)
     monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)

@@ -50,7 +50,7 @@ def test_numbers_by_hand(tmp_path):
     assert scores_of(star, [0, 1, 1, 1], 0.5) == pytest.approx([5 / 12, 23 / 48, 5 / 48])
 
 
-def test_a_node_with_nothing_but_itself(tmp_path):
+def test_a_node_with_only_a_loop_keeps_its_score(tmp_path):
     # The loop is two steps from the node to itself. The pair x - y is a separate component.
     graph = chain(tmp_path, "ll", "xy")
     assert scores_of(graph, [0], 0.9) == pytest.approx([1, 0, 0])
@@ -112,7 +112,7 @@ def test_the_rule_for_half_sweeps(movies, damping, planned):
 
 
 @pytest.mark.parametrize("asked", [0.9, 0.97, 0.99, 1.0])
-def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
+def test_the_requested_recall_is_reached_from_each_node(movies, asked):
     # Of 2,000 drawn nodes the hardest ones, with one to seven triples, and thirty others.
     hard = [
         "Alfredo De Villa",
@@ -131,7 +131,7 @@ def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
         assert recall(pagerank_exact(movies, [seed]), nodes, 1000) >= asked, movies.node_name(seed)
 
 
-def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkeypatch):
+def test_candidates_include_all_ties_with_the_last_one(movies, monkeypatch):
     # The number of half-sweeps does not depend on the number of kept nodes.
     monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
@@ -146,7 +146,7 @@ def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkey
             )
 
 
-def test_more_leaves_than_asked_go_by_id(tmp_path):
+def test_equal_leaves_are_ordered_by_id(tmp_path):
     graph = build([("hub", "r", f"leaf{i}") for i in range(6000)], tmp_path / "g", "g")
     for seed in (0, 3000):
         assert top_pagerank(graph, [seed], 50)[0].tolist() == (
@@ -154,7 +154,7 @@ def test_more_leaves_than_asked_go_by_id(tmp_path):
         )
 
 
-def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
+def test_a_sweep_layout_is_made_once_and_freed(movies, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(sweep_layout, [movies] * 8))
     assert all(one is made[0] for one in made)
@@ -165,7 +165,7 @@ def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
     assert arranged() is None
 
 
-def test_the_arrangement_of_the_fixture(toy):
+def test_the_sweep_layout_of_five_nodes(toy):
     # Degrees: A 4, B 2, C 4, D 3 (its loop counts twice), E 1. E is the only leaf, and belongs to
     # A.
     made = sweep_layout(toy)

@@ -141,7 +141,7 @@ def test_push_finds_the_best_of_movies(movies, keep, least):
     )
 
 
-def test_a_push_that_runs_its_course_finds_them_too(movies):
+def test_a_push_without_early_stop_finds_the_best_too(movies):
     hub = int(np.argmax(np.diff(movies.in_indptr)))
     for seed in (hub, 0, 100):
         exact, found = (
@@ -155,7 +155,7 @@ def test_a_push_that_runs_its_course_finds_them_too(movies):
         )
 
 
-def test_a_long_chain_gives_as_many_as_asked(tmp_path):
+def test_a_long_chain_gives_as_many_nodes_as_requested(tmp_path):
     graph = build([(f"{i:04}", "r", f"{i + 1:04}") for i in range(1500)], tmp_path / "g", "g")
     for method in ("auto", "exact"):
         for direction in ("out", "both"):
@@ -170,7 +170,7 @@ def test_equal_scores_go_by_id(tmp_path):
         assert top_pagerank(graph, [0], 10, method=method)[0].tolist() == list(range(10))
 
 
-def test_an_isolated_looking_seed_keeps_all(toy):
+def test_a_seed_with_only_a_loop_keeps_all_mass(toy):
     assert top_pagerank(toy, [3], 5, direction="out")[0].tolist() == [3]
     assert pagerank_exact(toy, [4], direction="in").tolist() == [0, 0, 0, 0, 1]
 

@@ -156,7 +156,7 @@ def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_ste
     verify(graph)
 
 
-def test_a_file_without_columns_gives_the_graph_that_it_always_gave(tmp_path):
+def test_a_file_without_columns_gives_the_graph_of_earlier_versions(tmp_path):
     (tmp_path / "g.tsv").write_text("\n".join("\t".join(triple) for triple in TRIPLES), "utf-8")
     graph = build(tmp_path / "g.tsv", tmp_path / "g", "g")
     assert graph.columns is NONE or not graph.columns
@@ -186,7 +186,7 @@ def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_jo
     assert graphs[0].columns.edges.texts("description") == ["first second", "", ""]
 
 
-def test_what_gave_the_relation_is_no_column_as_well(tmp_path):
+def test_the_source_of_the_relation_is_no_column(tmp_path):
     """The relationships table of microsoft/graphrag has a description but no relation."""
     (tmp_path / "g.csv").write_text(
         "id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8"
@@ -217,7 +217,7 @@ def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
     assert sum(count for count, _ in file.tally.bad.values()) == 2
 
 
-def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description(tmp_path):
+def test_lightrag_quotation_marks_and_separators_are_removed(tmp_path):
     held = {
         "nodes": [
             {
@@ -238,16 +238,14 @@ def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description
     assert graph.columns.edges is None or not graph.columns.edges.has("weight")
 
 
-def test_edge_of_says_where_each_triple_went():
+def test_edge_ids_give_the_edge_of_each_triple():
     heads, relations, tails = (np.array(ids) for ids in ([1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1]))
     assert edge_ids((heads, relations, tails)).tolist() == [2, 0, 2, 1]
     assert edge_ids((np.array([], np.int64),) * 3).tolist() == []
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_format(
-    tmp_path, memory
-):
+def test_a_single_relation_despite_other_attributes_is_a_warning(tmp_path, memory):
     (tmp_path / "g.csv").write_text(
         "head,type,tail,kind,weight\na,RELATED,b,sails,1\nb,RELATED,c,owns,2\n", "utf-8"
     )
@@ -269,7 +267,7 @@ def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_for
     assert not file.tally.warnings
 
 
-def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_path):
+def test_operators_use_weights_and_descriptions_of_a_file(tmp_path):
     """A walker goes from Hub to A three times as often as to B.
 
     From A and B it returns to Hub, so that A scores three times as much.
@@ -302,7 +300,7 @@ def said_graph(tmp_path):
     return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
 
 
-def test_columns_are_part_of_what_a_case_saves(said_graph):
+def test_saved_cases_include_columns(said_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut_excerpt
 
     found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(said_graph, [0, 1], [0]))))
@@ -321,7 +319,7 @@ def test_columns_are_part_of_what_a_case_saves(said_graph):
         ("merge", ("Turku", "The Gull"), {"Anna": "person", "The Gull": "ship"}),
     ],
 )
-def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names, types):
+def test_edited_graphs_keep_the_columns_of_the_rest(said_graph, kind, names, types):
     from core.graph.edits import Edit, edit_graph
 
     found = edit_graph(said_graph, [Edit(kind, names)])
@@ -329,7 +327,7 @@ def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names,
     assert said == types and len(found.columns.edges) == found.n_edges
 
 
-def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
+def test_a_large_file_notes_that_its_attributes_are_ignored(tmp_path, monkeypatch):
     monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
     (tmp_path / "e.csv").write_text(
         "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"

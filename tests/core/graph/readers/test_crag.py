@@ -124,7 +124,7 @@ def test_sports(folder):
     ]
 
 
-def test_music_is_read_where_it_is_plain(folder):
+def test_plain_music_files_are_read(folder):
     artist = {
         "Ann": {
             "country": "US",
@@ -214,7 +214,7 @@ def test_summaries_and_companies(folder):
     ]
 
 
-def test_damaged_files_are_a_sentence(folder):
+def test_damaged_files_give_an_error_sentence(folder):
     (folder / "movie/movie_db.json").write_text("{", "utf-8")
     assert (
         is_crag(folder)
@@ -225,7 +225,7 @@ def test_damaged_files_are_a_sentence(folder):
         read(folder)
 
 
-def test_a_table_with_a_cell_of_any_length_is_a_sentence(folder):
+def test_a_table_with_a_very_long_cell_gives_an_error_sentence(folder):
     file = next(folder / name for name in CRAG_READERS if name.endswith(".pkl")).with_suffix(".csv")
     file.write_text(f"a,b\n{'x' * 200_000},y\n", "utf-8")
     # The limit holds for the whole process, and other readers raise it.
@@ -249,7 +249,7 @@ ANYTHING = st.recursive(
 
 
 @given(st.sampled_from(sorted(CRAG_READERS)), ANYTHING | st.binary(max_size=60))
-def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value):
+def test_any_folder_is_read_or_gives_an_error_sentence(tmp_path_factory, name, value):
     folder = tmp_path_factory.mktemp("any")
     file = folder / name
     file.parent.mkdir()

@@ -102,7 +102,7 @@ def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
         build(TripleFile(tmp_path / "g.jsonl", numbered=True), tmp_path / "g", "g")
 
 
-def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
+def test_bad_entries_in_graphml_and_rows_are_skipped_with_a_note(tmp_path):
     (tmp_path / "g.graphml").write_text(
         '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>\n<edge '
         'source="a" target="b"/>\n'
@@ -121,6 +121,6 @@ def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
         )
 
 
-def test_no_suffix_is_two_formats():
+def test_each_suffix_belongs_to_one_format():
     suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
     assert len(set(suffixes)) == len(suffixes) and formats.AUTO_TRIPLE_FORMAT not in FORMATS

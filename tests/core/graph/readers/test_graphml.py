@@ -60,7 +60,7 @@ def test_igraph_writes_what_we_read(tmp_path):
     ]
 
 
-def test_what_stands_beside_the_data_takes_nothing_away(tmp_path):
+def test_elements_next_to_the_data_do_not_disturb_it(tmp_path):
     # Another element after a node's label, a graph inside a node, comments, text between elements.
     inner = '<graph><node id="b"/>some text<!-- none --></graph>'
     body = (
@@ -70,7 +70,7 @@ def test_what_stands_beside_the_data_takes_nothing_away(tmp_path):
     assert triples(tmp_path, HEAD + KEYS + body + "</graphml>") == [("Ann", "knows", "b")]
 
 
-def test_the_line_of_a_fault_far_down(tmp_path):
+def test_an_error_far_down_names_its_line(tmp_path):
     text = "<graphml><graph>\n" + '<node id="a"/>\n' * 2 + "\n" * 70_000
     with pytest.raises(BadInput, match="line 3: there are two"):
         triples(tmp_path, text + "</graph></graphml>")
@@ -126,7 +126,7 @@ OUTSIDE = (
         ("<graphml>" + "<graph>" * 99, "nested more than 64 deep"),
     ],
 )
-def test_what_is_refused(tmp_path, text, told):
+def test_bad_files_are_refused(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
         triples(tmp_path, text)
 
@@ -163,7 +163,7 @@ def said(tmp_path, text: str) -> tuple[list, list[str]]:
     return list(file.read()), file.tally.sentences()
 
 
-def test_yed_writes_names_into_its_drawings(tmp_path):
+def test_names_are_read_from_drawings_of_yed(tmp_path):
     shape = (
         '<y:ShapeNode><y:Fill color="#F00"/><y:NodeLabel fontSize="12">{name}</y:NodeLabel>'
         "</y:ShapeNode>"

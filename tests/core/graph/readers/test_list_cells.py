@@ -42,7 +42,7 @@ def test_each_name_of_a_list_is_a_triple(tmp_path, cell, separator):
 
 
 @pytest.mark.parametrize("cell", AS_TEXT)
-def test_in_unquoted_parquet_and_json_files_too(tmp_path, cell):
+def test_lists_in_unquoted_parquet_and_json_files_are_split(tmp_path, cell):
     wanted = [("x", "knows", name) for name in LISTED_NAMES]
     plain, rows, columns = (tmp_path / f"g.{end}" for end in ("tsv", "jsonl", "parquet"))
     plain.write_text(f"x\tknows\t{cell}\n")
@@ -69,7 +69,7 @@ def test_numbers_are_names():
     assert cell_names("[12, 3.5]") == ["12", "3.5"]
 
 
-def test_what_looks_like_a_list_and_is_none_is_said(tmp_path):
+def test_cells_that_only_look_like_lists_are_noted(tmp_path):
     """NumPy writes an array like this, and Python reads the two strings as one."""
     file = TripleFile(table(tmp_path / "g.csv", [["x", "knows", "['a' 'b']"]]))
     assert list(file.read()) == [("x", "knows", "['a' 'b']")]
@@ -83,7 +83,7 @@ def test_an_empty_list_is_an_empty_name(tmp_path):
     assert list(TripleFile(path, skips=True).read()) == [("x", "knows", "y")]
 
 
-def test_a_large_file_is_divided_as_a_small_one_or_says_so(tmp_path):
+def test_lists_in_a_large_file_are_split_or_noted(tmp_path):
     rows = [[f"n{n}", "knows", repr([f"n{n + 1}", f"n{n + 2}"])] for n in range(200)]
     path = table(tmp_path / "g.csv", rows)
     large = build(TripleFile(path, memory=30_000), tmp_path / "large", "g")

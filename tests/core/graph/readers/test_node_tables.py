@@ -51,7 +51,7 @@ def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
     ids=["gephi", "neo4j", "kgx", "neptune"],
 )
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_ends_are_called_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
+def test_entities_are_named_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
     edges, nodes = written(tmp_path, *tables, suffix)
     for file in (
         TripleFile(edges, nodes=(nodes,), memory=memory),
@@ -185,7 +185,7 @@ def test_several_files_of_edges_are_one_graph(tmp_path):
         ("id,label\n,\n", "line 2: the column “id” is empty"),
     ],
 )
-def test_what_is_no_table_of_nodes_says_so(tmp_path, nodes, words):
+def test_other_tables_are_refused_as_node_tables(tmp_path, nodes, words):
     edges, table = written(tmp_path, nodes, "source,relation,target\n1,near,2\n")
     with pytest.raises(BadInput, match=words):
         list(TripleFile(edges, nodes=(table,)).read())
@@ -197,7 +197,7 @@ def test_tables_of_nodes_alone_are_no_graph(tmp_path):
         sort_graph_files([edges, nodes])
 
 
-def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
+def test_the_command_takes_both_files_and_reports_them(tmp_path, capsys):
     edges, nodes = written(tmp_path, *GEPHI)
     assert main(["build", str(edges), "--nodes", str(nodes), "--out", str(tmp_path / "g")]) == 0
     assert "3 entities, 2 triples, 2 relations" in capsys.readouterr().out
@@ -221,7 +221,7 @@ def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
     assert "3 entities, 2 triples" in said and "edges.csv" in said
 
 
-def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
+def test_triple_and_label_files_are_distinguished_by_content(tmp_path):
     (tmp_path / "labels.nt").write_text(
         '<http://a/1> <http://www.w3.org/2000/01/rdf-schema#label> "Anna"@en .\n', "utf-8"
     )
@@ -233,7 +233,7 @@ def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
     ]
 
 
-def test_a_look_at_the_beginning_says_nothing_of_nodes_that_later_edges_have(tmp_path):
+def test_a_preview_does_not_count_nodes_of_later_edges_as_unused(tmp_path):
     edges, nodes = written(tmp_path, *GEPHI)
     file = sort_graph_files([edges, nodes])
     next(iter(file.read()))

@@ -37,7 +37,7 @@ _:b0 <urn:x:seen> <http://rdf.freebase.com/ns/m.0abc> .
     ]
 
 
-def test_what_would_share_a_name_is_kept_apart(tmp_path):
+def test_things_with_equal_local_names_stay_apart(tmp_path):
     text = f"""<http://a.org/Paris> <http://a.org/is> <http://b.org/Paris> .
 <http://b.org/Paris> <http://b.org/is> "Paris" .
 <http://a.org/Paris> <http://a.org/is> "Paris"@fr .
@@ -92,13 +92,13 @@ def test_local_names(iri, name):
         (b"A\tr\tB", "line 2"),
     ],
 )
-def test_malformed_lines_are_told(tmp_path, line, told):
+def test_malformed_lines_are_reported(tmp_path, line, told):
     with pytest.raises(BadInput, match=told) as error:
         names(tmp_path, b"<http://a> <http://b> <http://c> .\n" + line + b"\n")
     assert str(error.value).startswith(("t.nt, line 2", "Triples about"))
 
 
-def test_empty_and_cut_files_are_told(tmp_path):
+def test_empty_and_cut_files_are_reported(tmp_path):
     with pytest.raises(BadInput, match="no triples"):
         names(tmp_path, "# nothing\n")
     whole = gzip.compress(b"<http://a> <http://b> <http://c> .\n" * 9999)

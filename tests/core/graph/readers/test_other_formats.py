@@ -62,14 +62,14 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
     ],
 )
-def test_headers_of_other_tools_say_where_the_parts_are(tmp_path, name, text, said):
+def test_headers_of_other_tools_determine_the_columns(tmp_path, name, text, said):
     triples, sentences = read(tmp_path, text, name)
     assert triples == TWO and (said in " ".join(sentences)) and bool(said) == bool(sentences)
     large = build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
     assert sorted(large.triple_texts(range(2))) == [" -> ".join(triple) for triple in TWO]
 
 
-def test_a_header_above_chosen_columns_is_left_out_and_said(tmp_path):
+def test_a_header_above_chosen_columns_is_skipped_with_a_note(tmp_path):
     triples, sentences = read(
         tmp_path, "from,to,what\nAnna,The Gull,sails\n", "c.csv", columns=(1, 3, 2)
     )
@@ -119,7 +119,7 @@ def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
         list(read_triples(tmp_path / "g.edgelist"))
 
 
-def test_quoted_names_between_tabs_are_read_or_said(tmp_path):
+def test_quoted_names_between_tabs_are_read_or_noted(tmp_path):
     text = 'head\trelation\ttail\nAnna\tsails\t"The ""Gull"""\n'
     triples, sentences = read(tmp_path, text, "q.tsv")
     assert (
@@ -200,7 +200,7 @@ def test_json_of_other_tools(tmp_path, held):
     assert read(tmp_path, json.dumps(held, indent=2), "h.json")[0] == TWO
 
 
-def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
+def test_other_json_is_refused_with_the_known_forms(tmp_path):
     with pytest.raises(
         BadInput,
         match="colour, size",
@@ -214,7 +214,7 @@ def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
         )
 
 
-def test_what_two_nodes_share_is_told_apart(tmp_path):
+def test_nodes_with_equal_labels_get_different_names(tmp_path):
     nodes = [{"id": 1, "label": "Paris"}, {"id": 2, "label": "Paris"}]
     held = {"nodes": nodes, "links": [{"source": 1, "target": 2, "weight": 2}]}
     triples, sentences = read(tmp_path, json.dumps(held), "g.json")
@@ -244,7 +244,7 @@ def peer():
         (".graphml", "write_graphml"),
     ],
 )
-def test_networkx_writes_what_we_read(tmp_path, suffix, write):
+def test_files_written_by_networkx_are_read(tmp_path, suffix, write):
     networkx, graph = peer()
     getattr(networkx, write)(graph, tmp_path / f"g{suffix}")
     assert sorted(read_triples(tmp_path / f"g{suffix}")) == sorted(TWO)
@@ -302,12 +302,12 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         ("g.xlsx", b"PK", "Save the sheet as CSV"),
     ],
 )
-def test_what_is_not_read_says_so(tmp_path, name, data, words):
+def test_unreadable_files_are_refused_with_a_reason(tmp_path, name, data, words):
     with pytest.raises(BadInput, match=words):
         read(tmp_path, data, name)
 
 
-def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
+def test_a_dry_run_reports_the_reading_and_builds_nothing(tmp_path, capsys):
     (tmp_path / "g.csv").write_text(
         "from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8"
     )
@@ -323,7 +323,7 @@ def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
 
 
-def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, capsys):
+def test_numeric_entities_are_noted_unless_intended(tmp_path, capsys):
     (tmp_path / "g.csv").write_text(
         ":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8"
     )

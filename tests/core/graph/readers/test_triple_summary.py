@@ -4,7 +4,7 @@ from core.graph.readers.triple_summary import summarise_triples
 from tests.notes import NoteWith
 
 
-def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_becomes_an_entity():
+def test_names_that_differ_only_in_spelling_are_noted():
     triples = [
         ("O'Neil", "r", "O’Neil"),
         ("Ada Quill", "r", "ada  quill"),
@@ -16,7 +16,7 @@ def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_become
     assert said == NoteWith(3, "“ADA QUILL” and “Ada Quill”")
 
 
-def test_nothing_is_said_where_all_names_differ():
+def test_clearly_different_names_give_no_note():
     assert summarise_triples([("Rome", "capital of", "Italy")], whole=True) == [
         NoteWith("1 triple", "2 entities", "1 relation")
     ]

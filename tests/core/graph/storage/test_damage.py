@@ -84,7 +84,7 @@ def test_every_byte_of_the_description_counts(told):
         ) == meta
 
 
-def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
+def test_a_damaged_graph_affects_no_other_graph(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     for name in ("good", "bad"):
         build(TRIPLES, tmp_path / "graphs" / name, name)
@@ -99,7 +99,7 @@ def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
         open_graph("bad")
 
 
-def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
+def test_damage_found_later_is_reported_at_every_use(told, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     flip(told.data_folder / "tails.npy", 0.9)
     graph = Graph.open(told.folder)  # Opens without reading the large files.
@@ -130,7 +130,7 @@ def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"]
 )
-def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
+def test_offsets_outside_an_earlier_store_are_found(told, name):
     """Stores of earlier versions have no digests.
 
     An offset outside its array is found all the same.
@@ -146,7 +146,7 @@ def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
         Graph.open(told.folder)
 
 
-def test_a_description_of_before_opens(told):
+def test_a_description_of_an_earlier_version_opens(told):
     file = told.folder / "graph.json"
     meta = json.loads(file.read_text())
     meta.pop(digests.DIGEST_KEY)

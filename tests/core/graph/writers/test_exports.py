@@ -181,14 +181,14 @@ def test_what_xml_cannot_hold_is_marked(tmp_path):
     assert found.triple_texts([0]) == ["a\ufffdb -> r -> c"]
 
 
-def test_a_graph_of_texts_says_that_its_texts_stay_here():
+def test_exporting_a_graph_of_texts_notes_that_texts_are_not_written():
     graph = said(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
     assert unwritten_sentences(graph, "graphml") == [
         NoteWith("Texts, communities and reports", "not written")
     ]
 
 
-def test_what_is_there_is_not_written_over_and_a_failure_leaves_nothing(tmp_path, monkeypatch):
+def test_exports_overwrite_no_file_and_leave_nothing_after_a_failure(tmp_path, monkeypatch):
     graph, out = build_in_memory(TRIPLES, "g"), tmp_path / "g.ttl"
     out.write_text("mine")
     with pytest.raises(BadInput, match="is there already"):
