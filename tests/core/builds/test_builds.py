@@ -41,7 +41,7 @@ def corpus(tmp_path):
     return Texts(tmp_path / "corpus", one="Ann lives in Rome.", two="Rome is old. Ann knows Bob.")
 
 
-def test_the_text_of_a_line_reads_back_as_the_line():
+def test_a_line_is_read_back_from_its_text():
     for one in catalogue().values():
         assert BUILD_GRAMMAR.parse(repr(one.line)) == one.line and find_build(
             repr(one.line)
@@ -60,7 +60,7 @@ def test_the_text_of_a_line_reads_back_as_the_line():
         "no-such",
     ],
 )
-def test_what_is_no_build_is_refused(text):
+def test_invalid_builds_are_refused(text):
     with pytest.raises(BadParameter):
         find_build(text)
 
@@ -99,13 +99,13 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
     }
 
 
-def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
+def test_a_graph_of_changed_documents_is_not_opened(corpus):
     run_build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
 
 
-def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
+def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     one = find_build("tree-noun-phrases")
     run_build(corpus, one, Reading())
     file = build_folder(corpus, one) / BUILT_FILE
@@ -200,7 +200,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     ) == [after.folder.name]
 
 
-def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
+def test_a_waiting_caller_hears_the_progress_of_the_builder(corpus, monkeypatch):
     asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
 
     def slow(corpus, one, models, watch, indexed):
@@ -223,7 +223,7 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
     assert heard[0] == ("Encoding chunks: 1 of 4", 0.25)
 
 
-def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
+def test_a_stopped_build_keeps_the_old_graph_and_continues_later(corpus):
     before, fresh = run_build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
 
     def stopped(text, share):
@@ -242,7 +242,7 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
     )
 
 
-def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
+def test_a_kind_of_graph_selects_the_best_built_one(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
     # The first build without a language model.
     assert find_build("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
@@ -268,7 +268,7 @@ def built_of(corpus) -> bytes:
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
 
 
-def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
+def test_the_remaining_time_is_that_of_a_step(tmp_path, monkeypatch):
     """A first step that takes no time predicts nothing for the second one.
 
     Half of the second step takes 10 seconds.
@@ -295,7 +295,7 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     ]
 
 
-def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
+def test_a_build_estimates_its_time_from_an_earlier_one(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     line = find_build(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
@@ -328,7 +328,7 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     assert estimate_cost(more, find_build("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
 
 
-def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
+def test_a_damaged_file_of_speeds_is_ignored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "speeds.json").write_text("[1", "utf-8")
     corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
@@ -356,7 +356,7 @@ def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkey
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkeypatch):
+def test_a_text_without_a_parser_still_has_its_chunks(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report = BuildReport()
     graph = run_build(
@@ -370,9 +370,7 @@ def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkey
 
 
 @pytest.mark.parametrize("kind", ["passage", "tkg", "rkg"])
-def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
-    kind, tmp_path, monkeypatch
-):
+def test_an_entity_in_every_chunk_is_one_node_with_a_short_description(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, texts = (
         BuildReport(),
@@ -396,7 +394,7 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
     assert any("were longer than 500 tokens" in note for note in report.notes)
 
 
-def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue_are_none(tmp_path):
+def test_custom_builds_are_listed_apart_from_the_catalogue(tmp_path):
     corpus = Texts(tmp_path, one="Ann met Bob in Rome.")
     line = "TokenChunks(size=99, overlap=9) >> NounPhrases() >> Merge(longest=7)"
     assert own_builds(corpus) == {}

@@ -95,7 +95,7 @@ def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
     )
 
 
-def test_of_authors_of_one_name_the_first_counts():
+def test_first_authors_decide_between_equal_names():
     first, other = (
         Reference("one", "2012", None, ("Ann", "Lee")),
         Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee")),
@@ -105,7 +105,7 @@ def test_of_authors_of_one_name_the_first_counts():
     ) == ["two"]
 
 
-def test_titles_that_several_documents_have_or_that_are_short_recognise_none():
+def test_shared_and_short_titles_match_no_document():
     titles = Titles(
         [
             Document("a", "-", "On long trees"),
@@ -147,7 +147,7 @@ def test_a_chunk_is_linked_to_every_chunk_of_what_it_cites(tmp_path):
     assert not of("bare", "moss") and report.counts["documents without references to others"] == 2
 
 
-def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
+def test_a_language_model_can_find_references(tmp_path):
     asked = list[str]()
 
     def say(text, *_):
@@ -173,7 +173,7 @@ def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
     assert report.counts["unreadable replies"] == 3
 
 
-def test_without_titles_it_says_so(tmp_path):
+def test_missing_titles_are_noted(tmp_path):
     one = write_corpus(
         tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")]
     )

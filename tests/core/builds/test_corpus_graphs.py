@@ -59,7 +59,7 @@ def test_nodes_are_documents_and_edges_their_links(tmp_path):
     assert sorted(graph.columns.edges.numbers("weight").tolist()) == [1.0, 3.0]
 
 
-def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
+def test_links_to_missing_documents_are_left_out_with_a_note(tmp_path):
     one = corpus(
         tmp_path,
         [DocumentLink("a", "b"), DocumentLink("a", "gone"), DocumentLink("a", "a")],
@@ -90,7 +90,7 @@ def test_every_chunk_of_a_document_has_its_links(tmp_path):
     assert edges(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
 
 
-def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path):
+def test_documents_without_links_use_another_kind_of_graph(tmp_path):
     one = corpus(tmp_path, a="First.", b="Second.")
     with pytest.raises(BadInput, match="without links"):
         made(one, GivenLinks())
@@ -101,12 +101,12 @@ def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path)
     )
 
 
-def test_the_nearest_are_joined_once(tmp_path):
+def test_nearest_documents_are_joined_once(tmp_path):
     one = corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
     assert edges(made(one, NearestDocuments(keep=1))[0]) == ["a -> near -> b", "c -> near -> d"]
 
 
-def test_each_row_has_its_nearest_whatever_the_others_have():
+def test_each_row_has_its_own_nearest_rows():
     vectors = np.random.default_rng(1).normal(size=(700, 8))  # More than one block of rows.
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     found = nearest_rows(vectors, 3, -1.0)
@@ -117,7 +117,7 @@ def test_each_row_has_its_nearest_whatever_the_others_have():
     assert set(found) == wanted and all(abs(found[a, b] - cosines[a, b]) < 1e-6 for a, b in found)
 
 
-def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
+def test_shared_terms_are_weighted_by_rarity(tmp_path):
     # “zebra” and “quagga” are in two of four texts each, “stripes” is in three: ln 2 + ln 2 against
     # ln 2 + ln 4/3.
     texts = {
@@ -138,7 +138,7 @@ def test_a_term_that_is_too_common_joins_none(tmp_path):
     assert graph.n_edges == 0 and graph.n_nodes == 3
 
 
-def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nearly_all_are_found(
+def test_approximate_search_finds_nearly_all_nearest_of_many_rows(
     monkeypatch,
 ):
     drawn = np.random.default_rng(3).standard_normal((40, 16))

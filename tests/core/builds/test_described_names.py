@@ -29,7 +29,7 @@ def reply(links=(), **about):
     return {"about": {"Ebenezer Scrooge": "A partner in London.", **about}, "links": list(links)}
 
 
-def test_names_are_the_parsers_and_their_descriptions_the_models():
+def test_names_come_from_the_parser_and_descriptions_from_the_model():
     facts, asked = read(
         lambda *_: reply([["Ebenezer Scrooge", "was  partner of", "Jacob Marley", "Business"]])
     )
@@ -74,7 +74,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_names(text):
         ["Ebenezer Scrooge", 3, "Jacob Marley", ""],
     ],
 )
-def test_a_link_that_is_none_is_left_out_and_counted(link):
+def test_an_invalid_link_is_left_out_and_counted(link):
     facts, _ = read(lambda *_: reply([link]))
     itself = link[0] == link[2] if len(link) == 4 else False
     assert not facts.relations and facts.dropped == len(facts.notes) == (not itself)
@@ -88,7 +88,7 @@ def test_a_link_without_a_keyword_in_a_code_fence_is_read():
     ] and not facts.notes
 
 
-def test_a_pair_is_linked_once_whichever_way():
+def test_a_pair_is_linked_once_in_any_direction():
     links = [
         ["Ebenezer Scrooge", "partner of", "Jacob Marley", "firm"],
         ["Jacob Marley", "partner of", "Ebenezer Scrooge", "firm"],
@@ -96,7 +96,7 @@ def test_a_pair_is_linked_once_whichever_way():
     assert len(read(lambda *_: reply(links))[0].relations) == 1
 
 
-def test_the_form_holds_each_name_once_and_links_these_alone():
+def test_the_reply_schema_has_each_name_once():
     schema = DescribedNames(links=2)._schema(["Ann", "Bob"])
     assert schema["properties"]["about"]["required"] == ["Ann", "Bob"]
     ends = schema["properties"]["links"]["items"]["prefixItems"]
@@ -106,7 +106,7 @@ def test_the_form_holds_each_name_once_and_links_these_alone():
     )
 
 
-def test_a_text_without_names_asks_nobody():
+def test_a_text_without_names_causes_no_call():
     facts, asked = read(lambda *_: json.dumps(reply()), "It was so, and then it was not.")
     assert not facts.entities and not asked
 
@@ -117,7 +117,7 @@ def test_braces_and_markup_are_text():
     assert asked[0].endswith(text)
 
 
-def test_a_chunk_is_asked_about_once():
+def test_each_chunk_causes_one_call():
     calls = []
     models = Models(lambda *_: calls.append(1) or reply())
     for _ in range(2):

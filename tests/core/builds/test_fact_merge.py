@@ -121,7 +121,7 @@ def test_edges_by_name_keep_relations_apart(tmp_path):
     }
 
 
-def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
+def test_the_rule_of_the_published_code_keeps_only_a_to_z(tmp_path):
     facts = (
         Facts(
             (
@@ -136,7 +136,7 @@ def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
     assert set(nodes(merged(tmp_path, facts))) == {"José-Díaz", "jos d az", "安", "José Díaz"}
 
 
-def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_path):
+def test_long_descriptions_are_cut_after_the_last_that_fits(tmp_path):
     ctx = BuildContext(NoModels())
     # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
@@ -145,9 +145,7 @@ def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_pa
     assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
 
 
-def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
-    tmp_path, monkeypatch
-):
+def test_long_descriptions_are_summarised_on_request(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     models = Models(lambda *_: "Ann in short.")
     facts = tuple(
@@ -162,7 +160,7 @@ def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
     assert asked.startswith("Name: Ann\n") and "Sentence {text} 8." in asked
 
 
-def test_a_description_that_came_back_empty_is_cut_instead(tmp_path, monkeypatch):
+def test_a_description_with_an_empty_summary_is_cut_instead(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
@@ -261,7 +259,7 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
     assert len(digests) == 1  # Ids are not in the order of rows: c10 comes before c2.
 
 
-def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
+def test_facts_merged_in_blocks_equal_facts_merged_at_once(tmp_path):
     """Facts merged in blocks equal facts merged one by one.
 
     Later blocks are included in earlier ones, either directly or in their saved form.
@@ -315,7 +313,7 @@ def columns(whole):
         )
 
 
-def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
+def test_an_entity_in_every_chunk_joins_no_passages(tmp_path):
     ctx = BuildContext(NoModels())
     facts = tuple(
         Facts((ChunkEntity("everywhere"),), (ChunkRelation("everywhere", f"n{i}"),))
@@ -340,7 +338,7 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     assert found.cast("large_binary").to_pylist()[0] == "ä".encode()
 
 
-def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(monkeypatch):
+def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     column = texts_of([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
     held, table = len(graph_columns.TEXT_MAPS), Table.of(description=column, weight=[1.0, 2.0, 3.0])
@@ -360,7 +358,7 @@ def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(m
     not Path("/proc/self/smaps_rollup").exists(),
     reason="says how much memory is mapped on Linux alone",
 )
-def test_a_digest_of_texts_in_a_temporary_file_leaves_them_there(monkeypatch):
+def test_a_digest_of_texts_in_a_temporary_file_frees_their_memory(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     table = Table.of(
         description=texts_of(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4))
@@ -382,7 +380,7 @@ def resident() -> int:
     )
 
 
-def test_a_disk_without_room_for_texts_is_said(monkeypatch):
+def test_a_full_disk_is_reported(monkeypatch):
     class FullDiskFile(tempfile.SpooledTemporaryFile):
         def write(self, data):
             raise OSError(28, "No space left on device")

@@ -104,9 +104,7 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
 @pytest.mark.parametrize(
     "line", ["merged", "linked", "grouped", "passages", "parsed", "parsed passages", "nearest"]
 )
-def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(
-    line, tmp_path, monkeypatch
-):
+def test_a_large_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path, monkeypatch):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 2)
     monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 5)
@@ -129,7 +127,7 @@ def read(monkeypatch):
     return read
 
 
-def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path, read):
+def test_only_changed_runs_are_merged_again(tmp_path, read):
     corpus, line = write_corpus(tmp_path / "one", FIRST), LINES["parsed"]
     counts = lambda: tuple(
         build_status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
@@ -156,7 +154,7 @@ def overwrite_pages(file):
 
 
 @pytest.mark.parametrize("harm", ["a run", "the file", "its pages", "no room"])
-def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, read, monkeypatch):
+def test_unusable_saved_runs_are_merged_again(harm, tmp_path, read, monkeypatch):
     if harm == "no room":
         monkeypatch.setattr(fact_collections, "MAX_SAVED_RUNS_BYTES", 1)
     corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
@@ -195,7 +193,7 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     ]
 
 
-def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
+def test_a_failure_to_save_merged_facts_is_noted(tmp_path, read):
     corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
     with closing(sqlite3.connect(file)) as base:
         base.execute("create table others (key text)")
@@ -208,7 +206,7 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
         assert base.execute("select name from sqlite_master").fetchall() == [("others",)]
 
 
-def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
+def test_facts_of_very_many_chunks_are_read_from_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     corpus, models = write_corpus(tmp_path / "one", FIRST), NameExtractionModels()
     ctx, chunks = build_context(corpus, models), WholeDocuments().table(corpus)
@@ -223,7 +221,7 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
     assert len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked
 
 
-def test_communities_of_another_size_read_nothing_anew(tmp_path):
+def test_another_community_size_reads_no_chunk_again(tmp_path):
     models, report = NameExtractionModels(), BuildReport()
     corpus = write_corpus(tmp_path / "one", FIRST)
     before = run_build(corpus, LINES["grouped"], models)
@@ -240,7 +238,7 @@ def test_communities_of_another_size_read_nothing_anew(tmp_path):
     assert after.n_edges == before.n_edges and len(before.columns.communities) > 2
 
 
-def test_what_is_to_be_read_is_told_before(tmp_path):
+def test_the_estimate_counts_the_chunks_to_read(tmp_path):
     models, line = NameExtractionModels(), find_build(LINES["merged"])
     corpus = write_corpus(tmp_path / "one", FIRST)
     first = estimate_cost(corpus, line, models)
@@ -278,7 +276,7 @@ run_build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
 """
 
 
-def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_path, monkeypatch):
+def test_a_killed_build_continues_and_loses_only_the_running_call(tmp_path, monkeypatch):
     corpus = write_corpus(tmp_path / "one", FIRST)
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(corpus.folder)],

@@ -47,7 +47,7 @@ def test_german_nouns_with_an_article_are_no_names():
     assert named("Das Museum in Frankfurt am Main öffnete.", "de") == {"Frankfurt am Main": "name"}
 
 
-def test_a_sentence_joins_what_it_names():
+def test_a_sentence_relates_its_names():
     facts = facts_in(GERMAN, languages()["de"])
     joined = {frozenset((one.head, one.tail)): one.description for one in facts.relations}
     assert (
@@ -57,7 +57,7 @@ def test_a_sentence_joins_what_it_names():
     assert frozenset(("Klara Stettner", "Der blaue Zug")) not in joined
 
 
-def test_first_words_of_sentences_are_names_only_where_they_are_elsewhere():
+def test_first_words_are_names_only_if_they_occur_elsewhere():
     assert named("Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr") == {
         "Aubin": "name",
         "Morel": "name",
@@ -101,7 +101,7 @@ def test_arabic_japanese_korean_and_hindi():
 
 
 @pytest.mark.parametrize("code", sorted(languages()))
-def test_no_text_is_too_odd(code):
+def test_any_text_can_be_read(code):
     for text in (
         "",
         " \n ",
@@ -117,7 +117,7 @@ def test_no_text_is_too_odd(code):
         assert all(one.name.strip() for one in facts.entities)
 
 
-def test_a_build_reads_as_its_corpus_says(tmp_path):
+def test_a_build_uses_the_language_of_its_corpus(tmp_path):
     texts = Texts(tmp_path, a=GERMAN)
     graph = run_build(texts, "kg-noun-phrases", Reading())
     names = set(graph.names(range(graph.n_nodes)))
@@ -129,7 +129,7 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
     assert ctx.report.notes == [NoteWith("by rules", "German")]
 
 
-def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
+def test_workers_use_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     class InlineWorkers:
         def each(self, work, items, watch):
             yield from ((item, work(item)) for item in items)
@@ -143,7 +143,7 @@ def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     assert list(gathered.names) == list(alone.names) and "Klara Stettner" in gathered.names
 
 
-def test_what_is_called_a_model_by_a_stranger_is_never_loaded(monkeypatch):
+def test_an_unknown_package_named_like_a_model_is_never_loaded(monkeypatch):
     reader_choice.model_of.cache_clear()
     monkeypatch.setattr(reader_choice, "version", lambda package: "999.9.9")
     monkeypatch.setattr(reader_choice, "_parser", lambda package: pytest.fail("loaded"))

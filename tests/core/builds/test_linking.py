@@ -86,7 +86,7 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
     assert graph.relation_names == ("similar to",)
 
 
-def test_by_neighbours_of_neighbours_the_same_synonyms_are_joined(tmp_path, monkeypatch):
+def test_approximate_search_joins_the_same_synonyms(tmp_path, monkeypatch):
     exact = applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
     monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 3)
     assert applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
@@ -126,7 +126,7 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c occurs in the first chunk, b in the second.
     ],
 )
-def test_what_is_nearly_the_same_is_joined_once(how, triples, chunks, expected, tmp_path):
+def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_path):
     before = graph_of(list("abcde"), triples, chunks=["xy".index(chunk) for chunk in chunks])
     after = applied(AddIdentityEdges(**how), before, tmp_path)
     told = after.columns.edges.texts("description")
@@ -160,7 +160,7 @@ def grouping(request, monkeypatch):
 TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
 
 
-def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
+def test_large_communities_are_split_and_keep_their_parent(grouping):
     # Two pairs of cliques of four. Three edges join the cliques of a pair, and one edge joins the
     # pairs. Leiden on the whole graph finds single cliques or pairs of them. Groups that are too
     # large are split, down to single cliques.
@@ -191,7 +191,7 @@ def test_a_clique_that_cannot_be_split_stays_whole(grouping):
     ]
 
 
-def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
+def test_only_the_largest_component_is_grouped_by_default(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
     assert members(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
         (0, -1, [0, 1, 2]),
@@ -204,7 +204,7 @@ def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
     ]
 
 
-def test_weights_decide_what_belongs_together(grouping):
+def test_weights_decide_about_communities(grouping):
     # A ring of four nodes. Of the two ways to cut it into pairs, the one with heavier edges wins.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
     assert members(
@@ -260,7 +260,7 @@ def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
     assert found[0] == found[1] == [list(range(6 * c, 6 * c + 6)) for c in range(40)]
 
 
-def test_communities_are_called_after_their_best_connected_members(tmp_path):
+def test_communities_are_named_after_their_best_connected_members(tmp_path):
     names = ["n0", "n1", "n2", "n3", "n4", "n5"]
     graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
     table = applied(Communities(max_size=3), graph, tmp_path).columns.communities

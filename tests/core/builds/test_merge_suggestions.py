@@ -58,7 +58,7 @@ def merges(found):
         ("city", "cities", "plural"),
     ],
 )
-def test_names_that_differ_in_their_spelling_alone(name, other, reason):
+def test_names_that_differ_only_in_spelling_are_suggested(name, other, reason):
     assert merges(
         suggest_by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
     ) == [((other, name), reason)]
@@ -77,11 +77,11 @@ def test_names_that_differ_in_their_spelling_alone(name, other, reason):
         ("x²", "x2"),
     ],
 )
-def test_names_that_are_not_the_same(name, other):
+def test_different_names_are_not_suggested(name, other):
     assert suggest_by_spelling(graph((name, 3), (other, 1)), EntityMerges()) == []
 
 
-def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
+def test_the_name_with_most_passages_stays_and_refused_pairs_are_left_out():
     known = graph(("spirits", 1), ("Spirit", 4), ("spirit", 2))
     assert [one.edit.names for one in suggest_by_spelling(known, EntityMerges())] == [
         ("spirit", "Spirit"),
@@ -94,7 +94,7 @@ def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
     assert [one.passages for one in suggest_by_spelling(known, EntityMerges())] == [(2, 4), (1, 4)]
 
 
-def test_alike_vectors_but_other_numbers_are_no_suggestion():
+def test_similar_vectors_with_other_numbers_are_not_suggested():
     """Vectors count words.
 
     Two of three words in common give a cosine of 2/3, and all words in another order give 1.
@@ -137,7 +137,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def test_merges_are_saved_forgotten_and_stay_when_documents_change(corpus):
+def test_merges_are_saved_removed_and_kept_after_changes(corpus):
     one, other = Edit("merge", ("Tim", "Tiny Tim")), Edit("merge", ("Old Scrooge", "Scrooge"))
     assert read_merges(corpus) == EntityMerges() and EntityMerges().digest == ""
     change_merges(
@@ -151,7 +151,7 @@ def test_merges_are_saved_forgotten_and_stay_when_documents_change(corpus):
     assert change_merges(corpus, lambda mends: mends.without([one])).edits == (other,)
 
 
-def test_a_damaged_file_of_merges_says_so(corpus):
+def test_a_damaged_file_of_merges_is_reported(corpus):
     (corpus.folder / MERGES_FILE).write_text('{"edits": [["merge"]], "refused": []}', "utf-8")
     with pytest.raises(StoreError, match="remove that file"):
         read_merges(corpus)
@@ -162,7 +162,7 @@ def test_too_many_merges_are_refused():
         EntityMerges().accepted(Edit("merge", (str(i), "a")) for i in range(5_001))
 
 
-def test_of_two_names_what_was_said_last_counts():
+def test_the_last_decision_on_two_names_counts():
     one, other = Edit("merge", ("Hood", "Amy Hood")), Edit("merge", ("EHA", "Agency"))
     merged = EntityMerges().accepted([one, other])
     refused = merged.refusing([("Amy Hood", "Hood")])
@@ -170,7 +170,7 @@ def test_of_two_names_what_was_said_last_counts():
     assert refused.accepted([one]) == EntityMerges((other, one), ())
 
 
-def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_rebuild(corpus):
+def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     engine = Engine(Written(encoder=Bag()))
     line = "NounPhrases() >> Merge()"
     spec = f"SentenceChunks() >> {line}"
@@ -207,7 +207,7 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
     engine.jobs.stop()
 
 
-def test_lanes_that_were_done_before_a_merge_are_not_taken_for_what_is_now(corpus):
+def test_lanes_from_before_a_merge_are_not_reused(corpus):
     engine = Engine(Written(encoder=Bag()))
     one = Instance("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
     ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)

@@ -41,16 +41,16 @@ def batches(count=MIN_PARALLEL_BATCHES):
     return [[f"{number} {WORDS}", "line\nline"] for number in range(count)]
 
 
-def test_two_processes_tell_what_one_tells():
+def test_two_processes_give_the_facts_of_one():
     found = dict(read_batches(counted, batches()))
     assert found == {number: counted(batch) for number, batch in enumerate(batches())}
 
 
-def test_what_a_process_that_dies_leaves_is_read_here():
+def test_batches_of_a_dead_process_are_read_here():
     assert dict(read_batches(deadly, batches())) == dict(read_batches(counted, batches()))
 
 
-def test_a_failure_and_a_cancel_are_raised():
+def test_failures_and_cancelling_are_raised():
     with pytest.raises(ValueError, match="no parser"):
         list(read_batches(failing, batches()))
     with pytest.raises(RunCancelled):
@@ -61,7 +61,7 @@ def cancelled():
     raise RunCancelled
 
 
-def test_noun_phrases_are_the_same_bytes_by_two_processes(monkeypatch):
+def test_two_processes_give_identical_noun_phrases(monkeypatch):
     several = dict(read_batches(phrases, batches()))
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     alone = dict(read_batches(phrases, batches()))

@@ -57,7 +57,7 @@ def told(operator, tmp_path, say=None, watch=NO_WATCH):
     return operator.apply(made, ctx).graph.columns.communities, models.writer.asked, ctx
 
 
-def test_without_a_model_a_report_is_what_the_graph_tells(tmp_path):
+def test_without_a_model_a_report_is_made_of_graph_texts(tmp_path):
     table, asked, _ = told(Reports(writer="extractive"), tmp_path)
     assert not asked
     # Best connected first: a (3), d (2), b, c, e. Relations by the degrees of both ends: a-d (5),
@@ -84,7 +84,7 @@ def report(title, rating=5):
     }
 
 
-def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_no_room(tmp_path):
+def test_reports_on_parts_replace_facts_in_a_full_prompt(tmp_path):
     say = lambda asked, number: report("part" if number == 1 else "whole", number)
     table, asked, _ = told(Reports(budget=40), tmp_path, say)
     assert table.texts("title") == ["whole", "part"] and table.texts("report") == [
@@ -95,7 +95,7 @@ def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_
     assert "About <d> {x}." in asked[0] and "part: On part. One. Two." in asked[1]
 
 
-def test_each_report_that_came_is_told(tmp_path):
+def test_each_finished_report_is_announced(tmp_path):
     said = []
     told(
         Reports(),
@@ -110,12 +110,12 @@ def test_each_report_that_came_is_told(tmp_path):
     ]
 
 
-def test_with_room_parts_are_not_told_twice(tmp_path):
+def test_a_prompt_with_room_contains_no_reports_on_parts(tmp_path):
     _, asked, _ = told(Reports(), tmp_path, lambda *_: report("any"))
     assert "On any." not in asked[1] and "About e." in asked[1] and "d meets e" in asked[1]
 
 
-def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
+def test_an_unusable_reply_affects_only_its_report(tmp_path):
     say = lambda asked, number: "I cannot." if number < 3 else report("whole")
     table, _, ctx = told(Reports(), tmp_path, say)
     assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith(
@@ -128,7 +128,7 @@ def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
     "reply",
     ["", "[]", "{}", '{"title": 1, "summary": "", "findings": [], "rating": 1}', '{"title": "a"'],
 )
-def test_what_is_no_report_is_not_read(reply):
+def test_other_replies_are_no_reports(reply):
     assert read_report(reply) is None
 
 

@@ -82,7 +82,7 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
     }
 
 
-def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
+def test_a_part_of_two_names_stays_and_is_reported(tmp_path):
     chunks = [
         (
             "carol",
@@ -107,7 +107,7 @@ def test_a_place_is_not_part_of_a_person(tmp_path):
     assert set(names(facts[0])) == {"George Washington", "Washington"}
 
 
-def test_a_middle_name_makes_no_other_person_and_another_first_name_does(tmp_path):
+def test_a_first_name_makes_another_person_but_a_middle_name_does_not(tmp_path):
     facts, _ = resolved(
         tmp_path,
         ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []),
@@ -119,7 +119,7 @@ def test_a_middle_name_makes_no_other_person_and_another_first_name_does(tmp_pat
     assert set(names(facts[0])) == {"Kasper Schmeichel", "Peter Schmeichel"}
 
 
-def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
+def test_an_acronym_is_joined_with_its_long_form_and_type(tmp_path):
     chunks = [
         (
             "d",
@@ -135,7 +135,7 @@ def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
     assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
 
 
-def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name_has_the_word(
+def test_parts_are_joined_elsewhere_after_two_documents_agree(
     tmp_path,
 ):
     full, part = ("Amy Hood", "person"), ("Amy", "person")
@@ -154,7 +154,7 @@ def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name
     assert set(names(facts[2])) == {"Amy"}
 
 
-def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
+def test_spellings_are_joined_under_the_most_frequent_one(tmp_path):
     chunks = [
         (
             "d",
@@ -173,7 +173,7 @@ def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
     assert key_of_name("lymph nodes", "concept") == key_of_name("Lymph node", "concept")
 
 
-def test_the_type_is_that_of_most_mentions_and_a_name_s_before_a_phrase_s(tmp_path):
+def test_the_type_is_that_of_most_mentions(tmp_path):
     chunks = [
         ("d", [("Azure", "concept", "", 9)], []),
         ("d", [("Azure", "product", "", 2)], []),
@@ -198,7 +198,7 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
     assert report.counts["common phrases"] == 3
 
 
-def test_a_term_weighs_more_where_its_words_are_used_more():
+def test_a_term_weighs_more_if_its_words_are_frequent():
     # In 1,000 words, “cloud” 20 times has a Zipf value of 7.3, which is 2.8 above its value of 4.5
     # in the language. The weight is 2.8 / 4 - (4.5 - 4) = 0.2. Four mentions in each chunk that has
     # the word add 1.5 * 2.
@@ -209,7 +209,7 @@ def test_a_term_weighs_more_where_its_words_are_used_more():
     assert TermWeights({}).weight("12") == float("-inf")
 
 
-def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
+def test_a_title_in_the_text_is_the_subject_of_the_document(tmp_path):
     chunks = [
         (
             "1",
@@ -236,7 +236,7 @@ def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
     assert "Notes of a meeting" not in names(facts[0])
 
 
-def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(tmp_path):
+def test_relations_to_the_subject_replace_shared_sentences(tmp_path):
     names_of = [("Verdi", "person"), ("Milan", "place"), ("Rome", "place"), ("Puccini", "person")]
     relations = [
         ("Milan", "Rome", "appears with"),
@@ -254,7 +254,7 @@ def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(t
     assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
 
 
-def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_sentence(tmp_path):
+def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
     brothers = [
         ("1", [("Champ Bailey", "person")], []),
         ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], []),
@@ -313,9 +313,7 @@ def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_se
         (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
     ],
 )
-def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(
-    tmp_path, head, label, tail, into
-):
+def test_alternative_names_in_the_text_are_joined_if_plausible(tmp_path, head, label, tail, into):
     facts, report = resolved(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
     if into:
         assert set(names(facts[0])) == {into} and not facts[0].relations
@@ -326,7 +324,7 @@ def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(
         )
 
 
-def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
+def test_a_name_in_brackets_after_several_belongs_to_the_most_frequent(tmp_path):
     two = (
         [("nivolumab", "concept"), ("Opdivo", "product")],
         [("nivolumab", "Opdivo", "in brackets")],
@@ -341,7 +339,7 @@ def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
     assert set(names(facts[1])) == {"ipilimumab", "Opdivo"}
 
 
-def test_a_role_and_a_surname_are_no_full_name_and_a_name_written_twice_is_once(tmp_path):
+def test_a_role_with_a_surname_is_no_full_name(tmp_path):
     facts, _ = resolved(tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], []))
     assert set(names(facts[0])) == {"Fezziwig", "Mrs. Fezziwig"}
     once = ("d", [("Cytarabine", "product")], [])
@@ -351,13 +349,13 @@ def test_a_role_and_a_surname_are_no_full_name_and_a_name_written_twice_is_once(
     assert set(names(facts[0])) == {"Duran Duran"}
 
 
-def test_initials_fit_by_chance_in_a_long_document_so_that_it_must_say_what_they_are(tmp_path):
+def test_initials_need_an_explanation_in_a_long_document(tmp_path):
     chunks = [("d", [("breast cancer gene", "concept"), ("BCG", "organisation")], [])]
     assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
     assert set(names(resolved(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
 
 
-def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_says(tmp_path):
+def test_mostly_lower_case_names_are_terms(tmp_path):
     facts, _ = resolved(
         tmp_path,
         ("d", [("time", "organisation"), ("Ann Lee", "person")], []),
@@ -366,7 +364,7 @@ def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_
     assert set(names(facts[0])) == {"Ann Lee"}
 
 
-def test_hostile_and_empty_names_do_no_harm(tmp_path):
+def test_hostile_and_empty_names_are_handled(tmp_path):
     facts, _ = resolved(
         tmp_path,
         ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []),
@@ -375,7 +373,7 @@ def test_hostile_and_empty_names_do_no_harm(tmp_path):
     assert resolved(tmp_path, ("d", [], []))[0] == [Facts()]
 
 
-def test_names_that_a_person_says_are_not_the_same_stay_two(tmp_path):
+def test_names_marked_as_different_stay_apart(tmp_path):
     chunks = [("d", [("Amy Hood", "person"), ("Amy", "person")], [])]
     corpus = Texts(tmp_path)
     corpus.own = False
@@ -390,7 +388,7 @@ def test_a_line_without_facts_is_refused():
         find_build("TokenChunks() >> ResolveNames() >> Merge()")
 
 
-def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
+def test_a_graph_by_names_reports_joined_names(tmp_path):
     texts = {
         "a": "Angela Merkel lives in Berlin. Merkel met Barack Obama.",
         "b": "Angela Merkel and Barack Obama visited Paris.",
@@ -417,7 +415,7 @@ HOODS = {
 }
 
 
-def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_until_it_is_built_anew(
+def test_a_graph_with_later_marked_names_is_outdated_but_usable(
     tmp_path,
 ):
     corpus = Texts(tmp_path / "one", **HOODS)
@@ -466,7 +464,7 @@ def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_pat
     )
 
 
-def test_names_differ_with_what_is_marked():
+def test_joined_names_differ_with_the_marked_pairs():
     near = NearMerge("Berg", ("Anna Berg", "Olof Berg"), 1, ("c",))
     merges = NameMerges.of(
         [NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))],
@@ -485,7 +483,7 @@ def test_names_differ_with_what_is_marked():
     assert not more.differ_with(marked) and more.differ_with(marked | {("a", "b")})
 
 
-def test_what_is_not_the_same_is_joined_neither_over_a_third_name_nor_by_a_title(tmp_path):
+def test_different_names_are_not_joined_indirectly_or_by_a_title(tmp_path):
     corpus = Texts(tmp_path)
     corpus.own = False
     chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]

@@ -132,7 +132,7 @@ def newcomer(maker, tmp_path, monkeypatch):
     return Texts(tmp_path / "theirs", **TEXTS)
 
 
-def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
+def test_a_new_user_opens_the_graphs_without_a_language_model_call(maker, newcomer):
     (corpus, _, _), built = maker, BuiltGraphs(ChatlessModels())
     newcomer.characters = 200
     for kind in ("kg", "tkg", "rkg"):
@@ -150,7 +150,7 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
     assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
 
 
-def test_what_it_took_travels_with_the_file(maker, newcomer):
+def test_the_file_records_the_cost_of_its_builds(maker, newcomer):
     _, models, (kg, tkg, rkg) = maker
     # Two chunks have names. They get two replies of 1,050 tokens and 2 seconds, one of which is no
     # JSON. Only tkg has reports.
@@ -190,7 +190,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
     )
 
 
-def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
+def test_the_file_depends_only_on_its_content(maker, tmp_path):
     corpus, models, told = maker
     file = tmp_path / REPLIES_FILE
     before = (tmp_path / "data" / "tests" / REPLIES_FILE).read_bytes()
@@ -200,19 +200,19 @@ def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
     )
 
 
-def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
+def test_shipped_replies_suffice_without_shipped_facts(newcomer):
     kept = SavedReplies(shipped=shipped_replies(newcomer))
     made = run_build(newcomer, "rkg-described", ChatlessModels(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
     assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
 
 
-def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
+def test_shipped_data_do_not_fit_other_documents(newcomer):
     other = newcomer.changed(a="Ebenezer Scrooge was alone.")
     assert not shipped_builds(other) and build_for(other, "tkg").id == "tkg-names"
 
 
-def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
+def test_other_models_use_the_next_best_graph(newcomer):
     class OtherWeightModels(ChatlessModels):
         def weights(self, name):
             return "other weights"
@@ -225,7 +225,7 @@ def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
         built(newcomer, "kg-described", make=True)
 
 
-def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
+def test_a_graph_built_here_comes_before_a_shipped_one(newcomer):
     rows = {
         "entities": [entity_of("Ebenezer Scrooge")],
         "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")],
@@ -238,7 +238,7 @@ def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
     )
 
 
-def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
+def test_a_build_with_another_language_model_can_ship(tmp_path, monkeypatch):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(described)
     small = find_build("kg-described@qwen-0.5b")
     assert (
@@ -267,12 +267,12 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
 @pytest.mark.parametrize(
     "spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"]
 )
-def test_a_build_that_asks_nobody_takes_no_language_model(spec):
+def test_a_build_without_calls_takes_no_language_model(spec):
     with pytest.raises(BadParameter):
         find_build(spec)
 
 
-def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
+def test_unshippable_builds_give_an_error_sentence(maker, tmp_path):
     corpus, models, _ = maker
     with pytest.raises(BadInput, match="reads no chunks"):
         write_shipment(corpus, [find_build("tree-noun-phrases")], models, tmp_path / REPLIES_FILE)
@@ -304,7 +304,7 @@ class OtherVectorModels(TitledModels):
         return super().encode([text[::3] for text in texts])
 
 
-def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp_path, monkeypatch):
+def test_a_shipped_tree_keeps_its_clusters_despite_other_vectors(tmp_path, monkeypatch):
     words = "alpine bonsai cactus dahlia".split()
     texts = {
         f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told."
@@ -334,7 +334,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
     assert alone.digest != mine.digest  # So the graphs above are the same because of the file.
 
 
-def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
+def test_shipped_facts_of_a_parser_are_not_read_again(tmp_path, monkeypatch):
     corpus, one = Texts(tmp_path / "corpus", **TEXTS), find_build("tkg-noun-phrases")
     mine, other = run_build(corpus, one, ChatlessModels()), find_build("rkg-noun-phrases")
     (tmp_path / "data" / "tests").mkdir(parents=True)
@@ -364,14 +364,14 @@ def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
         {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}},
     ],
 )
-def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
+def test_a_file_with_a_bad_description_gives_an_error_sentence(row, tmp_path):
     with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
         stream.write(json.dumps(row))
     with pytest.raises(BadInput, match="write it anew"):
         head_of(tmp_path / REPLIES_FILE)
 
 
-def test_replies_without_a_first_row_are_replies_still(tmp_path):
+def test_replies_without_a_description_are_still_read(tmp_path):
     with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
         stream.write(
             json.dumps(
@@ -398,7 +398,7 @@ FILES = [
 
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch):
+def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
     """The shipped files are of the current documents and chunks.
 
     They have the facts of every chunk under current keys.
@@ -422,7 +422,7 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
 
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
+def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
     """The shipped files are opened with an encoder that counts letters.
 
     The real encoder is slow and does not matter here.
@@ -444,7 +444,7 @@ TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {
 
 
 @pytest.mark.parametrize("file", TOLD, ids=lambda file: file.parent.name)
-def test_noun_phrases_that_ship_are_of_every_chunk_as_it_is(file):
+def test_shipped_noun_phrases_cover_every_current_chunk(file):
     """The shipped files have the current parser's facts on every chunk, so that it does not run."""
     corpus, line = open_corpus(file.parent.name), find_build("kg-noun-phrases").line
     ctx = build_context(corpus, Registry())

@@ -108,7 +108,7 @@ LINE = "TokenChunks(size=240, overlap=24) >> LanguageModelExtraction(gleaning=0)
 @pytest.mark.parametrize(
     "cap, said", [(Cap(2), "1.96 of 2.00 EUR"), (Cap(714, tokens=True), "700 of 714 tokens")]
 )
-def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
+def test_a_cap_stops_a_build_and_a_higher_cap_continues_it(far, cap, said):
     """Seven chunks cost 1.96 and 700 tokens; eight would cost 2.24 and 800."""
     one = find_build(LINE)
     with pytest.raises(
@@ -134,7 +134,7 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     assert far.most == 3
 
 
-def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
+def test_a_capped_build_gives_the_graph_of_an_uncapped_one(far, tmp_path, monkeypatch):
     with pytest.raises(CapReached):
         run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
     digest = run_build(far.corpus, LINE_BUILD, far.models).digest
@@ -146,7 +146,7 @@ def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
 LINE_BUILD = find_build(LINE)
 
 
-def test_what_was_spent_before_a_stop_counts(far):
+def test_spending_before_a_stop_counts(far):
     def check():
         if len(far.asked) >= 5:
             raise RunCancelled()
@@ -183,7 +183,7 @@ def test_a_cap_in_money_needs_a_price(far):
     assert not far.asked
 
 
-def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
+def test_descriptions_are_summarised_concurrently_in_order(far):
     line = LINE.replace("Merge()", "Merge(summarise=True, longest=1)")
     far.together = 3
     graph = run_build(far.corpus, find_build(line), far.models)
@@ -192,7 +192,7 @@ def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
     assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
 
 
-def test_what_comes_on_top_is_estimated_and_added_up(far):
+def test_further_calls_are_estimated_and_added(far):
     """20 chunks with .24 reports each give 5 reports, with 460 tokens in and 190 out.
 
     By hand, they cost 5 * (.92 + 1.90) = 14.10 EUR.
@@ -207,7 +207,7 @@ def test_what_comes_on_top_is_estimated_and_added_up(far):
     )
 
 
-def test_money_in_two_currencies_is_not_added_up():
+def test_amounts_in_two_currencies_are_not_added():
     euro, dollar = (
         UsageEstimate(Usage(1, 10, 1), 2.0, 3.0, "EUR"),
         UsageEstimate(Usage(2, 20, 2), 4.0, 5.0, "USD"),

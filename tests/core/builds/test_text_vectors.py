@@ -67,7 +67,7 @@ def leave_former_file(home, vectors):
         )
 
 
-def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
+def test_a_text_is_encoded_once_and_saved_with_those_of_questions(home):
     encoder = TextRecordingModels()
     made, fresh = vectors_and_fresh(encoder)
     assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
@@ -79,14 +79,14 @@ def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
     assert not (home / "vectors.sqlite").exists()
 
 
-def test_more_texts_than_are_encoded_together(home):
+def test_more_texts_than_a_batch_are_encoded(home):
     texts = [f"{'abc' * (number % 7)} {number}" for number in range(ENCODE_BATCH_TEXTS + 3)]
     made, fresh = vectors_and_fresh(TextRecordingModels(), texts)
     assert np.array_equal(made, Reading().encode(texts).astype(np.float16)) and fresh == len(texts)
     assert vectors_and_fresh(TextRecordingModels(), [])[0].shape[0] == 0
 
 
-def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
+def test_vectors_of_an_earlier_version_are_found_and_migrated(home):
     known = {
         text: np.full(16, number, np.float16) for number, text in enumerate(ENCODED_TEXTS[:2], 1)
     }
@@ -100,7 +100,7 @@ def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
 
 
 @pytest.mark.parametrize("megabytes", ["512", "0"])
-def test_an_encoder_that_saves_itself_has_each_text_on_disk_once(home, monkeypatch, megabytes):
+def test_an_encoder_with_its_own_cache_saves_each_text_once(home, monkeypatch, megabytes):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", megabytes)
     models = MiniLMModels()
     made, fresh = vectors_and_fresh(models)

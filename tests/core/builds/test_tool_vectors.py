@@ -89,7 +89,7 @@ def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
     assert {one.title for one in corpus} == {"harbour.txt", "ship.txt"}
 
 
-def test_vectors_of_another_encoder_are_not(corpus):
+def test_vectors_of_another_encoder_are_not_taken(corpus):
     graph = run_build(corpus, "opened-lightrag", Reading())
     why = "are not taken: they have 384 numbers each, and those of the encoder here 16. They are made anew."
     assert notes(corpus) == [
@@ -104,7 +104,7 @@ def test_vectors_of_another_encoder_are_not(corpus):
     )
 
 
-def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
+def test_equally_long_vectors_of_another_encoder_are_not_taken(corpus):
     class ReversedEncoderModels(RecordedEncoderModels):
         def encode(self, texts, watch=NO_WATCH):
             return ENCODER.encode(texts)[:, ::-1].copy()
@@ -132,7 +132,7 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     assert ": 4, 1 are made here. 4 were made again" in index.source
 
 
-def test_damaged_vectors_are_made_anew(corpus):
+def test_damaged_vectors_are_encoded_again(corpus):
     file = corpus.folder / OPENED_FOLDER / "lightrag" / "vectors" / "nodes.npy"
     content = bytearray(file.read_bytes())
     content[200] ^= 255
@@ -142,7 +142,7 @@ def test_damaged_vectors_are_made_anew(corpus):
     assert not open_vectors(vector_folder(graph, RecordedEncoderModels(), "nodes")).source
 
 
-def test_a_row_on_the_opened_graph_says_whose_vectors_it_searches(corpus):
+def test_a_method_on_the_opened_graph_names_the_source_of_its_vectors(corpus):
     graph = run_build(corpus, "opened-lightrag", RecordedEncoderModels())
     state = State(
         Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0]

@@ -107,7 +107,7 @@ def test_three_far_groups_are_three_summaries(tmp_path):
     assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
 
 
-def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_path, monkeypatch):
+def test_clusters_of_two_wait_for_the_next_layer_as_in_the_analysis(tmp_path, monkeypatch):
     groups = [np.arange(9), np.arange(9, 11), np.array([11])]
     monkeypatch.setattr(Tree, "_clusters", lambda *_: groups)
     # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one
@@ -122,7 +122,7 @@ def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_pat
     assert {name for name in paper.names(tails)} == {f"c{row:02}" for row in range(9)}
 
 
-def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path, monkeypatch):
+def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path, monkeypatch):
     # Twelve texts. The first layer has three clusters of three, and three single texts. The second
     # layer has all six together.
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
@@ -137,7 +137,7 @@ def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path
     assert sorted(below) == ["Summary 1.1", "Summary 1.2", "Summary 1.3", "c09", "c10", "c11"]
 
 
-def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_path):
+def test_a_language_model_is_called_once_per_cluster(tmp_path):
     models, chunks = FirstLetterModels(), chunks_of(("a", 8), ("b", 8))
     first, _ = grown(Tree(), chunks, tmp_path, models)
     again, ctx = grown(Tree(), chunks, tmp_path, models)
@@ -148,7 +148,7 @@ def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_p
     )
 
 
-def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tmp_path):
+def test_an_empty_summary_is_replaced_by_central_sentences(tmp_path):
     class EmptyReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
@@ -163,7 +163,7 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
     assert ctx.report.counts["unread summaries"] == 1 and "empty" in ctx.report.notes[0]
 
 
-def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
+def test_a_truncated_summary_is_kept_and_counted(tmp_path):
     class TruncatedReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
@@ -176,7 +176,7 @@ def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
     assert ctx.report.notes == [NoteWith("cut", 200, "tokens")]
 
 
-def test_a_model_that_dies_is_told(tmp_path):
+def test_a_failing_model_is_reported(tmp_path):
     class FailingChatModels(FirstLetterModels):
         def reply(self, messages, **_):
             raise ModelFailed("The model died.")
@@ -201,7 +201,7 @@ def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
     assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
 
 
-def test_a_chunk_may_be_called_like_a_summary(tmp_path):
+def test_a_chunk_may_have_the_name_of_a_summary(tmp_path):
     chunks = chunks_of(("a", 8), ("b", 8)).with_columns(
         id=["Summary 1.1", *[f"c{row}" for row in range(15)]]
     )
@@ -220,7 +220,7 @@ def test_balanced_clusters_have_no_more_than_their_share():
 
 
 @pytest.mark.parametrize("sought", [False, True])
-def test_a_mixture_finds_far_groups_and_is_the_same_again(sought, monkeypatch):
+def test_a_mixture_finds_separate_groups_deterministically(sought, monkeypatch):
     monkeypatch.setattr(clustering, "MAX_PCA_VECTORS", 20 if sought else 20_000)
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
@@ -242,7 +242,7 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
     assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)
 
 
-def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, monkeypatch):
+def test_a_tree_of_very_many_chunks_searches_the_number_of_components(tmp_path, monkeypatch):
     whole, _ = grown(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
@@ -262,7 +262,7 @@ def groups_of(count, size, spread, seed=0):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
+def test_many_small_groups_are_found_without_regularisation():
     # 30 groups of 6. A regularisation of 1e-4 would join them to a few clusters of about 30.
     found = cluster_by_mixtures(groups_of(30, 6, 0.05), "pca")
     assert [one.tolist() for one in found] == [
@@ -271,7 +271,7 @@ def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
 
 
 @pytest.mark.parametrize("count, size", [(7, 4), (3, 3)])
-def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(count, size):
+def test_the_searched_number_of_components_equals_the_exhaustive_one(count, size):
     from sklearn.decomposition import PCA
     from sklearn.mixture import GaussianMixture
 
@@ -285,7 +285,7 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
     assert {tuple(one.tolist()) for one in cluster_by_mixtures(vectors, "pca")} == sure - {()}
 
 
-def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
+def test_a_cluster_of_one_text_has_a_summary(tmp_path):
     class PairedTree(Tree):
         """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
@@ -301,7 +301,7 @@ def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
     assert below["Summary 1.7"] == "c12" and rows["Summary 1.7"] == [12]
 
 
-def test_umap_is_told_where_it_is_missing():
+def test_a_missing_umap_is_reported():
     pytest.importorskip("sklearn")
     if find_spec("umap") is not None:
         pytest.skip("umap-learn is installed")
@@ -320,7 +320,7 @@ def test_central_sentences_are_those_nearest_to_the_mean():
     assert central_sentences(["", " "], 6, "encoder", BuildContext(FirstLetterModels())) == ""
 
 
-def test_text_is_cut_behind_a_word():
+def test_text_is_cut_after_a_word():
     assert cut_text("one two three", 3) == "one two …" and cut_text("one", 3) == "one"
 
 
