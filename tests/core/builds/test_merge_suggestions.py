@@ -198,7 +198,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
         plain.n_nodes,
     ) and name not in mended.names(range(mended.n_nodes))
     assert unmatched_edits(plain, read_merges(corpus).edits) == (Edit("merge", ("Nobody", into)),)
-    # what was answered before the merges is not taken for what is now
+    # Lanes that ran before the merges are not reused now.
     assert engine.key(ask, [Instance("a", "A", lines[0])]) != before
     larger = corpus.add([Document("c", "A third text on Paris.", "C")])
     run_build(larger, spec, engine.models)

@@ -76,7 +76,7 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.text)
-def test_on_five_nodes_paths_and_answers_are_those_of_the_copy(served, tmp_path, question):
+def test_five_nodes_have_the_paths_and_answers_of_the_copy(served, tmp_path, question):
     served.load(FIVE)
     add(served), add_copy(served, tmp_path)
     engine = Engine()
@@ -102,7 +102,7 @@ def turtle_of(triples):
     )
 
 
-def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served, tmp_path, movies):
+def test_a_part_of_wikimovies_has_the_paths_and_answers_of_the_copy(served, tmp_path, movies):
     import numpy as np
 
     first = movies.steps(movies.nodes_named("Inception")[0])[0]
@@ -123,7 +123,7 @@ def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served,
     assert texts(near) == texts(copy) and len(texts(near)[0][0]) > 100
 
 
-def test_it_is_a_source_like_others_and_its_databases_death_is_not_that_of_others(served, tmp_path):
+def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_path):
     served.load(FIVE)
     add(served), add_copy(served, tmp_path)
     assert available_sources()[GraphSource("live")] == "live (live)" and datasets()["live"].live
@@ -153,7 +153,7 @@ def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkey
     assert after.graph.texts(after.lanes[0].state.paths.items) == texts(before)[0][0]
 
 
-def test_without_an_entity_of_the_neighbourhood(served):
+def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
     from dataclasses import replace
 
     from core.graph.edits import Edit
@@ -166,7 +166,7 @@ def test_without_an_entity_of_the_neighbourhood(served):
     assert ask.source.graph.n_edges == 2 and ask.source.graph.fetched is not None
 
 
-def test_commands_add_and_ask_it(served, capsys):
+def test_commands_add_and_use_a_live_graph(served, capsys):
     served.load(FIVE)
     assert main(["build", f"sparql+{served.url}", "--live", "--name", "mine", "--hops", "1"]) == 0
     assert "The graph mine is ready. Asked live at 127" in capsys.readouterr().out
@@ -193,18 +193,18 @@ def test_commands_add_and_ask_it(served, capsys):
         (["--name", "!"], "Give the graph a name"),
     ],
 )
-def test_what_does_not_fit_is_a_sentence(served, capsys, options, said):
+def test_unsuitable_options_give_an_error_sentence(served, capsys, options, said):
     assert main(["build", served.url, "--live", *options]) != 0
     assert said in capsys.readouterr().err and not graphs_folder().exists()
 
 
-def test_one_that_does_not_answer_is_not_added(served, capsys):
+def test_a_database_without_a_reply_is_not_added(served, capsys):
     served.key = "ann:word"
     assert main(["build", served.url, "--live", "--name", "x"]) != 0
     assert "wants a name and password" in capsys.readouterr().err and "x" not in datasets()
 
 
-def test_a_damaged_description_is_said_when_it_is_opened(served):
+def test_a_damaged_description_is_reported_on_opening(served):
     served.load(FIVE)
     add(served)
     (graphs_folder() / "live" / "live.toml").write_text("hops = 2")
@@ -216,7 +216,7 @@ def test_a_damaged_description_is_said_when_it_is_opened(served):
         open_graph("live")
 
 
-def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
+def test_a_live_graph_cannot_be_exported_or_indexed(served, capsys):
     served.load(FIVE)
     add(served)
     assert (
@@ -228,7 +228,7 @@ def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
     )
 
 
-def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):
+def test_an_evaluation_runs_on_a_live_graph(served, tmp_path, capsys):
     served.load(FIVE)
     add(served)
     file = tmp_path / "questions.csv"

@@ -62,7 +62,7 @@ A, P, B = (term(f"http://x/{name}") for name in "apb")
         ([A, P, term("b", "odd")], False),
     ],
 )
-def test_one_bad_row_spoils_no_other(tmp_path, odd, kept):
+def test_one_bad_row_affects_no_other(tmp_path, odd, kept):
     rows = [[A, P, B], [B, P, A], odd]
     with endpoint(instead=whole(rows)) as served:
         triples, notes = read(served, tmp_path, language="none")
@@ -70,12 +70,12 @@ def test_one_bad_row_spoils_no_other(tmp_path, odd, kept):
     assert ("1 row that is no triple left out" in notes[0]) == (not kept)
 
 
-def test_the_first_misfit_is_named(tmp_path):
+def test_the_first_bad_row_is_named(tmp_path):
     with endpoint(instead=whole([[A, P, B], [term("http://x/c d"), P, B]])) as served:
         assert "“http://x/c d”" in read(served, tmp_path, language="none")[1][0]
 
 
-def test_blank_nodes_stay_apart_whatever_they_are_called(tmp_path):
+def test_blank_nodes_stay_apart_under_any_label(tmp_path):
     labels = ["b1", "_:b2", "b_1", "b-1", "_b1", "1", "_1", "_5f_1", "b_2d_1", "b.1", "ß", "://"]
     rows = [[term(label, "bnode"), P, B] for label in labels]
     with endpoint(instead=whole(rows)) as served:
@@ -84,7 +84,7 @@ def test_blank_nodes_stay_apart_whatever_they_are_called(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["SELECT ?s ?p ?o", "CONSTRUCT { ?s ?p ?o }"])
-def test_a_part_of_an_answer_is_said(tmp_path, form):
+def test_a_partial_answer_is_noted(tmp_path, form):
     query = form + " WHERE { ?s ?p ?o }"
     part = lambda headers: (
         reply("spo", [[A, P, B]] * 3, headers)
@@ -104,7 +104,7 @@ def test_a_part_of_an_answer_is_said(tmp_path, form):
         assert any("Not all is here" in note and said in note for note in notes) == bool(said)
 
 
-def test_pages_go_on_where_a_server_gives_parts_and_counts_wrong(tmp_path, monkeypatch):
+def test_pages_continue_despite_partial_answers_and_wrong_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     all_rows = [[term(f"http://x/{at}"), P, B] for at in range(25)]
 
@@ -125,7 +125,7 @@ def test_pages_go_on_where_a_server_gives_parts_and_counts_wrong(tmp_path, monke
         assert len(read(served, tmp_path, language="none")[0]) == 25
 
 
-def test_an_empty_page_for_want_of_time_is_no_end(tmp_path):
+def test_an_empty_page_after_a_timeout_is_no_end(tmp_path):
     def answer(query, number):
         if "COUNT" in query:
             return 500, {}, b""
@@ -135,7 +135,7 @@ def test_an_empty_page_for_want_of_time_is_no_end(tmp_path):
         read(served, tmp_path, language="none")
 
 
-def test_labels_that_are_a_part_are_said(tmp_path):
+def test_partial_labels_are_noted(tmp_path):
     def answer(query, number):
         return reply("spo", [], CUT_OFF) if "VALUES" in query else None
 
@@ -145,7 +145,7 @@ def test_labels_that_are_a_part_are_said(tmp_path):
 
 
 @pytest.mark.parametrize("count", ["-5", "9" * 4000, "many", ""])
-def test_a_count_that_is_none(tmp_path, count):
+def test_an_invalid_count_is_ignored(tmp_path, count):
     def answer(query, number):
         return reply("n", [[term(count, "literal")]]) if "COUNT" in query else None
 
@@ -155,7 +155,7 @@ def test_a_count_that_is_none(tmp_path, count):
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_the_same_page_again_ends_the_copy_and_keeps_what_came(tmp_path, shuffled):
+def test_a_repeated_page_ends_the_copy_and_keeps_its_triples(tmp_path, shuffled):
     def answer(query, number):
         if "COUNT" in query:
             return 500, {}, b""
@@ -168,7 +168,7 @@ def test_the_same_page_again_ends_the_copy_and_keeps_what_came(tmp_path, shuffle
     assert len(served.queries) < 6
 
 
-def test_graphs_with_the_same_statements_are_no_repeated_pages(tmp_path, monkeypatch):
+def test_named_graphs_with_equal_statements_are_no_repeated_pages(tmp_path, monkeypatch):
     from pyoxigraph import RdfFormat
 
     monkeypatch.setattr(sparql, "PAGE_ROWS", 1)
@@ -208,7 +208,7 @@ DEEP = nested('{"type": "triple", "value": {"subject": {}, "predicate": {}, "obj
         ({**JSON, "Content-Encoding": "zstd"}, b"", "not asked for"),
     ],
 )
-def test_what_no_answer_is_is_a_sentence(tmp_path, headers, body, said):
+def test_invalid_answers_give_an_error_sentence(tmp_path, headers, body, said):
     with (
         endpoint(instead=lambda query, number: (200, dict(headers), body)) as served,
         pytest.raises(BadInput, match=said),
@@ -246,7 +246,7 @@ def test_an_honest_page_is_packed(tmp_path):
         (b"x" * 5000, "x" * 150),
     ],
 )
-def test_what_a_server_says_is_told_as_plain_text(tmp_path, body, told):
+def test_error_texts_of_a_server_are_shown_as_plain_text(tmp_path, body, told):
     with (
         endpoint(instead=lambda query, number: (500, {}, body)) as served,
         pytest.raises(BadInput) as refused,
@@ -256,7 +256,7 @@ def test_what_a_server_says_is_told_as_plain_text(tmp_path, body, told):
     assert told in said and "script" not in said and said.isprintable() and len(said) < 300
 
 
-def test_one_that_sends_too_slowly(tmp_path, monkeypatch):
+def test_a_server_that_sends_too_slowly_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(replies, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(replies, "MIN_BYTES_PER_SECOND", 1 << 40)
     with (
@@ -277,7 +277,7 @@ def test_headers_that_never_end_are_left(tmp_path, monkeypatch):
         answer.set()
 
 
-def test_a_silent_one_is_left_at_once(tmp_path):
+def test_waiting_for_a_silent_server_is_cancelled_at_once(tmp_path):
     asked, answer = threading.Event(), threading.Event()
 
     def silent(query, number):
@@ -309,7 +309,7 @@ def two_called_alike(query, number):
 
 
 @pytest.mark.parametrize("degree", [[A, term("many", "literal")], [A], [A, term("-1", "literal")]])
-def test_a_degree_that_is_none(degree):
+def test_an_invalid_degree_gives_an_error_sentence(degree):
     def answer(query, number):
         if "GROUP BY" in query:
             return reply("sn", [degree])
@@ -329,7 +329,7 @@ def of_two_called_alike(query, number):
 
 
 @pytest.mark.parametrize("part", ["SELECT DISTINCT ?s ?o", "GROUP BY", None])
-def test_a_look_up_that_is_a_part_is_said(part):
+def test_a_partial_look_up_is_noted(part):
     def answer(query, number):
         code, headers, body = of_two_called_alike(query, number)
         cut = part is not None and part in query
@@ -344,7 +344,7 @@ def test_a_look_up_that_is_a_part_is_said(part):
 
 
 @pytest.mark.parametrize("entities", [["C"], []])
-def test_a_name_that_is_not_found_in_a_part_of_an_answer(entities):
+def test_a_name_missing_from_a_partial_answer_is_reported(entities):
     def answer(query, number):
         if "?s ?p ?o" in query.partition("WHERE")[0]:
             return reply("spo", [[A, P, B]])
@@ -355,7 +355,7 @@ def test_a_name_that_is_not_found_in_a_part_of_an_answer(entities):
 
 
 @pytest.mark.parametrize("number", ["999999", "-7", "x"])
-def test_an_edge_of_what_was_not_asked_for(number):
+def test_an_edge_of_an_unrequested_node_is_refused(number):
     def answer(query, at):
         if "GROUP BY" in query:
             return reply("sn", [[A, term("2", "literal")]])
@@ -367,7 +367,7 @@ def test_an_edge_of_what_was_not_asked_for(number):
         live_at(served).around("", ["A"])
 
 
-def test_more_edges_than_were_asked_for_are_not_read():
+def test_more_edges_than_requested_are_not_read():
     def answer(query, at):
         if "GROUP BY" in query:
             return reply("sn", [[A, term("2", "literal")]])

@@ -45,14 +45,14 @@ def aged(folder: Path) -> None:
         os.utime(file, (1_000_000_000, 1_000_000_000))
 
 
-def test_a_graph_is_opened_once_to_be_listed(home, monkeypatch):
+def test_a_listed_graph_is_opened_once(home, monkeypatch):
     aged(home)
     assert datasets()["mine"].title == "Mine"
     monkeypatch.setattr(catalogue.Graph, "open", lambda folder: pytest.fail("opened again"))
     assert datasets()["mine"].title == "Mine" and dataset_of("mine").title == "Mine"
 
 
-def test_a_graph_that_another_process_built_is_there_at_once(home):
+def test_a_graph_built_by_another_process_appears_at_once(home):
     aged(home)
     assert "theirs" not in datasets() and dataset_of("theirs") is None
     subprocess.run(
@@ -61,7 +61,7 @@ def test_a_graph_that_another_process_built_is_there_at_once(home):
     assert {"mine", "theirs"} <= datasets().keys() and dataset_of("theirs").name == "theirs"
 
 
-def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
+def test_a_damaged_or_rebuilt_graph_is_noticed_at_once(home):
     aged(home)
     assert datasets()["mine"].title == "Mine" and unreadable_graphs(datasets()) == []
     (file,) = (home / "graphs" / "mine").glob("*/heads.npy")
@@ -78,7 +78,7 @@ def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
     assert datasets()["mine"].title == "Another" == dataset_of("mine").title
 
 
-def test_the_data_set_of_a_name_is_that_of_the_list(home, tmp_path):
+def test_a_data_set_by_name_is_that_of_the_list(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
     save_set(rows, "asked", "Asked", "mine", taken={})
@@ -90,7 +90,7 @@ def test_the_data_set_of_a_name_is_that_of_the_list(home, tmp_path):
     ] == [None] * 6
 
 
-def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
+def test_a_changed_question_set_is_noticed_at_once(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
     save_set(rows, "asked", "Asked", "mine", taken={})
@@ -103,7 +103,7 @@ def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
     assert not datasets()["mine"].sets
 
 
-def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_changed(
+def test_files_of_a_shipped_corpus_are_digested_again_only_after_a_change(
     home, tmp_path, monkeypatch
 ):
     folder = tmp_path / "data" / "tiny"

@@ -41,7 +41,7 @@ def answers_all(ask: SourceQuestion, key: str, prefixes: PrefixCache) -> bool:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_example_is_answered_in_a_lane(movies, name):
+def test_every_example_is_answered_by_a_lane(movies, name):
     if not registry().info("encoder").present:
         pytest.skip("the encoder is not installed")
     dataset, prefixes = datasets()[name], PrefixCache()

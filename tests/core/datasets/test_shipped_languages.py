@@ -28,7 +28,7 @@ def home(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "code"), [("qingshui-graph", "zh"), ("marj-graph", "ar")])
-def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, code):
+def test_each_question_names_its_entity_and_two_methods_find_the_answer(name, code):
     graph, engine = open_graph(name), Engine(Written(encoder=Table({})))
     assert graph_language(graph).code == code
     rows = [catalogue()[id] for id in ROWS]
@@ -58,5 +58,5 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
         ("清水博物馆第一任馆长的儿子是谁？", "儿子"),
     ],
 )
-def test_of_two_relations_the_last_one_is_asked_for(question, word):
+def test_the_last_of_two_relations_is_expected(question, word):
     assert expect_answer(open_graph("qingshui-graph"), question).word == word

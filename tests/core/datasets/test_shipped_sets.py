@@ -85,7 +85,7 @@ def test_every_answer_of_pathquestion_is_reached_along_the_triples(hops):
 
 
 @pytest.mark.parametrize("name, of, in_four", [("webqsp", 774, 633), ("cwq", 1_693, 1_476)])
-def test_the_marks_of_the_freebase_rows(name, of, in_four):
+def test_answerable_freebase_rows_are_marked(name, of, in_four):
     graph = open_graph("webqsp-cwq")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
     rows = questions(f"{name}-test")
@@ -130,7 +130,7 @@ def test_every_own_graph_holds_the_entities_and_an_answer():
         assert set(question.entities) <= held and held & set(question.answers)
 
 
-def test_graphs_that_no_question_has():
+def test_unknown_own_graphs_are_refused():
     with pytest.raises(BadInput, match="No question “nobody”"):
         open_graph("webqsp-cwq:nobody")
     bare = next(q for q in questions("cwq-test") if not question_set("cwq-test").own_triples(q.id))

@@ -1,4 +1,4 @@
-"""Random small graphs for the invariants."""
+"""Random small graphs for property-based tests."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def copied(key, tmp_path, data, end=""):
     return path
 
 
-def test_every_importer_has_an_example_or_is_known_to_have_none():
+def test_importers_without_an_example_are_listed():
     assert [key for key in IMPORTERS if key not in KEYS] == WITHOUT_FILES
     assert {one.kind for one in IMPORTERS.values()} == set(IMPORT_KINDS) == {*CHECKS, "database"}
     assert importers_named("graph/turtle") == [IMPORTERS["graph/turtle"]]
@@ -84,7 +84,7 @@ def test_an_example_is_recognised_and_read(key):
 @pytest.mark.parametrize(
     ("end", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".zst", zstandard.compress)]
 )
-def test_a_packed_example_is_what_it_holds(tmp_path, key, end, pack):
+def test_a_packed_example_is_read_like_the_plain_one(tmp_path, key, end, pack):
     path = copied(key, tmp_path, pack(example(key).read_bytes()), end)
     assert key in [one.importer.key for one in recognise(path)]
     check(IMPORTERS[key], IMPORTERS[key].read_file(path))
@@ -138,7 +138,7 @@ def test_no_more_than_a_limit_is_read(tmp_path, key):
             IMPORTERS[key].read_file(path, most=len(data) - 1)
 
 
-def test_what_is_not_there_is_a_sentence(tmp_path):
+def test_a_missing_file_gives_an_error_sentence(tmp_path):
     for key in KEYS:
         with pytest.raises(BadInput):
             IMPORTERS[key].read_file(tmp_path / example(key).name)

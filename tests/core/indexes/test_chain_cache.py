@@ -25,11 +25,11 @@ SIBLING, PROFESSION, OTHER = (
         ("s", Phrase("s", "with s")),
     ],
 )
-def test_a_plural_s_of_its_own_is_not_said(name, said):
+def test_a_separate_plural_s_is_dropped(name, said):
     assert plain_phrase(name) == said
 
 
-def test_a_passage_through_a_mediator_is_one_step_in_words():
+def test_a_pass_through_a_mediator_is_one_step_in_words():
     names = (
         SIBLING,
         OTHER,

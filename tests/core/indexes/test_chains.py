@@ -80,7 +80,7 @@ def test_a_chain_in_words_runs_from_its_last_step_to_its_first():
     assert said(0, 5, kind="thing") == "the things with genre the director of X"
 
 
-def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
+def test_head_types_follow_from_names_or_relations(films):
     phrases = [relation_phrase(name) for name in films.relation_names]
     has = possible_steps(films)
 
@@ -137,7 +137,7 @@ def test_chains_that_the_graph_has(films):
     assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
 
 
-def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
+def test_a_very_rare_step_is_no_chain(tmp_path):
     # A thousand films by one person each. One person has a genre too, which is 1 of 1,000 and below
     # the bound.
     triples = [(f"f{i}", "directed_by", f"p{i}") for i in range(1000)] + [
@@ -211,7 +211,7 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
     assert (0, 1) in first.beginnings and (0, 0) not in first.beginnings
 
 
-def test_a_cancelled_build_keeps_nothing(films):
+def test_a_cancelled_build_saves_nothing(films):
     def check():
         raise RunCancelled()
 
@@ -236,7 +236,7 @@ def test_masked_questions(films):
     assert mask_entities(films, "who directed it", (one,)) == "who directed it"
 
 
-def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(
+def test_chains_of_an_edited_graph_do_not_depend_on_saved_ones(
     films,
 ):
     rest, encoder = edit_graph(films, [Edit("node", ("Drama",))]), Bag()

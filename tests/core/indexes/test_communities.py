@@ -38,7 +38,7 @@ def test_two_triangles_fall_apart_at_the_bridge(bridge):
     assert known.digest(0) != known.digest(1)
 
 
-def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
+def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path):
     # Four triangles in two pairs. Six edges join the triangles of a pair, and one edge joins the
     # pairs. Leiden first finds the pairs.
     triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
@@ -56,7 +56,7 @@ def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
     assert found(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
 
 
-def test_every_node_has_a_community_and_a_lone_one_its_own(films):
+def test_every_node_has_a_community(films):
     known = NodeCommunities(found(films))
     together = np.concatenate([known.members(c) for c in range(len(known))])
     assert sorted(together.tolist()) == list(range(films.n_nodes))
@@ -78,7 +78,7 @@ def test_another_process_finds_the_same(bridge):
     assert told.stdout.strip() == str(found(bridge).tolist())
 
 
-def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeypatch):
+def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypatch):
     first = load_communities(bridge).of
     file = index_folder(bridge) / "communities-10.npy"
     assert file.parent.parent == bridge.folder / "indexes" and [
@@ -94,7 +94,7 @@ def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeyp
         assert np.load(file).tolist() == first.tolist()
 
 
-def test_a_cancelled_search_keeps_nothing(bridge):
+def test_a_cancelled_search_saves_nothing(bridge):
     def stop():
         raise RunCancelled()
 

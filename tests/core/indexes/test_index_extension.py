@@ -56,7 +56,7 @@ def recall(graph, index):
     return np.mean(hits) / 10
 
 
-def test_what_is_new_is_added_and_what_is_removed_masked(made):
+def test_new_items_are_added_and_removed_ones_masked(made):
     graph, before = made(range(1000, 2000))
     assert before.order is None
     graph, index = made(
@@ -81,7 +81,7 @@ def test_what_is_new_is_added_and_what_is_removed_masked(made):
     assert "20 were added to it and 2 masked" in index.approximate
 
 
-def test_changes_add_up_until_a_tenth_is_new_or_masked_and_it_is_made_anew(made):
+def test_the_index_is_rebuilt_after_changes_of_a_tenth(made):
     made(range(1000, 2000))
     _, once = made(range(1000, 2060))
     _, twice = made(range(1050, 2060))
@@ -101,7 +101,7 @@ def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeyp
     assert made(range(1000, 2002))[1].facts["kind"] == "SQfp16"
 
 
-def test_a_damaged_order_is_as_no_index(made):
+def test_a_damaged_order_counts_as_no_index(made):
     made(range(1000, 2000))
     graph, index = made(range(1000, 2010))
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
@@ -123,7 +123,7 @@ def test_the_first_places_with_an_item_are_taken():
     assert order.first(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [[4, 3], [0, -1]]
 
 
-def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
+def test_very_many_items_are_searched_in_parts(made, monkeypatch):
     graph, whole = made(range(1000, 2000))
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
@@ -152,7 +152,7 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
     assert {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")} == files
 
 
-def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monkeypatch):
+def test_additions_change_only_the_last_part(made, monkeypatch):
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
     first, _ = made(range(1000, 2000))

@@ -88,7 +88,7 @@ def told(graph, models=None, solved=ASKED):
     return {one.kind.name: one for one in index_states(graph, around(models, solved))}
 
 
-def test_nothing_is_there_at_first(films):
+def test_all_indexes_are_absent_at_first(films):
     assert {one.state for one in told(films).values()} == {INDEX_ABSENT}
     assert all(
         one.size == 0 and one.changed is None and not one.lacks for one in told(films).values()
@@ -96,7 +96,7 @@ def test_nothing_is_there_at_first(films):
 
 
 @pytest.mark.parametrize("name", [name for name, kind in INDEX_KINDS.items() if kind.build])
-def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, name, tmp_path):
+def test_each_kind_of_index_is_built_and_deleted_alone(films, jobs, name, tmp_path):
     films = films if INDEX_KINDS[name].fits(films) else store_graph(story(), tmp_path / "story")
     before = time.time() - 2
     assert made(jobs, films, name).status == JOB_DONE
@@ -113,18 +113,18 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     assert made(jobs, films, name).status == JOB_DONE and told(films)[name].state == INDEX_READY
 
 
-def test_what_a_graph_has_nothing_of_is_not_shown(films, tmp_path):
+def test_unsuitable_kinds_are_not_shown(films, tmp_path):
     assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(
         store_graph(story(), tmp_path / "story")
     )
 
 
-def test_vectors_of_nothing_are_refused(films):
+def test_vectors_without_items_are_refused(films):
     with pytest.raises(BadInput, match="“films” has no chunks"):
         vectors.build_vectors(films, Bag(), "chunks")
 
 
-def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
+def test_parts_are_counted_among_possible_ones(films, jobs):
     made(jobs, films, "cases")
     assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph.
     made(jobs, films, "communities")
@@ -133,7 +133,7 @@ def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
     assert told(films)["reports"].parts == (len(found), len(found))
 
 
-def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
+def test_cancelled_reports_are_kept_and_continued(films, jobs):
     chat, first = Parrot(REPORT), threading.Event()
     reply = chat.reply
 
@@ -163,7 +163,7 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
     assert len(chat.asked) == 2 * told(films, models)["reports"].parts[1]
 
 
-def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
+def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
     made(jobs, films, "chains")
     (file,) = index_folder(films).glob("chains-*")
     before = file.read_bytes()
@@ -176,7 +176,7 @@ def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
     assert job.error == "The disk is full." and file.read_bytes() == before
 
 
-def test_what_another_setting_reads_is_told_apart(films, jobs):
+def test_indexes_of_other_settings_are_distinguished(films, jobs):
     chains.chain_index(films, PresentModels().encoder(), 2)
     one = told(films)["chains"]
     assert (
@@ -195,18 +195,18 @@ def test_what_another_setting_reads_is_told_apart(films, jobs):
     )
 
 
-def test_an_absent_model_says_how_to_get_it(films):
+def test_an_absent_model_comes_with_advice(films):
     models = PresentModels()
     models.absent = "encoder"
     assert told(films, models)["chains"].lacks == "The encoder model is fetched by a button."
     assert not told(films, models)["communities"].lacks
 
 
-def test_cases_need_something_solved(films):
+def test_cases_need_solved_questions(films):
     assert "learnt from" in told(films, solved=())["cases"].lacks
 
 
-def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
+def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
     made(jobs, films, "chains")
     with (
         films.derived.shelf(chains.CHAINS_SHELF).lock,
@@ -216,7 +216,7 @@ def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
     assert told(films)["chains"].state == INDEX_READY
 
 
-def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
+def test_indexes_of_an_earlier_content_are_listed_and_deleted(films, jobs):
     made(jobs, films, "communities")
     newer = build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
     assert told(newer)["communities"].state == INDEX_ABSENT
@@ -245,14 +245,14 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
     assert (films.folder / "graph.json").is_file()
 
 
-def test_the_stamp_changes_with_what_is_there(films):
+def test_the_stamp_changes_with_the_indexes(films):
     before = index_stamp(films, around(PresentModels()))
     assert before == index_stamp(films, around(PresentModels()))
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
     assert index_stamp(films, around(PresentModels())) != before
 
 
-def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
+def test_the_time_estimate_does_not_read_questions(films, monkeypatch):
     monkeypatch.setattr(
         memory,
         "case_coverage",
@@ -275,7 +275,7 @@ def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
     assert told(films, models)[name].state == INDEX_ABSENT
 
 
-def test_damaged_vectors_are_made_again(films, jobs):
+def test_damaged_vectors_are_encoded_again(films, jobs):
     made(jobs, films, "vectors-nodes")
     (folder,) = (
         path
@@ -291,7 +291,7 @@ def test_damaged_vectors_are_made_again(films, jobs):
     )
 
 
-def test_a_damaged_block_is_told_where_no_index_holds_its_vectors(films, jobs, monkeypatch):
+def test_a_damaged_block_without_index_is_reported(films, jobs, monkeypatch):
     monkeypatch.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
     made(jobs, films, "vectors-nodes")
     (block,) = index_folder(films).glob("vectors-nodes-*/block-000000.npy")
@@ -303,7 +303,7 @@ def test_a_damaged_block_is_told_where_no_index_holds_its_vectors(films, jobs, m
     assert "block-000000.npy is damaged" in made(jobs, films, "vectors-nodes").error
 
 
-def test_what_another_process_is_building_is_not_deleted(films, jobs):
+def test_indexes_built_by_another_process_are_not_deleted(films, jobs):
     made(jobs, films, "vectors-nodes")
     (folder,) = (
         path
@@ -317,7 +317,7 @@ def test_what_another_process_is_building_is_not_deleted(films, jobs):
     assert not folder.exists()
 
 
-def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
+def test_unsuitable_graphs_give_a_reason(films, tmp_path, monkeypatch):
     numbers = tmp_path / "numbers.tsv"
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
@@ -351,7 +351,7 @@ def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
     assert (vectors.open_vectors(folder) is None) == (name == "index.faiss")
 
 
-def test_how_long_encoding_takes_goes_by_what_was_measured_here(films, tmp_path, monkeypatch):
+def test_encoding_time_follows_measurements_on_this_computer(films, tmp_path, monkeypatch):
     from core.indexes import index_kinds
     from core.models.encoders.compute_modes import ComputeMode, ModeSpeed, ModeSpeeds
 

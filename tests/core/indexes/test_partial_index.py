@@ -90,7 +90,7 @@ def started(graph, encoder):
     return job
 
 
-def test_what_is_encoded_so_far_is_searched(graph):
+def test_encoded_texts_are_searched_before_the_end(graph):
     encoder = PausingEncoder(most=6)  # The first block of four texts, and two texts of the second.
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -112,7 +112,7 @@ def test_what_is_encoded_so_far_is_searched(graph):
     )
 
 
-def test_a_part_gives_the_cosines_that_all_give(graph):
+def test_a_part_gives_the_cosines_of_the_whole(graph):
     encoder = PausingEncoder()
     whole = vectors.build_vectors(graph, encoder, "chunks", NO_WATCH)
     found, asked = partial_vectors(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
@@ -145,7 +145,7 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
     assert job.wait(120)
 
 
-def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
+def test_very_small_and_nearly_complete_parts_are_described():
     words = lambda n, total: PartialVectors("nodes", total, np.arange(n), ()).words
     assert (
         words(5, 1000) == "less than 1 % of the entities so far"
@@ -153,7 +153,7 @@ def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
     )
 
 
-def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
+def test_callers_get_a_part_or_wait_for_all(graph, monkeypatch):
     encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -164,7 +164,7 @@ def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch
     assert len(available_vectors(graph, encoder, "chunks", lambda: job)) == 10
 
 
-def test_vectors_that_cannot_be_made_are_said(graph):
+def test_failed_vectors_are_reported(graph):
     class UnavailableEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             raise HopscopeError("There is no such encoder here.")
@@ -174,7 +174,7 @@ def test_vectors_that_cannot_be_made_are_said(graph):
         available_vectors(graph, encoder, "chunks", lambda: started(graph, encoder))
 
 
-def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
+def test_cancelled_vectors_are_reported_and_continued(graph):
     encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -194,7 +194,7 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     ).exists()
 
 
-def test_a_damaged_rest_is_encoded_again(graph):
+def test_a_damaged_partial_block_is_encoded_again(graph):
     encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -206,7 +206,7 @@ def test_a_damaged_rest_is_encoded_again(graph):
     assert len(build_searchable_vectors(graph, again, "chunks")) == 10 and again.given == 6
 
 
-def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
+def test_partial_vectors_of_another_content_are_reused(graph, tmp_path):
     encoder = PausingEncoder(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
@@ -225,7 +225,7 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
 
 
-def test_cosines_of_few_items_are_had_before_all_are_there(graph):
+def test_cosines_of_a_few_items_are_available_early(graph):
     asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
     found = cosines_now(graph, Bag(), "chunks", asked, items)
     whole = vectors.build_vectors(graph, Bag(), "chunks", NO_WATCH)
@@ -269,7 +269,7 @@ WORDS_LINE = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
 VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
 
 
-def test_a_question_by_words_makes_no_vectors(corpus):
+def test_a_search_by_words_makes_no_vectors(corpus):
     encoder = PausingEncoder()
     engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, WORDS_LINE)
@@ -277,7 +277,7 @@ def test_a_question_by_words_makes_no_vectors(corpus):
     assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
 
 
-def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
+def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
     assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
@@ -303,7 +303,7 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
     engine.stop()
 
 
-def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
+def test_partial_lanes_are_not_reused(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
@@ -317,7 +317,7 @@ def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
     engine.stop()
 
 
-def test_who_asks_for_all_waits_for_all(corpus):
+def test_a_request_for_all_vectors_waits(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, whole=True)

@@ -49,7 +49,7 @@ def reports(graph, chat, signature="a"):
     )
 
 
-def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
+def test_facts_inside_a_community_come_first_by_degree(films):
     # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann comes twice (3 + 3), then Two-1999 (3 + 1).
     # Outside is One-Ann.
     user = report_prompt(films, np.array([0, 1, 4]))[1]["content"]
@@ -63,7 +63,7 @@ def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(fil
     assert "Entities of the group: Ann, Two, 1999" in user
 
 
-def test_a_hub_is_told_of_within_bounds(tmp_path):
+def test_the_prompt_about_a_hub_is_bounded(tmp_path):
     hub = build(
         [(f"film {i:05}", "release_year", "1999") for i in range(5_000)],
         tmp_path / "hub",
@@ -78,7 +78,7 @@ def test_a_hub_is_told_of_within_bounds(tmp_path):
     )
 
 
-def test_a_report_is_written_once_and_kept(films):
+def test_a_report_is_written_once_and_saved(films):
     chat = RecordedReportChat(SAID)
     first = reports(films, chat).get(1)
     assert (first.title, first.text, first.note) == (
@@ -95,7 +95,7 @@ def test_a_report_is_written_once_and_kept(films):
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
 
-def test_another_model_other_members_or_another_prompt_need_another_report(films, monkeypatch):
+def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
     reports(films, RecordedReportChat(SAID)).get(1)
     assert reports(films, None).saved(1) is not None
     assert reports(films, None, "b").saved(1) is None
@@ -110,7 +110,7 @@ def test_another_model_other_members_or_another_prompt_need_another_report(films
 @pytest.mark.parametrize(
     "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
 )
-def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
+def test_other_replies_are_shown_and_requested_again(films, said):
     written = reports(films, RecordedReportChat(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
     assert reports(films, None).saved(0).note == written.note
@@ -121,7 +121,7 @@ def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, sa
     assert reports(films, None).get(0).text == "Ann directed One."
 
 
-def test_prepare_goes_on_where_it_was_stopped(films):
+def test_prepare_continues_after_a_stop(films):
     chat = RecordedReportChat(SAID)
 
     def check():

@@ -72,7 +72,7 @@ def bytes_of(folder):
     }
 
 
-def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
+def test_a_block_reports_its_progress(grown):
     graph, told = grown(), []
     build_vectors(
         graph,
@@ -85,7 +85,7 @@ def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
     assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
 
 
-def test_the_nearest_by_hand(grown):
+def test_nearest_nodes_and_triples_by_hand(grown):
     # “who is ann of one” has five words, among them ann and one. The cosine is 1 / sqrt(5) =
     # 0.447214, and equal ones are ordered by id.
     graph = grown()
@@ -111,7 +111,7 @@ def test_the_nearest_by_hand(grown):
     )
 
 
-def test_what_is_kept_is_opened_again_and_deleted(grown):
+def test_saved_vectors_are_opened_and_deleted(grown):
     graph, encoder = grown(), RecordingVectorEncoder()
     first = build_vectors(graph, encoder, "nodes")
     assert (
@@ -136,7 +136,7 @@ def test_what_is_kept_is_opened_again_and_deleted(grown):
         delete_vectors(vector_folder(graph, encoder, "triples"))
 
 
-def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
+def test_an_exact_index_replaces_its_blocks(grown, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     graph = grown()
     index = build_vectors(graph, Bag(), "nodes")
@@ -151,7 +151,7 @@ def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
-def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, kind):
+def test_leftover_blocks_are_removed(grown, monkeypatch, kind):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     monkeypatch.setattr(vectors, "EXACT_KIND", kind)
     with monkeypatch.context() as earlier:
@@ -170,7 +170,7 @@ def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, ki
     assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
 
 
-def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
+def test_a_damaged_index_is_encoded_again_but_a_damaged_record_is_not(grown):
     graph, encoder = grown(), RecordingVectorEncoder()
     build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
@@ -181,7 +181,7 @@ def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
         assert len(encoder.asked) == asked + cost
 
 
-def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
+def test_a_cancelled_build_continues_where_it_stopped(grown, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     graph, stopped = (
         grown(),
@@ -249,7 +249,7 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
     )
 
 
-def test_too_many_are_refused_with_their_cost(grown):
+def test_too_many_vectors_are_refused_with_their_cost(grown):
     with pytest.raises(
         BadInput,
         match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
@@ -258,7 +258,7 @@ def test_too_many_are_refused_with_their_cost(grown):
     assert len(build_vectors(grown(), Bag(), "nodes", limit=5)) == 5
 
 
-def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
+def test_only_few_vectors_are_encoded_within_a_question(grown, monkeypatch):
     graph = grown()
     monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
     with pytest.raises(
@@ -311,9 +311,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX_FILE).read_bytes()
 
 
-def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_one(
-    clouds, tmp_path
-):
+def test_an_exact_index_needs_half_the_bytes_of_an_earlier_one(clouds, tmp_path):
     """Half precision loses nothing, so that both give the same vectors, cosines and order."""
     blocks, made = clouds
     found = {}
@@ -335,7 +333,7 @@ def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_o
     assert found["SQfp16"].cosines(made[0], np.empty(0, np.int64)).shape == (0,)
 
 
-def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
+def test_recall_of_an_approximate_index_is_measured(clouds):
     blocks, _ = clouds
     exact, linked = (
         build_search_index(blocks, NO_WATCH, kind)[0] for kind in ("SQfp16", "HNSW32_SQ8")
@@ -357,7 +355,7 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat", "HNSW32_SQ8"])
-def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
+def test_excluded_items_are_left_out_during_the_search(clouds, kind):
     blocks, made = clouds
     index = vectors.VectorIndex(
         build_search_index(blocks, NO_WATCH, kind)[0],
@@ -370,7 +368,7 @@ def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     assert kind == "HNSW32_SQ8" or left.tolist() == first[0][35:].tolist()
 
 
-def test_the_kind_goes_by_size():
+def test_the_kind_of_index_depends_on_size():
     assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["SQfp16", "SQfp16", "HNSW32_SQ8"]
 
 
@@ -391,7 +389,7 @@ vectors.build_vectors(Graph.open(sys.argv[1]), Slow(), "nodes")
 """
 
 
-def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
+def test_a_kill_loses_at_most_one_block(grown, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 1)
     graph = grown()
     folder = vector_folder(graph, Bag(), "nodes")
@@ -412,7 +410,7 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     )
 
 
-def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(
+def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
     grown,
 ):
     graph, encoder = grown(), RecordingVectorEncoder()
@@ -434,7 +432,7 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
     assert not (vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()
 
 
-def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
+def test_items_without_a_vector_are_noted_at_every_search(grown):
     class ZeroVectorEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             found = super().encode(texts)

@@ -24,7 +24,7 @@ def told(tmp_path, monkeypatch):
     return make
 
 
-def test_each_walk_is_told_once_and_kept(told):
+def test_each_walk_is_worded_once_and_saved(told):
     chat = Script(" Ann\nwrote Rope. ", "Rope was written by Ann.")
     first = told(chat)
     assert first([WALK, OTHER, WALK]) == [
@@ -39,24 +39,24 @@ def test_each_walk_is_told_once_and_kept(told):
     assert again([OTHER]) == ["Rope was written by Ann."] and again.usage.calls == 0
 
 
-def test_another_model_tells_anew(told):
+def test_another_model_words_walks_again(told):
     told(Script("One."))([WALK])
     assert told(Script("Two."), "two")([WALK]) == ["Two."] and told(Script())([WALK]) == ["One."]
     assert told(Script()).wording != told(Script(), "two").wording
 
 
-def test_nothing_said_is_said_by_the_template(told):
+def test_an_empty_reply_is_replaced_by_the_template(told):
     walks = told(Script("  "))
     assert walks([WALK]) == ["Ann wrote Rope"] and walks.silent == 1
 
 
-def test_what_was_told_before_a_failure_is_kept(told):
+def test_sentences_before_a_failure_are_saved(told):
     with pytest.raises(IndexError):  # The script has no second reply.
         told(Script("Ann wrote Rope."))([WALK, OTHER])
     assert told(Script("Back."))([WALK, OTHER]) == ["Ann wrote Rope.", "Back."]
 
 
-def test_a_damaged_file_is_told(told):
+def test_a_damaged_file_is_reported(told):
     walks = told(Script("One."))
     walks([WALK])
     walks._rows.file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
@@ -64,7 +64,7 @@ def test_a_damaged_file_is_told(told):
         walks([WALK])
 
 
-def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_their_order(told):
+def test_a_server_words_many_walks_concurrently_in_order(told):
     from core.models.chat.openai import OpenAIChat
     from tests.core.evaluation.runs.test_flight import server
 

@@ -46,7 +46,7 @@ def vectors_of(corpus):
     return np.array([corpus.index.index.reconstruct(i) for i in range(len(corpus.nodes))])
 
 
-def test_nodes_are_known_by_their_walks_in_words(tmp_path):
+def test_nodes_are_encoded_by_their_walks_in_words(tmp_path):
     # Only One has an outgoing step: “One directed by Ann; One has genre Drama”.
     films = build_graph(
         [("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")],
@@ -67,7 +67,7 @@ def test_nodes_are_known_by_their_walks_in_words(tmp_path):
     assert len(encoder.asked) == 1  # The vectors are kept.
 
 
-def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
+def test_an_added_triple_changes_its_walks_and_equals_a_rebuild(grown):
     before, encoder = grown(), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         build_walk_corpus(before, encoder, plan)
@@ -83,7 +83,7 @@ def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(gr
     assert all(text.startswith("Two") for text in again.asked)
 
 
-def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
+def test_a_removed_triple_equals_a_rebuild(grown, tmp_path):
     build_walk_corpus(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
     changed = build_walk_corpus(grown(), Bag(), RANDOM)
     assert np.array_equal(
@@ -96,7 +96,7 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
     )
 
 
-def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
+def test_finished_work_is_kept_after_cancelling(grown, monkeypatch):
     monkeypatch.setattr("core.indexes.vector_blocks.BLOCK_TEXTS", 1)
     graph, encoder = grown(), RecordingWalkEncoder(most=1)
 
@@ -123,7 +123,7 @@ def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
     assert command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
 
 
-def test_graphs_without_walks_say_so(monkeypatch):
+def test_graphs_without_walks_are_refused(monkeypatch):
     loops = build_in_memory([("A", "r", "A")], "loops")
     corpus = walk_corpus(loops, Bag(), WalkPlan("random", 2, 1, "out"))
     assert loops.names(corpus.nodes) == ["A"]
@@ -133,7 +133,7 @@ def test_graphs_without_walks_say_so(monkeypatch):
 
 
 @pytest.mark.parametrize("strategy", ["random", "breadth-first"])
-def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strategy, tmp_path):
+def test_walks_beyond_the_limit_of_the_encoder_are_not_worded(strategy, tmp_path):
     class TruncatingEncoder(RecordingWalkEncoder):
         def encode(self, texts, watch=NO_WATCH):
             return super().encode([" ".join(text.split()[:50]) for text in texts])
@@ -163,7 +163,7 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
     assert len(whole) == 30 and read == whole[:24]  # Walks are put into words eight at a time.
 
 
-def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
+def test_each_plan_encoder_and_wording_has_its_own_vectors(grown):
     graph = grown()
     places = {
         walk_folder(graph, Bag(), plan)
@@ -177,7 +177,7 @@ def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
     assert len(places | {walk_folder(graph, Bag(), PLAN, "model")}) == 5
 
 
-def test_sentences_say_relations_as_the_graph_does(movies):
+def test_sentences_use_the_relation_words_of_the_graph(movies):
     (film,) = movies.nodes_named("Kismet")[:1]
     nodes, edges, forward = movies.steps(film, "out")
     by = next(

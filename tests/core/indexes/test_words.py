@@ -39,7 +39,7 @@ def test_bm25_is_the_formula():
     assert found == pytest.approx([first, 0, third], rel=1e-6)
 
 
-def test_a_word_that_is_asked_twice_counts_twice():
+def test_a_repeated_query_word_counts_twice():
     found = Postings.of(TEXTS)
     assert found.bm25("clerk clerk") == pytest.approx(2 * found.bm25("clerk"), rel=1e-6)
 
@@ -62,11 +62,11 @@ def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
     assert found.tfidf(question) == pytest.approx(cosines, abs=1e-12)
 
 
-def test_no_text_at_all_has_no_hit():
+def test_an_empty_collection_has_no_hit():
     assert len(Postings.of([])) == 0 and len(Postings.of([]).bm25("clerk")) == 0
 
 
-def test_the_words_of_many_texts_are_saved_and_opened_again(tmp_path, monkeypatch):
+def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
     graph = stored(tmp_path / "graph", TEXTS)
     made = postings(graph, "chunks")
@@ -75,7 +75,7 @@ def test_the_words_of_many_texts_are_saved_and_opened_again(tmp_path, monkeypatc
     assert np.array_equal(again.tfidf("Zürich 节"), made.tfidf("Zürich 节"))
 
 
-def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
+def test_damaged_postings_are_rebuilt(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
     graph = stored(tmp_path / "graph", TEXTS)
     before = postings(graph, "chunks").bm25("clerk")
@@ -106,7 +106,7 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
 
 
 @given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)
-def test_what_has_changed_gives_the_postings_of_all_texts_anew(texts, order, new):
+def test_changed_postings_equal_postings_of_all_texts(texts, order, new):
     # Each text moves once, to the position in `order`. Texts without a position are removed, and
     # new texts come after the kept ones.
     kept = [one for one in dict.fromkeys(order) if 0 <= one < len(texts)]
@@ -122,7 +122,7 @@ def same(one, other):
     return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
 
 
-def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
+def test_only_new_texts_of_a_changed_graph_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 4)
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
     postings(stored(tmp_path / "one", texts), "chunks")

@@ -55,7 +55,7 @@ READERS = [
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("wrong", [2_000_000_000, 3000, -5])
-def test_an_offset_that_lies_is_a_sentence(tmp_path, wrong, stream, read):
+def test_a_false_offset_gives_an_error_sentence(tmp_path, wrong, stream, read):
     path = tmp_path / "g.arrow"
     lying(path, wrong, stream)
     with pytest.raises(BadInput, match=r"g\.arrow cannot be read as Arrow"):
@@ -63,7 +63,7 @@ def test_an_offset_that_lies_is_a_sentence(tmp_path, wrong, stream, read):
 
 
 @pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
-def test_bytes_that_are_no_text_are_a_sentence(tmp_path, name):
+def test_invalid_text_bytes_give_an_error_sentence(tmp_path, name):
     path = tmp_path / name
     if name == "g.parquet":
         pq.write_table(pa.table(COLUMNS), path, compression="none", use_dictionary=False)
@@ -74,7 +74,7 @@ def test_bytes_that_are_no_text_are_a_sentence(tmp_path, name):
         rows_of(path)
 
 
-def test_a_value_that_python_does_not_have_is_a_sentence(tmp_path):
+def test_a_value_unknown_to_python_gives_an_error_sentence(tmp_path):
     path = tmp_path / "g.parquet"
     times = pa.array([2**60], pa.timestamp("us"))
     pq.write_table(pa.table({"question": ["a"], "at": times}), path)
@@ -83,7 +83,7 @@ def test_a_value_that_python_does_not_have_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
-def test_a_long_text_that_rows_share_counts_for_each(tmp_path, name):
+def test_a_shared_long_text_counts_for_each_row(tmp_path, name):
     path, text = tmp_path / name, "x" * 1_000_000
     if name == "g.parquet":
         pq.write_table(pa.table({"text": [text] * 200}), path)
@@ -107,7 +107,7 @@ def test_rows_of_some_columns(tmp_path):
         assert [row for _, row in column_rows(path, without=("b",))][149] == {"a": 149}
 
 
-def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
+def test_a_huge_buffer_gives_an_error_sentence(tmp_path):
     path = tmp_path / "g.arrow"
     table, options = pa.table({"text": ["x" * 100_003]}), pa.ipc.IpcWriteOptions(compression="zstd")
     with (
@@ -126,7 +126,7 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
+def test_a_dead_process_gives_an_error_sentence(tmp_path, monkeypatch, read):
     class DyingColumnWorker(separate_columns.Worker):
         def do(self, *arguments, **how):
             raise WorkerEndedError()
@@ -156,7 +156,7 @@ def test_long_texts_come_in_pieces(tmp_path):
     assert sum(sizes) >= 100_000_000
 
 
-def test_a_row_without_end_is_a_sentence(tmp_path, monkeypatch):
+def test_a_row_without_end_gives_an_error_sentence(tmp_path, monkeypatch):
     path = tmp_path / "g.arrow"
     arrow(path, {"text": ["x" * 2000]})
     monkeypatch.setattr("core.io.columnar.MAX_ROW_BYTES", 1000)

@@ -23,9 +23,7 @@ def busy(monkeypatch):
     return tries
 
 
-def test_on_windows_a_move_is_tried_again_while_somebody_looks_at_the_file(
-    tmp_path, busy, monkeypatch
-):
+def test_on_windows_moving_an_open_file_is_tried_again(tmp_path, busy, monkeypatch):
     monkeypatch.setattr(durable_files, "WINDOWS", True)
     durable_files.write_whole(tmp_path / "a", lambda part: part.write_text("whole", "utf-8"))
     assert len(busy) == 3 and (tmp_path / "a").read_text("utf-8") == "whole"
@@ -47,7 +45,7 @@ def test_on_windows_a_file_that_stays_open_is_an_error_and_the_old_one_stays(
     ) == "old"
 
 
-def test_elsewhere_a_refusal_is_one_at_once(tmp_path, busy, monkeypatch):
+def test_on_other_systems_a_refusal_is_an_error_at_once(tmp_path, busy, monkeypatch):
     monkeypatch.setattr(durable_files, "WINDOWS", False)
     with pytest.raises(PermissionError):
         durable_files.write_whole(tmp_path / "a", lambda part: part.write_text("whole", "utf-8"))

@@ -37,7 +37,7 @@ def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
     ]
 
 
-def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path):
+def test_leftovers_of_a_killed_writer_are_removed(tmp_path):
     put(tmp_path, "one")
     for left in (TEMPORARY, "data-of-before"):
         (tmp_path / left).mkdir()
@@ -52,7 +52,7 @@ def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path
     assert current(tmp_path) == ("one", "one")
 
 
-def test_data_that_cannot_be_described_leave_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_description_keeps_the_old_data(tmp_path, monkeypatch):
     put(tmp_path, "one")
 
     def full(path, write):
@@ -64,7 +64,7 @@ def test_data_that_cannot_be_described_leave_what_was_there(tmp_path, monkeypatc
     assert current(tmp_path) == ("one", "one")
 
 
-def test_a_folder_is_away_before_its_owner_is_forgotten(tmp_path):
+def test_a_folder_is_removed_before_its_owner_record(tmp_path):
     folder, seen = tmp_path / "mine", []
     put(folder, "one")
     remove_folder(folder, lambda: seen.append(folder.exists()))

@@ -66,7 +66,7 @@ def test_an_id_names_a_set():
         fetch_set("hf:")
 
 
-def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monkeypatch):
+def test_the_test_split_is_the_default_and_fetched_once(hub, monkeypatch):
     found = fetch_set(f"hf:{hub}")
     assert [row for _, row in file_rows(found.path)] == ROWS
     assert "the split test (of train, test)" in found.note and str(found.path) in found.note
@@ -74,7 +74,7 @@ def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monke
     assert fetch_set(f"hf:{hub}") == found
 
 
-def test_a_split_may_be_named_and_a_wrong_one_is_told(hub):
+def test_a_split_may_be_named_and_a_wrong_one_is_refused(hub):
     assert [row["id"] for _, row in file_rows(fetch_set(f"hf:{hub}:train").path)] == ["W-0"]
     with pytest.raises(BadInput, match="“tset”. Did you mean “test”. It has train, test"):
         fetch_set(f"hf:{hub}:tset")
@@ -109,7 +109,7 @@ def test_the_commands_take_an_id(hub, capsys, tmp_path):
     )
 
 
-def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(monkeypatch):
+def test_missing_packages_and_unreachable_hubs_are_reported(monkeypatch):
     def missing(name):
         raise ImportError(name)
 

@@ -33,7 +33,7 @@ def test_one_holder_at_a_time(tmp_path):
         pass
 
 
-def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
+def test_a_waiting_caller_gets_the_lock_when_it_is_free(tmp_path):
     file = tmp_path / "a.lock"
     first = hold_lock_file(file, Watch(refuse))
     first.__enter__()
@@ -76,7 +76,7 @@ def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
     assert sorted(models) == sorted(f"{name}-{i}" for name in ("one", "two") for i in range(8))
 
 
-def test_a_file_that_another_holds_for_long_is_told(tmp_path):
+def test_a_lock_held_for_long_is_reported(tmp_path):
     file = tmp_path / "a.toml"
     with (
         hold_change_lock(file),

@@ -148,7 +148,7 @@ def test_a_new_file_has_the_tables_of_the_first_version_and_what_came_later(tmp_
 
 
 @EACH
-def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, name):
+def test_a_newer_file_is_refused_and_stays_unchanged(tmp_path, name):
     found = first_version(tmp_path / "one.sqlite", name)
     with closing(sqlite3.connect(found.file)) as base, base:
         base.execute(f"pragma user_version = {found.schema.version + 1}")
@@ -162,7 +162,7 @@ def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, nam
 
 
 @EACH
-def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
+def test_a_damaged_file_is_refused_and_stays_unchanged(tmp_path, name):
     (tmp_path / "one.sqlite").write_bytes(b"this is no database " * 100)
     found = RowFile(tmp_path / "one.sqlite", FIRST[name][0])
     with pytest.raises(StoreError, match="cannot be used .*(remove that file|left as it is)"):
@@ -170,7 +170,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
     assert found.file.read_bytes() == b"this is no database " * 100
 
 
-def test_rows_are_found_by_key_however_many_there_are(tmp_path):
+def test_many_rows_are_found_by_key(tmp_path):
     saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
     saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
     with saved.reading() as base:
@@ -199,9 +199,7 @@ def numbers(file):
         return dict(database.execute("SELECT key, number FROM numbers"))
 
 
-def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_at_the_end(
-    tmp_path, monkeypatch
-):
+def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_path, monkeypatch):
     opened, file = [], tmp_path / "numbers.sqlite"
     monkeypatch.setattr(
         RowFile,
@@ -227,7 +225,7 @@ def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_
     assert len(opened) == 2  # The file is no longer held open.
 
 
-def test_a_held_file_that_is_removed_is_made_anew_and_one_that_fails_is_opened_anew(tmp_path):
+def test_a_removed_held_file_is_recreated_and_a_failed_one_reopened(tmp_path):
     file = tmp_path / "numbers.sqlite"
     rows = RowFile(file, SAVED)
     with rows.held():
@@ -242,7 +240,7 @@ def test_a_held_file_that_is_removed_is_made_anew_and_one_that_fails_is_opened_a
         assert numbers(file) == {"two": 2, "three": 3}
 
 
-def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_path, monkeypatch):
+def test_a_held_file_that_becomes_read_only_is_still_read(tmp_path, monkeypatch):
     rows = RowFile(tmp_path / "numbers.sqlite", SAVED)
     with rows.held():
         rows.save("numbers", [("one", 1)])
@@ -252,7 +250,7 @@ def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_pat
         assert rows.query("SELECT * FROM numbers") == [("one", 1)]
 
 
-def test_what_can_be_made_again_waits_for_no_disk_and_all_else_does(tmp_path):
+def test_only_irreplaceable_rows_wait_for_the_disk(tmp_path):
     for schema, waits in ((SAVED, 1), (Schema("the numbers", SAVED.statements), 2)):
         with RowFile(tmp_path / f"{waits}.sqlite", schema).reading() as database:
             assert database.execute("PRAGMA synchronous").fetchone() == (waits,)

@@ -49,7 +49,7 @@ def read(file) -> list[int]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_there_is_read(place, way):
+def test_saved_rows_are_read(place, way):
     written(place.folder / "one.sqlite", 1, 2).close()
     place.close(way)
     before = (place.folder / "one.sqlite").read_bytes()
@@ -60,7 +60,7 @@ def test_what_is_there_is_read(place, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_was_written_ahead_is_read_as_well(place, way):
+def test_the_write_ahead_log_is_read_as_well(place, way):
     at_work = written(place.folder / "one.sqlite", 1, 2)  # A killed process leaves such a state.
     (place.folder / "left").mkdir()
     for part in place.folder.glob("one.sqlite*"):
@@ -74,7 +74,7 @@ def test_what_was_written_ahead_is_read_as_well(place, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
+def test_a_database_without_write_ahead_log_is_read(place, way):
     def prepare(database):
         database.execute(TABLE) if not database.execute(
             "SELECT count(*) FROM sqlite_master"
@@ -91,13 +91,13 @@ def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_where_there_is_none_it_is_empty(place, way):
+def test_a_missing_database_is_empty(place, way):
     place.close(way)
     assert read(place.folder / "none.sqlite") == []
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_with_room_again_it_is_written_again(place, way):
+def test_a_database_is_written_again_after_space_is_free(place, way):
     written(place.folder / "one.sqlite", 1).close()
     place.close(way)
     assert read(place.folder / "one.sqlite") == [1] and save_fault()
@@ -113,13 +113,13 @@ def test_with_room_again_it_is_written_again(place, way):
     [("full", "the disk that holds {} is full"), ("read-only", "{} cannot be written")],
     ids=WAYS[::-1],
 )
-def test_why_nothing_can_be_saved(place, way, why):
+def test_the_reason_of_failed_saving_is_given(place, way, why):
     assert save_fault() == ""
     place.close(way)
     assert why.format(place.folder) in save_fault()
 
 
-def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
+def test_a_home_that_cannot_be_made_gives_an_error_sentence(place, monkeypatch):
     place.close("read-only")
     monkeypatch.setenv("HOPSCOPE_HOME", str(place.folder / "new"))
     with pytest.raises(

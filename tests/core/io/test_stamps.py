@@ -32,7 +32,7 @@ def made():
     return CachedFileText()
 
 
-def test_it_is_made_once_as_long_as_the_file_stays(tmp_path, made):
+def test_a_value_is_made_once_for_an_unchanged_file(tmp_path, made):
     file = tmp_path / "a"
     file.write_text("one")
     aged(file)
@@ -62,7 +62,7 @@ def test_a_file_that_changed_just_now_is_not_trusted(tmp_path, made):
     assert made.times == 2
 
 
-def test_what_fails_is_tried_again(tmp_path, made):
+def test_a_failure_is_not_cached(tmp_path, made):
     file = tmp_path / "a"
     with pytest.raises(FileNotFoundError):
         made(file)
@@ -70,7 +70,7 @@ def test_what_fails_is_tried_again(tmp_path, made):
     assert made(file) == "there"
 
 
-def test_the_stamp_of_a_folder_holds_all_files_below_and_goes_round_in_no_circle(tmp_path):
+def test_the_stamp_of_a_folder_covers_all_files_and_follows_no_loop(tmp_path):
     (tmp_path / "x" / "y").mkdir(parents=True)
     (tmp_path / "x" / "y" / "deep").write_text("1")
     (tmp_path / "x" / "around").symlink_to(tmp_path)

@@ -78,7 +78,7 @@ def corpus_of(folder, *texts) -> Corpus:
 
 
 @pytest.mark.parametrize("code", QUESTIONS)
-def test_questions_of_a_few_words(code):
+def test_the_language_of_short_questions_is_detected(code):
     assert {language_of_question(one) for one in QUESTIONS[code]} == {code}
 
 
@@ -92,13 +92,13 @@ def test_most_questions_need_no_detector(monkeypatch):
     assert sum(found[one] == code for one, code in asked.items() if code) >= 15
 
 
-def test_scripts_are_counted_not_guessed():
+def test_scripts_are_determined_by_counting():
     assert script_of("ﬁshery – ½") == "Latin" and script_of("Ω") == "Greek"
     assert script_of("北京 Peking University in Beijing") == "Latin" and script_of("") == ""
     assert UNSPACED_LETTER.search("ไทย") and not UNSPACED_LETTER.search("한국어 русский")
 
 
-def test_a_few_names_are_in_no_language():
+def test_a_few_names_have_no_language():
     for texts in (
         ["Angela Merkel lives in Berlin.", "Angela Merkel met Barack Obama."],
         ["Ann knows Bo."],
@@ -107,7 +107,7 @@ def test_a_few_names_are_in_no_language():
         assert detect_language(texts).code in ("", "en")
 
 
-def test_a_sample_of_two_languages_says_both():
+def test_a_sample_of_two_languages_has_both():
     found = detect_language([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
     assert found.code == "de" and set(found.others) == {"en"}
     assert found.words().startswith("German, with ") and found.words().endswith(" % English")
@@ -137,7 +137,7 @@ def test_every_language_has_a_name_and_detector_code():
         known_code("Germn")
 
 
-def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path):
+def test_the_language_of_a_corpus_is_detected_chosen_and_detected_again(tmp_path):
     corpus = corpus_of(tmp_path, *GERMAN)
     assert corpus.language.code == "de" and not corpus.language.chosen
     assert json.loads((corpus.folder / "corpus.json").read_text())["language"]["code"] == "de"
@@ -151,7 +151,7 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
     assert english.with_language("").language.code == "de"
 
 
-def test_a_corpus_of_before_is_looked_at_when_asked(tmp_path):
+def test_the_language_of_an_earlier_corpus_is_detected_on_demand(tmp_path):
     corpus = replace(corpus_of(tmp_path, *GERMAN), stored_language={})
     assert corpus.language.code == "de"
 
@@ -162,7 +162,7 @@ def test_builds_follow_the_language(tmp_path):
     assert not build_status(corpus, "kg-noun-phrases").built
 
 
-def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
+def test_the_language_of_a_graph_follows_its_names_or_a_choice(tmp_path):
     triples = [
         ("Straße der Einheit", "liegt in", "Köln"),
         ("Der Dom", "wurde gebaut von", "Meister Gerhard"),
@@ -181,7 +181,7 @@ def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
     assert choose_language(graph, "de").code == "de"
 
 
-def test_the_command_says_and_sets_it(tmp_path, capsys):
+def test_the_command_shows_and_sets_the_language(tmp_path, capsys):
     corpus_of(tmp_path, *GERMAN)
     assert (
         main(["corpus", "language", "notes"]) == EXIT_OK

@@ -78,7 +78,7 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_ways_to_write_the_same_are_one(one, other):
+def test_spellings_of_the_same_are_equal(one, other):
     assert normalize(one) == normalize(other)
 
 
@@ -113,7 +113,7 @@ def test_a_number_is_found_whole(text, wanted, found):
     assert contains_text(normalize(text), normalize(wanted)) is found
 
 
-def test_letters_of_scripts_without_blanks_are_words():
+def test_letters_of_scripts_without_spaces_are_words():
     assert answer_words("答案是 PKU。") == ["答", "案", "是", "pku"]
     assert answer_words("ที่นี่") == ["ที่", "นี่"]
     assert answer_words("Heron—boat… 2") == ["heron", "boat", "2"]
@@ -177,7 +177,7 @@ def test_folded_places_lie_in_the_text(text):
 
 
 @given(TEXTS, TEXTS)
-def test_rows_are_sought_by_a_pattern_that_misses_none(before, name):
+def test_the_search_pattern_misses_no_row(before, name):
     wanted, text = normalize(name), f"{before}{unicodedata.normalize('NFD', name).upper()}"
     pattern = row_pattern(wanted)
     if pattern and contains_text(normalize(text), wanted):
@@ -186,7 +186,7 @@ def test_rows_are_sought_by_a_pattern_that_misses_none(before, name):
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_rows_are_sought_however_they_are_written(one, other):
+def test_rows_are_found_in_any_spelling(one, other):
     for name, text in ((one, other), (other, one)):
         pattern = row_pattern(normalize(name))
         found = pc.match_substring_regex(pa.array([text]), pattern, ignore_case=True)

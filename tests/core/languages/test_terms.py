@@ -50,7 +50,7 @@ def test_names_in_questions(graph, question, named):
     assert graph.names([link.mention.node for link in name_lookup(graph).links(question)]) == named
 
 
-def test_names_are_looked_up_whatever_their_accents_and_apostrophes(graph):
+def test_names_are_looked_up_without_accents_and_apostrophes(graph):
     found = lambda name: graph.names(name_lookup(graph).alike(name))
     assert found("O'Neil") == found("o`neil") == ["O’Neil"]
     assert (
@@ -60,7 +60,7 @@ def test_names_are_looked_up_whatever_their_accents_and_apostrophes(graph):
     )
 
 
-def test_english_words_are_what_they_were():
+def test_english_terms_are_unchanged():
     text = "Scrooge's partner, Marley -> dead.door_nail (1843); Café"
     assert (
         search_terms(text)
@@ -133,7 +133,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("code", ASKED)
-def test_what_questions_ask_for(code, tmp_path):
+def test_the_expected_answer_of_questions(code, tmp_path):
     names_of = {
         "zh": ("青石桥", "设计", "李明山"),
         "ja": ("その橋", "設計", "内藤"),
@@ -157,13 +157,13 @@ def test_what_questions_ask_for(code, tmp_path):
     assert all(language_code(graph, one) == code for one in ASKED[code])
 
 
-def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
+def test_a_word_inside_a_question_is_no_question_word(tmp_path):
     graph = build([("الجسر", "بنى", "سليم")], tmp_path / "g", "g")
     # Here “من” means “from”.
     assert expect_answer(graph, "أين الجسر من المدينة؟").answer_type == ""
 
 
-def test_words_from_the_right_keep_to_themselves_among_others():
+def test_words_from_the_right_are_isolated_among_others():
     from pages.parts.shared.text import plain
 
     # A text that begins from the right needs no isolation marks.

@@ -36,7 +36,7 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
     ],
     ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
 )
-def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
+def test_a_file_that_unpacks_to_much_takes_little_memory(tmp_path, monkeypatch, head, row, tail):
     monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 2 << 20)
     monkeypatch.setattr("core.io.json_pieces.MAX_JSON_VALUE_CHARACTERS", 1 << 20)
     monkeypatch.setattr("core.questions.table.MAX_LINE_BYTES", 1 << 20)
@@ -57,7 +57,7 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
     assert peak < 40 << 20, f"{peak >> 20} MB for {told.value}"
 
 
-def test_what_fits_is_told(tmp_path, monkeypatch):
+def test_the_number_of_fitting_questions_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 1 << 20)
     file = tmp_path / "q.jsonl"
     file.write_bytes((QUESTION + b"\n") * 10_000)
@@ -68,7 +68,7 @@ def test_what_fits_is_told(tmp_path, monkeypatch):
         read_questions(file)
 
 
-def test_names_that_come_again_are_held_once(tmp_path):
+def test_repeated_names_are_stored_once(tmp_path):
     file = tmp_path / "q.json"
     file.write_text(
         json.dumps(

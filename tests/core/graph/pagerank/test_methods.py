@@ -1,4 +1,4 @@
-"""Each method of personalised PageRank against the exact answer, by its own guarantee."""
+"""Each method of personalised PageRank against the exact scores, within its own guarantee."""
 
 import mmap
 import tempfile
