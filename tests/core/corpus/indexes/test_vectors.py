@@ -27,7 +27,9 @@ READ = {  # The text about Varna that each tool's encoder reads.
     "lightrag": "Varna\nA town with a harbour.",
     "nano-graphrag": '"VARNA""A town with a harbour."',
     # Once per chunk.
-    "fast-graphrag": "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour.",
+    "fast-graphrag": (
+        "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour."
+    ),
     "hipporag": "varna",
 }
 
