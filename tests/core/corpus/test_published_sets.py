@@ -45,7 +45,7 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
+def write_rows(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     """Write the rows as a file in the form of its suffix."""
     file, form = folder / name, name.partition(".")[2]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -69,7 +69,7 @@ def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def tabled(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
+def write_table(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     """Write the rows as a table, as pandas saves it."""
     text = io.StringIO()
     writer = csv.DictWriter(
@@ -583,7 +583,7 @@ CASES = {
 def test_a_set_with_its_passages_is_imported(tmp_path, set, form):
     """The set is recognised without a given format, in every form that rows are published in."""
     case = CASES[set]
-    brought = import_documents("set", [written(tmp_path, f"set.{form}", case.rows)])
+    brought = import_documents("set", [write_rows(tmp_path, f"set.{form}", case.rows)])
     assert {one.id: one.text for one in brought.corpus} == case.documents
     assert [_numbered(one) for one in brought.corpus.questions("set")] == case.questions
     assert all(any(note in said for said in brought.notes) for note in case.notes)
@@ -661,8 +661,8 @@ def test_multihop_rag(tmp_path, form):
     """
     found = import_documents(
         "news",
-        [written(tmp_path, f"corpus.{form}", NEWS)],
-        questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
+        [write_rows(tmp_path, f"corpus.{form}", NEWS)],
+        questions=write_rows(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
     )
     first, second = found.corpus.questions("news")
     own = {one.title: one.id for one in found.corpus}
@@ -703,12 +703,12 @@ def test_popqa(tmp_path):
     }
     names = ("politician", "political leader", "pol")
     for name in ("test.tsv", "popqa.csv"):
-        (question,) = read_questions(tabled(tmp_path, name, [row]))
+        (question,) = read_questions(write_table(tmp_path, name, [row]))
         assert question == Question(
             row["question"], "4222362", ("George Rankin",), ("politician",), aliases=(names,)
         )
     for form in ("jsonl", "parquet"):
-        (question,) = read_questions(written(tmp_path, f"popqa.{form}", [row]))
+        (question,) = read_questions(write_rows(tmp_path, f"popqa.{form}", [row]))
         # The title of the object's page is one of the names.
         assert question.aliases == (("politician", "political leader", "pol", "Politician"),)
 
@@ -747,8 +747,8 @@ def test_bsard(tmp_path):
     ]
     found = import_documents(
         "bsard",
-        [tabled(tmp_path, "articles.csv", articles)],
-        questions=tabled(tmp_path, "questions_test.csv", asked),
+        [write_table(tmp_path, "articles.csv", articles)],
+        questions=write_table(tmp_path, "questions_test.csv", asked),
     )
     assert [one.text for one in found.corpus][0] == "L'article 7 dit tout, ou rien."
     assert [one.gold for one in found.corpus.questions("bsard")] == [
@@ -761,8 +761,8 @@ def test_hipporags_corpora_and_questions(tmp_path):
     passages = [{"title": one["title"], "text": one["paragraph_text"]} for one in PARAGRAPHS]
     found = import_documents(
         "musique",
-        [written(tmp_path, "musique_corpus.json", passages)],
-        questions=written(tmp_path, "musique.json", MUSIQUE[:1]),
+        [write_rows(tmp_path, "musique_corpus.json", passages)],
+        questions=write_rows(tmp_path, "musique.json", MUSIQUE[:1]),
     )
     (question,) = found.corpus.questions("musique")
     texts = {one.id: one.text for one in found.corpus}
@@ -785,8 +785,8 @@ def test_scifact_as_its_authors_publish_it(tmp_path):
     claims += [{"id": 3, "claim": "D is.", "evidence": {}, "cited_doc_ids": [5]}]
     found = import_documents(
         "claims",
-        [written(tmp_path, "corpus.jsonl", abstracts)],
-        questions=written(tmp_path, "claims_dev.jsonl", claims),
+        [write_rows(tmp_path, "corpus.jsonl", abstracts)],
+        questions=write_rows(tmp_path, "claims_dev.jsonl", claims),
     )
     assert {one.id: one.text for one in found.corpus} == {
         "corpus.jsonl:4983": "A is. B is not.",
@@ -816,8 +816,8 @@ def test_graphrag_bench(tmp_path, form):
     ]
     found = import_documents(
         "novels",
-        [written(tmp_path, f"novel.{form}", novels)],
-        questions=written(tmp_path, f"questions.{form}", asked),
+        [write_rows(tmp_path, f"novel.{form}", novels)],
+        questions=write_rows(tmp_path, f"questions.{form}", asked),
     )
     assert found.corpus.questions("novels") == (
         Question("Who went on?", "Novel-73586ddc", answers=("Novel-2.",), gold=("Novel-2",)),
@@ -846,12 +846,12 @@ def beir(folder: Path, form: str) -> Path:
     for name, rows in (("corpus", DOCUMENTS), ("queries", QUERIES)):
         (folder / "set" / name).mkdir(parents=True)
         if form == "parquet":
-            written(folder / "set" / name, "part-00000-of-00001.parquet", rows)
+            write_rows(folder / "set" / name, "part-00000-of-00001.parquet", rows)
         else:
-            written(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
+            write_rows(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
     (folder / "set" / "qrels").mkdir()
     if form == "rows":
-        written(
+        write_rows(
             folder / "set" / "qrels",
             "test.jsonl",
             [dict(zip(("query-id", "corpus-id", "score"), one)) for one in JUDGED],
@@ -894,13 +894,13 @@ def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
         for number in (1, 2)
     ]
     for count in (1, 2):
-        found = read_questions(written(tmp_path, "q.jsonl", rows[:count]))
+        found = read_questions(write_rows(tmp_path, "q.jsonl", rows[:count]))
         assert [one.text for one in found] == ["who 1?", "who 2?"][:count]
         texts = [{"data": [{"n": number}], "text": f"Text {number}."} for number in (1, 2)]
         assert (
             len(
                 import_documents(
-                    f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]
+                    f"texts-{count}", [write_rows(tmp_path, "t.jsonl", texts[:count])]
                 ).corpus
             )
             == count
@@ -909,7 +909,7 @@ def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
             {"data": [{"n": number}], "graph": [["Ann", "knows", f"Bo {number}"]]}
             for number in (1, 2)
         ]
-        assert len(list(read_triples(written(tmp_path, "g.jsonl", graphs[:count])))) == count
+        assert len(list(read_triples(write_rows(tmp_path, "g.jsonl", graphs[:count])))) == count
 
 
 ROG = [
@@ -943,7 +943,7 @@ def test_rog(tmp_path, form):
 
     All triples together are a graph.
     """
-    file = written(tmp_path, f"webqsp.{form}", ROG)
+    file = write_rows(tmp_path, f"webqsp.{form}", ROG)
     known = QuestionSet("webqsp", "", file, graphs="question")
     first, second = known.questions()
     assert (first.text, first.entities, first.answers) == (
@@ -993,7 +993,7 @@ def test_grailqa_on_huggingface(tmp_path):
         }
     }
     for form in ("jsonl", "parquet"):
-        (question,) = read_questions(written(tmp_path, f"grail.{form}", [row]))
+        (question,) = read_questions(write_rows(tmp_path, f"grail.{form}", [row]))
         assert (question.id, question.entities, question.answers) == ("2100", ("g",), ("SI", "4"))
 
 
@@ -1001,7 +1001,7 @@ def test_questions_without_answers_and_gold_are_refused(tmp_path):
     """Answers in a column with an unusual name are an error, rather than a score of 0."""
     import_documents(
         "towns",
-        [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
+        [write_rows(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
     )
     rows = [{"question": "Where?", "passage_key": "Oslo"}]
     with pytest.raises(
@@ -1011,10 +1011,10 @@ def test_questions_without_answers_and_gold_are_refused(tmp_path):
             "answer, .*gold, gold_titles"
         ),
     ):
-        import_question_set("towns", written(tmp_path, "asked.jsonl", rows))
+        import_question_set("towns", write_rows(tmp_path, "asked.jsonl", rows))
     for column in GOLD_KEYS:
         import_question_set(
-            "towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
+            "towns", write_rows(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
         )
         assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
 
@@ -1039,7 +1039,8 @@ def test_a_zip_of_a_folder_of_beir(tmp_path):
 
 def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
     files = [
-        written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)
+        write_rows(tmp_path, f"{part}.jsonl", [row])
+        for part, row in zip(("Train", "Dev_1"), HOTPOT)
     ]
     found = import_documents("hot", files)
     assert {
@@ -1051,7 +1052,7 @@ def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
 
 
 def test_a_named_column_makes_a_table_of_a_file(tmp_path):
-    file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
+    file = write_rows(tmp_path, "a.jsonl", ULTRADOMAIN)
     # One document for each row.
     assert len(import_documents("one", [file], columns={"text": "context"}).corpus) == 3
     assert len(import_documents("two", [file], columns={"text": "Body"}).corpus) == 2

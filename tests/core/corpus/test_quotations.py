@@ -24,7 +24,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def cut(corpus, size: int):
+def build_chunks(corpus, size: int):
     return run_build(corpus, f"SentenceChunks(size={size}) >> NounPhrases() >> Merge()", NoModels())
 
 
@@ -35,10 +35,10 @@ def texts(graph, passage: str) -> list[str]:
 def test_a_quotation_finds_its_chunk_in_any_chunking(corpus):
     passage = passage_name("a.md", MARRIED.replace(" ", "\n "))
     assert split_passage_name(passage) == ("a.md", MARRIED)
-    assert texts(cut(corpus, 9), passage) == [MARRIED]
-    assert texts(cut(corpus, 100), passage) == [TEXT]
+    assert texts(build_chunks(corpus, 9), passage) == [MARRIED]
+    assert texts(build_chunks(corpus, 100), passage) == [TEXT]
     # The other document has the same text and is not matched.
-    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
+    assert texts(build_chunks(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
 
 
 def test_a_cut_quotation_finds_the_chunk_with_a_whole_half(corpus):
@@ -46,12 +46,12 @@ def test_a_cut_quotation_finds_the_chunk_with_a_whole_half(corpus):
 
     The document was cut after “Tom”.
     """
-    graph = cut(corpus, 4)
+    graph = build_chunks(corpus, 4)
     assert texts(graph, passage_name("a.md", MARRIED)) == ["Later she married Tom"]
 
 
 def test_a_document_name_finds_all_its_chunks(corpus):
-    graph = cut(corpus, 9)
+    graph = build_chunks(corpus, 9)
     assert len(chunk_rows(graph, "a.md")) == 3 and chunk_rows(graph, "c.md") == frozenset()
     assert chunk_rows(graph, passage_name("a.md", "It rained all year in Rome.")) == frozenset()
     assert gold_rows(graph, ["a.md", "b.md"]) == chunk_rows(graph, "a.md") | chunk_rows(
@@ -90,4 +90,4 @@ def test_gold_titles_and_quotations_are_found_in_other_typography(corpus, tmp_pa
     assert [one.gold[0].split("\n")[0] for one in brought.corpus.questions("coast")] == ["c.md"] * 2
     assert not any("does not have" in note for note in brought.notes)
     quoted = brought.corpus.questions("coast")[1].gold[0]
-    assert len(chunk_rows(cut(brought.corpus, 100), quoted)) == 1
+    assert len(chunk_rows(build_chunks(brought.corpus, 100), quoted)) == 1

@@ -36,11 +36,11 @@ def modularity(links, labels):
     return inside / whole - (totals / whole) @ (totals / whole) if whole else 0.0
 
 
-def found(n, edges):
+def communities_of(n, edges):
     return leiden(linked(n, np.array(edges, np.int64).reshape(-1, 2)))
 
 
-def planted(groups, size, inside, outside, seed=0):
+def planted_groups(groups, size, inside, outside, seed=0):
     """Random graph with given probabilities of edges within and between groups."""
     rng, n = np.random.default_rng(seed), groups * size
     heads, tails = np.triu_indices(n, 1)
@@ -50,11 +50,11 @@ def planted(groups, size, inside, outside, seed=0):
 
 def test_two_triangles_and_loops_and_lone_nodes():
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]
-    assert found(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
-    assert found(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
-    assert found(0, []).tolist() == [] and found(3, []).tolist() == [0, 1, 2]
+    assert communities_of(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
+    assert communities_of(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
+    assert communities_of(0, []).tolist() == [] and communities_of(3, []).tolist() == [0, 1, 2]
     # Every split of a star lowers its modularity.
-    assert len(set(found(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
+    assert len(set(communities_of(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
 
 
 def test_modularity_by_hand():
@@ -86,19 +86,19 @@ def test_modularity_is_igraphs_and_stays_that_of_the_groups_as_nodes(pairs, labe
 
 @given(PAIRS)
 def test_communities_are_connected_and_no_single_move_is_better_than_none_at_all(pairs):
-    labels, links = found(12, pairs), linked(12, np.array(pairs))
+    labels, links = communities_of(12, pairs), linked(12, np.array(pairs))
     whole = igraph.Graph(n=12, edges=pairs)
     assert all(
         whole.induced_subgraph(np.flatnonzero(labels == one).tolist()).is_connected()
         for one in range(labels.max() + 1)
     )
     assert modularity(links, labels) >= modularity(links, np.arange(12)) - 1e-9
-    assert labels.tolist() == found(12, pairs).tolist()
+    assert labels.tolist() == communities_of(12, pairs).tolist()
 
 
 def test_planted_groups_are_found():
-    n, edges = planted(20, 30, 0.4, 0.005)
-    labels = found(n, edges)
+    n, edges = planted_groups(20, 30, 0.4, 0.005)
+    labels = communities_of(n, edges)
     assert len(set(labels.tolist())) == 20 and all(
         len(set(labels[i : i + 30].tolist())) == 1 for i in range(0, n, 30)
     )
@@ -106,12 +106,12 @@ def test_planted_groups_are_found():
 
 @pytest.mark.parametrize(("inside", "outside"), [(0.3, 0.02), (0.15, 0.03)])
 def test_modularity_is_no_worse_than_that_of_igraph(inside, outside):
-    n, edges = planted(12, 50, inside, outside)
+    n, edges = planted_groups(12, 50, inside, outside)
     peer = igraph.Graph(n=n, edges=edges)
     known = peer.modularity(
         peer.community_leiden(objective_function="modularity", n_iterations=2).membership
     )
-    assert modularity(linked(n, edges), found(n, edges)) >= known - BOUND
+    assert modularity(linked(n, edges), communities_of(n, edges)) >= known - BOUND
 
 
 def test_edges_among_nodes():
@@ -128,7 +128,7 @@ def test_edges_among_nodes():
 
 @pytest.mark.parametrize("size", [10, 100])
 def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, size):
-    n, edges = planted(8, 30, 0.4, 0.01)
+    n, edges = planted_groups(8, 30, 0.4, 0.01)
     graph = build_in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
     links = linked(n, edges)
     known = by_size.detect_communities(graph, size)

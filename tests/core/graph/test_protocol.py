@@ -17,7 +17,7 @@ graphs = st.lists(TRIPLE, min_size=1, max_size=24).map(
 )
 
 
-def same(found, expected):
+def have_equal_parts(found, expected):
     return [part.tolist() for part in found] == [part.tolist() for part in expected]
 
 
@@ -40,7 +40,7 @@ def test_steps_degrees_and_triples_fit_each_other(graph, direction, data):
     ).tolist()
     for place, node in enumerate(nodes.tolist()):
         mine = steps.rows == place
-        assert same(
+        assert have_equal_parts(
             graph.steps(node, direction),
             (steps.nodes[mine], steps.edges[mine], steps.forward[mine]),
         )

@@ -108,7 +108,7 @@ VALUE = (
 )
 
 
-def places(value, path=()):
+def value_paths(value, path=()):
     """Paths of all values inside a JSON value."""
     yield path
     for key, inner in (
@@ -118,7 +118,7 @@ def places(value, path=()):
         if isinstance(value, list)
         else ()
     ):
-        yield from places(inner, (*path, key))
+        yield from value_paths(inner, (*path, key))
 
 
 JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name.endswith(".json")]
@@ -129,7 +129,7 @@ JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name
 def test_values_of_another_type_give_an_error_sentence_or_a_graph(data):
     tool, name = data.draw(st.sampled_from(JSONS))
     whole = json.loads(FILES[tool][name])
-    path = data.draw(st.sampled_from(list(places(whole))[1:]))
+    path = data.draw(st.sampled_from(list(value_paths(whole))[1:]))
     inner = whole
     for key in path[:-1]:
         inner = inner[key]

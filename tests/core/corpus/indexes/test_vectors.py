@@ -23,7 +23,7 @@ from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED, index_in, nodes_of, opened_from
 
-READ = {  # The text about Varna that each tool's encoder reads.
+VARNA_TEXTS = {  # The text about Varna that each tool's encoder reads.
     "lightrag": "Varna\nA town with a harbour.",
     "nano-graphrag": '"VARNA""A town with a harbour."',
     # Once per chunk.
@@ -34,12 +34,12 @@ READ = {  # The text about Varna that each tool's encoder reads.
 }
 
 
-@pytest.mark.parametrize("tool", sorted(READ))
+@pytest.mark.parametrize("tool", sorted(VARNA_TEXTS))
 def test_vectors_of_entities_are_those_of_the_texts_that_the_tool_encoded(tool):
     opened = opened_from(RECORDED / tool)
     found, names = opened.vectors["nodes"], list(nodes_of(opened))
     assert found.count == len(names) == 5
-    assert found.texts[[name.lower() for name in names].index("varna")] == READ[tool]
+    assert found.texts[[name.lower() for name in names].index("varna")] == VARNA_TEXTS[tool]
     assert (ENCODER.encode(found.texts) * found.matrix).sum(axis=1).min() > 0.999
     assert not any("ectors" in note for note in opened.notes)
 
@@ -96,7 +96,7 @@ def test_an_item_with_several_vectors_has_none():
     assert item_vectors(found, {}, 5) is None
 
 
-def nano(**changes) -> MemoryFile:
+def nano_file(**changes) -> MemoryFile:
     content = {
         "embedding_dim": 2,
         "data": [{"__id__": "a"}],
@@ -107,7 +107,7 @@ def nano(**changes) -> MemoryFile:
 
 def test_damaged_files_are_refused():
     assert nano_vectors(
-        nano(), "nodes", lambda row: row["__id__"], lambda row: ""
+        nano_file(), "nodes", lambda row: row["__id__"], lambda row: ""
     ).matrix.tolist() == [[1, 2]]
     for changes in (
         {"matrix": "AA=="},
@@ -120,7 +120,7 @@ def test_damaged_files_are_refused():
         with pytest.raises(
             BadInput, match="vdb.json does not hold vectors as nano-vectordb writes them"
         ):
-            nano_vectors(nano(**changes), "nodes", lambda row: "", lambda row: "")
+            nano_vectors(nano_file(**changes), "nodes", lambda row: "", lambda row: "")
     whole = (RECORDED / "fast-graphrag" / "entities_hnsw_index_384.bin").read_bytes()
     for data in (b"", whole[:200], whole[:8] + b"\xff" * 40 + whole[48:]):
         with pytest.raises(BadInput, match="damaged or no file of hnswlib"):

@@ -48,7 +48,7 @@ CHUNKS = (
 )
 
 
-def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
+def write_index(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
     for inner in ("graphs", "chunks"):
         (folder / "output" / inner).mkdir(parents=True, exist_ok=True)
     (folder / "output" / "graphs" / f"{name}_new.json").write_text(json.dumps(rows))
@@ -57,7 +57,7 @@ def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
 
 
 def test_a_folder_of_youtu_graphrag(tmp_path):
-    opened = opened_from(written(tmp_path / "a"))
+    opened = opened_from(write_index(tmp_path / "a"))
     assert index_in(tmp_path / "a")[0] == "youtu-graphrag"
     assert opened.graph.columns.chunks.texts("text") == [
         "Ann is a cook.",
@@ -88,10 +88,10 @@ def test_a_folder_of_youtu_graphrag(tmp_path):
 
 def test_damaged_and_several(tmp_path):
     with pytest.raises(BadInput, match="demo.txt has no line “id: …, Chunk: …”"):
-        opened_from(written(tmp_path / "a", chunks="Ann is a cook."))
+        opened_from(write_index(tmp_path / "a", chunks="Ann is a cook."))
     with pytest.raises(BadInput, match="demo_new.json holds no list of relations"):
-        opened_from(written(tmp_path / "b", rows={}))
-    written(tmp_path / "c"), written(tmp_path / "c", name="other")
+        opened_from(write_index(tmp_path / "b", rows={}))
+    write_index(tmp_path / "c"), write_index(tmp_path / "c", name="other")
     with pytest.raises(
         BadInput,
         match="demo, other",

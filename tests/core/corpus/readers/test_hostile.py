@@ -31,7 +31,7 @@ from tests.notes import NoteWith
 MEGABYTES = 1 << 20
 
 
-def packed(tmp_path, name, beginning, again, times, end):
+def write_packed(tmp_path, name, beginning, again, times, end):
     """Write a packed file that is small and unpacks to a large one."""
     with gzip.open(tmp_path / name, "wb", 1) as file:
         file.write(beginning)
@@ -59,7 +59,7 @@ def packed(tmp_path, name, beginning, again, times, end):
 def test_rows_of_json_take_little_memory_however_large_they_unpack(
     tmp_path, beginning, again, end, sentence
 ):
-    file = packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
+    file = write_packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
     code = (
         "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))\n"
         "from core.corpus.readers import read_files\n"
@@ -113,7 +113,7 @@ def test_markdown_takes_time_in_proportion_to_its_length(text):
     read_markdown("a.md", text.encode())
 
 
-def rewritten(data: bytes, change) -> bytes:
+def change_word_text(data: bytes, change) -> bytes:
     """Return a Word file with its text changed."""
     out = io.BytesIO()
     with (
@@ -130,7 +130,7 @@ def rewritten(data: bytes, change) -> bytes:
 
 def test_a_cell_over_any_number_of_columns_is_one_cell():
     span = lambda xml: xml.replace("<w:tcW", '<w:gridSpan w:val="1000000000"/><w:tcW', 1)
-    (document,) = read_word("a.docx", rewritten(saved(made_docx()), span))
+    (document,) = read_word("a.docx", change_word_text(saved(made_docx()), span))
     assert "a | b\nc | d" in document.text
 
 
@@ -221,7 +221,7 @@ def test_a_file_that_takes_too_much_memory_affects_no_other_file(folder, monkeyp
     (folder / "a.html").write_text("<p>" + "x" * 150_000_000)
     paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
     (folder / "c.docx").write_bytes(
-        rewritten(
+        change_word_text(
             saved(made_docx()), lambda xml: xml.replace("<w:body>", "<w:body>" + paragraphs, 1)
         )
     )

@@ -34,7 +34,7 @@ def field(name: str, rect: tuple[float, ...], **more) -> DictionaryObject:
     return held
 
 
-def filled(lines, *annotations, files=()) -> tuple[list[str], list[str]]:
+def read_filled_pdf(lines, *annotations, files=()) -> tuple[list[str], list[str]]:
     """Lines and notes of a PDF with these annotations and attached files."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(drawn(lines)))
     page = writer.pages[0]
@@ -64,7 +64,7 @@ FORM = [
 
 def test_form_values_are_read_with_their_labels():
     text = TextStringObject
-    lines, notes = filled(
+    lines, notes = read_filled_pdf(
         FORM,
         field("f1", (140, 695, 340, 712), V=text("Mira Lund")),
         field("f2", (140, 655, 340, 672), V=text("The Heron"), TU=text("Name of the boat")),
@@ -104,11 +104,11 @@ def test_values_of_a_field_above_its_boxes():
             NameObject("/Rect"): ArrayObject([FloatObject(v) for v in (140, 535, 150, 545)]),
         }
     )
-    assert filled(FORM, one)[0][-1] == "Port: Oslo"
+    assert read_filled_pdf(FORM, one)[0][-1] == "Port: Oslo"
 
 
 def test_page_notes_and_attached_files_are_noted():
-    lines, notes = filled(
+    lines, notes = read_filled_pdf(
         [(50, 700, "Open.")],
         FreeText(text="The pier is closed.", rect=(50, 500, 200, 550)),
         Text(text="Ask Ida.", rect=(50, 400, 70, 420)),
@@ -120,7 +120,7 @@ def test_page_notes_and_attached_files_are_noted():
 
 
 def test_damaged_annotations_affect_nothing_else():
-    lines, notes = filled(
+    lines, notes = read_filled_pdf(
         [(50, 700, "Open.")],
         field("x", (1, 2, 3, 4), V=NumberObject(7), Opt=NumberObject(3), FT=NameObject("/Ch")),
     )

@@ -13,7 +13,7 @@ from tests.core.corpus.readers.test_pdf import below, drawn, read
 from tests.server import browser
 
 
-def shown(line: str) -> str:
+def as_shown(line: str) -> str:
     """Return a line of Hebrew or Arabic letters as it appears on the screen."""
     return line[::-1]
 
@@ -41,12 +41,14 @@ def test_a_line_is_read_from_its_right_end(line, text):
 
 
 def test_brackets_of_a_font_that_names_them_by_how_they_were_typed():
-    line = ")" + shown("כולל") + "( Graph )beta( " + shown("מירה לונד גרה")
+    line = ")" + as_shown("כולל") + "( Graph )beta( " + as_shown("מירה לונד גרה")
     assert in_reading_order([line], line) == "מירה לונד גרה Graph (beta) (כולל)"
 
 
 def test_words_the_other_way_within_a_line_from_left_to_right():
-    line = f"The harbour of {shown('ميناء سكيري')} (Skerry) and {shown('נמל סקרי')}, 12 boats."
+    line = (
+        f"The harbour of {as_shown('ميناء سكيري')} (Skerry) and {as_shown('נמל סקרי')}, 12 boats."
+    )
     assert (
         in_reading_order([line], line)
         == "The harbour of ميناء سكيري (Skerry) and נמל סקרי, 12 boats."
@@ -54,7 +56,7 @@ def test_words_the_other_way_within_a_line_from_left_to_right():
 
 
 def test_brackets_that_are_named_as_they_were_typed():
-    line = ")" + shown("כולל") + "( " + shown("מטר")
+    line = ")" + as_shown("כולל") + "( " + as_shown("מטר")
     assert in_reading_order([line], line) == "מטר (כולל)"
 
 

@@ -125,7 +125,7 @@ def test_raised_numbers_of_a_book():
     assert ["hides" in note for note in notes] == [True]
 
 
-def high(text: str, kind: str = "superscript") -> str:
+def raised_run(text: str, kind: str = "superscript") -> str:
     return f'<w:r><w:rPr><w:vertAlign w:val="{kind}"/></w:rPr><w:t>{text}</w:t></w:r>'
 
 
@@ -141,10 +141,10 @@ SUM = (
 @pytest.mark.parametrize(
     "inner, text",
     [
-        (run("10") + high("6") + run(" litres"), "10^6 litres"),
-        (run("10") + high("-") + high("3") + run(" m"), "10^-3 m"),
-        (run("in 1984") + high("3") + run(" by"), "in 1984[3] by"),
-        (run("H") + high("2", "subscript") + run("O"), "H2O"),
+        (run("10") + raised_run("6") + run(" litres"), "10^6 litres"),
+        (run("10") + raised_run("-") + raised_run("3") + run(" m"), "10^-3 m"),
+        (run("in 1984") + raised_run("3") + run(" by"), "in 1984[3] by"),
+        (run("H") + raised_run("2", "subscript") + run("O"), "H2O"),
         (run("10") + '<w:r><w:rPr><w:position w:val="8"/></w:rPr><w:t>6</w:t></w:r>', "10^6"),
         (run("5") + f"<m:oMath>{SHARE}</m:oMath>" + run(" cups"), "5 3/4 cups"),
         (f"<m:oMath>{POWER}</m:oMath>", "12^2"),

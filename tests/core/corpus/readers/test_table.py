@@ -26,13 +26,13 @@ def json_lines(name, data, columns):
     return read_json(as_utf8(MemoryFile(name, data)), columns)
 
 
-def told(documents):
+def ids_titles_texts(documents):
     return [(document.id, document.title, document.text) for document in documents]
 
 
 def test_columns_are_guessed_by_their_names():
     data = b'Id,Title,Body\n7,One,"First, with <b>\nand more"\n8,Two,Second\n9,Three,\n'
-    assert told(table("m.csv", data, {})) == [
+    assert ids_titles_texts(table("m.csv", data, {})) == [
         ("m.csv:7", "One", "First, with <b>\nand more"),
         ("m.csv:8", "Two", "Second"),
     ]
@@ -40,18 +40,18 @@ def test_columns_are_guessed_by_their_names():
 
 def test_columns_can_be_named():
     rows = table("m.csv", b"a;b;c\nx;y;z\n", parse_column_roles("text=C, title=a"))
-    assert told(rows) == [("m.csv:1", "x", "z")]
-    assert told(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
+    assert ids_titles_texts(rows) == [("m.csv:1", "x", "z")]
+    assert ids_titles_texts(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
         ("m.tsv:1", "T", "some, text")
     ]
-    assert told(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [
+    assert ids_titles_texts(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [
         ("one.csv:1", "one", "first"),
         ("one.csv:2", "one", "second"),
     ]
 
 
 def test_blank_lines_before_a_header_are_passed_over():
-    assert told(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
+    assert ids_titles_texts(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
 
 
 def test_a_repeated_id_gets_the_row_number():
@@ -78,14 +78,14 @@ ROWS = [
     ],
 )
 def test_rows_are_read_from_lines_and_from_arrays(data):
-    assert told(json_lines("r.jsonl", data.encode(), {})) == [
+    assert ids_titles_texts(json_lines("r.jsonl", data.encode(), {})) == [
         ("r.jsonl:a", "A", "First {x}."),
         ("r.jsonl:5", "r", "Second. And more."),
     ]
 
 
 def test_one_object_is_one_row():
-    assert told(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [
+    assert ids_titles_texts(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [
         ("r.json:1", "r", "All.")
     ]
 
@@ -129,7 +129,7 @@ def test_column_names_are_known_before_reading():
 
 
 def test_a_column_may_be_none():
-    assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [
+    assert ids_titles_texts(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [
         ("m.csv:1", "m", "x")
     ]
 
@@ -138,7 +138,7 @@ def read(of, data, columns=None, name="t.json"):
     """Documents of rows, and the notes on them."""
     notes: list[str] = []
     found = of(as_utf8(MemoryFile(name, data)), columns or {}, NO_WATCH, notes.append)
-    return told(found), notes
+    return ids_titles_texts(found), notes
 
 
 NESTED = (
@@ -339,7 +339,10 @@ def test_parquet_is_read_with_nested_fields(tmp_path):
         tmp_path / "t.parquet",
     )
     read = read_files([tmp_path / "t.parquet"])
-    assert told(read.documents) == [("t.parquet:a", "t", "One."), ("t.parquet:b", "t", "Two.")]
+    assert ids_titles_texts(read.documents) == [
+        ("t.parquet:a", "t", "One."),
+        ("t.parquet:b", "t", "Two."),
+    ]
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
         archive.write(tmp_path / "t.parquet", "deep/t.parquet")
     assert [one.id for one in read_files([tmp_path / "in.zip"]).documents] == [

@@ -14,16 +14,16 @@ from tests.core.graph.strategies import directions, graphs
 A, B, C, D, E = range(5)
 
 
-def near(graph, *asked) -> list[int]:
+def nearest_ids(graph, *asked) -> list[int]:
     return sorted(nearest(graph, *asked)[0].tolist())
 
 
 def test_the_nearest_by_hand(toy):
     # Out of A: B and C; out of those: C, A and D. Into A: C and E; into C: A and B.
-    assert near(toy, [A], 0, "out") == [A]
-    assert near(toy, [A], 1, "out") == [A, B, C]
-    assert near(toy, [A], 2, "out") == [A, B, C, D]
-    assert near(toy, [A], 1, "in") == [A, C, E]
+    assert nearest_ids(toy, [A], 0, "out") == [A]
+    assert nearest_ids(toy, [A], 1, "out") == [A, B, C]
+    assert nearest_ids(toy, [A], 2, "out") == [A, B, C, D]
+    assert nearest_ids(toy, [A], 1, "in") == [A, C, E]
     assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [
         [A, B, C, E, D],
         [0, 1, 1, 1, 2],
@@ -32,7 +32,7 @@ def test_the_nearest_by_hand(toy):
 
 
 def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
-    assert [near(toy, [E], 9, "out", keep) for keep in range(6)] == [
+    assert [nearest_ids(toy, [E], 9, "out", keep) for keep in range(6)] == [
         [],
         [E],
         [A, E],

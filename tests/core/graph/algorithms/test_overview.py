@@ -8,11 +8,11 @@ from core.graph.algorithms.overview import busiest_nodes, overview
 from core.graph.building.build import build
 
 
-def named(graph, nodes):
+def names_of_nodes(graph, nodes):
     return graph.names(nodes)
 
 
-def told(graph, found):
+def texts_of_triples(graph, found):
     return graph.triple_texts(found.edges)
 
 
@@ -20,7 +20,7 @@ def test_a_small_graph_is_drawn_whole(toy):
     found = overview(toy)
     assert found.whole and len(found.edges) == 7
     # Degrees are 4, 4, 3 (the loop counts twice), 2 and 1; ties go by id.
-    assert named(toy, found.hubs) == ["A", "C", "D", "B", "E"]
+    assert names_of_nodes(toy, found.hubs) == ["A", "C", "D", "B", "E"]
     assert found.joints == () and found.further == ()
 
 
@@ -48,11 +48,11 @@ def cinema(tmp_path, monkeypatch):
 
 def test_hubs_joints_between_them_and_further_nodes(cinema):
     found = overview(cinema)
-    assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
-    assert named(cinema, found.joints) == ["film 00", "film 01"]
+    assert not found.whole and set(names_of_nodes(cinema, found.hubs)) == {"Drama", "Crime"}
+    assert names_of_nodes(cinema, found.joints) == ["film 00", "film 01"]
     # From each film in turn, by a relation that is not shown yet.
-    assert named(cinema, found.further) == ["Ann", "1999", "Bo"]
-    assert sorted(told(cinema, found)) == [
+    assert names_of_nodes(cinema, found.further) == ["Ann", "1999", "Bo"]
+    assert sorted(texts_of_triples(cinema, found)) == [
         "film 00 -> directed_by -> Ann",
         "film 00 -> has_genre -> Crime",
         "film 00 -> has_genre -> Drama",
@@ -94,7 +94,7 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     monkeypatch.setattr(
         type(graph), "shape", lambda self: pytest.fail("the whole graph was counted")
     )
-    assert busiest_nodes(graph, 3) == exact and named(graph, exact) == [
+    assert busiest_nodes(graph, 3) == exact and names_of_nodes(graph, exact) == [
         "hub 4000",
         "hub 3000",
         "hub 2000",

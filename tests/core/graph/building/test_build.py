@@ -24,7 +24,7 @@ def names_of(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def python(code, *arguments, **settings):
+def start_python(code, *arguments, **settings):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -196,7 +196,7 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
         "b.place_store = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')"
     )
     code = code.replace("os.mkdir(a[1]); ", "")
-    child = python(code, tmp_path / "g")
+    child = start_python(code, tmp_path / "g")
     assert child.stdout.readline() == "now\n"
     with pytest.raises(StoreError, match="being built by another process"):
         build(TRIPLES, tmp_path / "g", "mine")
@@ -243,7 +243,7 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
         "build(slow(), sys.argv[1], 'first')"
     )
     waited = tmp_path / "waited"
-    child = python(code, tmp_path / "g", waited)
+    child = start_python(code, tmp_path / "g", waited)
     assert child.stdout.readline() == "now\n"
     # The check is called while the other process holds the lock; it then lets that process
     # continue.

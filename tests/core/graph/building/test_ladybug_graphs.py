@@ -36,7 +36,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def content(folder: Path) -> dict:
+def bytes_of_files(folder: Path) -> dict:
     return {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
@@ -67,10 +67,10 @@ def test_the_app_lists_a_ladybug_graph_with_advice(home):
 
 def test_without_the_library_the_error_names_its_package(home, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ladybug", None)
-    before = content(home / "graphs" / TABLES)
+    before = bytes_of_files(home / "graphs" / TABLES)
     assert main(["build", "--carry-over", TABLES]) == EXIT_WRONG_INPUT
     assert f"pip install {LADYBUG_PACKAGE}" in capsys.readouterr().err
-    assert content(home / "graphs" / TABLES) == before
+    assert bytes_of_files(home / "graphs" / TABLES) == before
 
 
 @pytest.mark.parametrize("name", [TABLES, NUMBERS])

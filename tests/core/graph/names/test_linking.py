@@ -29,7 +29,7 @@ def graph(tmp_path_factory):
     return build(TRIPLES, tmp_path_factory.mktemp("linking") / "g", "g")
 
 
-def linked(graph, question):
+def linked_names(graph, question):
     return [graph.node_name(link.mention.node) for link in name_lookup(graph).links(question)]
 
 
@@ -76,7 +76,7 @@ def linked(graph, question):
     ],
 )
 def test_questions_link_to_the_intended_entities(graph, question, expected):
-    assert linked(graph, question) == expected
+    assert linked_names(graph, question) == expected
 
 
 def test_links_list_alternative_entities(graph):
@@ -95,8 +95,8 @@ def test_links_list_alternative_entities(graph):
 
 
 def test_names_of_long_texts_and_odd_signs(graph):
-    assert linked(graph, "pulp " * 400)[:1] == ["pulp"]
-    assert linked(graph, "\ud800 <script> ’ ' 🎬") == []
+    assert linked_names(graph, "pulp " * 400)[:1] == ["pulp"]
+    assert linked_names(graph, "\ud800 <script> ’ ' 🎬") == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ WITHOUT_BLANKS = [
 
 @pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
 def test_names_in_scripts_without_blanks(unspaced, question, expected):
-    assert linked(unspaced, question) == expected
+    assert linked_names(unspaced, question) == expected
 
 
 @pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
@@ -192,4 +192,4 @@ def test_names_in_scripts_without_blanks_of_a_large_graph(unspaced, question, ex
     ],
 )
 def test_question_words_are_names_only_where_nothing_else_is(unspaced, question, expected):
-    assert linked(unspaced, question) == expected
+    assert linked_names(unspaced, question) == expected

@@ -27,7 +27,7 @@ def films(tmp_path_factory):
     return build(triples, tmp_path_factory.mktemp("names") / "g", "g")
 
 
-def found(graph, question):
+def found_mentions(graph, question):
     return [
         (m.text, graph.node_name(m.node), m.fuzzy) for m in name_lookup(graph).mentions(question)
     ]
@@ -96,7 +96,7 @@ def test_mentions(films, question, expected):
     if question == "darkness of inceptions":
         # At word boundaries only a corrected spelling finds it.
         expected = [("inceptions", "Inception", True)]
-    assert found(films, question) == expected
+    assert found_mentions(films, question) == expected
 
 
 def test_mentions_have_their_positions_in_the_question(films):
@@ -108,7 +108,9 @@ def test_mentions_have_their_positions_in_the_question(films):
 def test_threads_share_one_vocabulary_per_graph(films):
     assert name_lookup(films).vocabulary is name_lookup(films).vocabulary
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))
+        answers = list(
+            pool.map(lambda i: found_mentions(films, f"who directed Inception {i}"), range(64))
+        )
     assert all(answer[0][1] == "Inception" for answer in answers)
 
 

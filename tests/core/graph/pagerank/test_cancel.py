@@ -21,7 +21,7 @@ def web(tmp_path_factory):
     )
 
 
-def counted(graph, method, direction, **more):
+def run_and_count_checks(graph, method, direction, **more):
     """Results of the method, and the number of its checks for cancellation."""
     asked = []
     return top_pagerank(
@@ -32,18 +32,18 @@ def counted(graph, method, direction, **more):
 @pytest.mark.parametrize("direction", ["out", "both"])
 @pytest.mark.parametrize("method", WHOLE)
 def test_small_steps_find_the_same(web, method, direction, monkeypatch):
-    (nodes, scores), seldom = counted(web, method, direction)
+    (nodes, scores), seldom = run_and_count_checks(web, method, direction)
     monkeypatch.setattr(WHOLE[method], "CHECK_STEPS", 20)
-    (again, values), often = counted(web, method, direction)
+    (again, values), often = run_and_count_checks(web, method, direction)
     assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist()
     assert often >= seldom + 10
 
 
 def test_small_steps_of_the_weighted_equation_find_the_same(web, monkeypatch):
     weights = np.random.default_rng(0).random(web.n_edges) + 0.1
-    (nodes, scores), _ = counted(web, "exact", "both", weights=weights)
+    (nodes, scores), _ = run_and_count_checks(web, "exact", "both", weights=weights)
     monkeypatch.setattr(exact, "CHECK_STEPS", 1)
-    (again, values), often = counted(web, "exact", "both", weights=weights)
+    (again, values), often = run_and_count_checks(web, "exact", "both", weights=weights)
     assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist() and often > 10
 
 

@@ -23,7 +23,7 @@ def links_of(n, edges):
     )
 
 
-def exact(links, shares, damping):
+def solve_exactly(links, shares, damping):
     return solve(links, np.flatnonzero(shares), shares[shares > 0], damping, 1e-12)
 
 
@@ -45,7 +45,7 @@ def test_five_nodes_by_the_powers_of_the_step():
     # of half of p0, and half of its restarts.
     wanted = [1 / 3, 1 / 12 + 0.1, 1 / 36 + 0.1, 1 / 36 + 0.1, 1 / 36 + 0.2]
     alike = np.arange(1, 5)
-    known = exact(links, np.array([0, 0.25, 0.25, 0.25, 0.25]), 0.5)
+    known = solve_exactly(links, np.array([0, 0.25, 0.25, 0.25, 0.25]), 0.5)
     found = push_everywhere(links, shares, alike, known, 0.5, slice(1, 5), 4)
     assert found.scores == pytest.approx(wanted, abs=0.02)
     assert np.abs(found.scores - wanted).sum() <= found.left + 1e-12
@@ -71,7 +71,7 @@ def test_the_best_nodes_are_those_of_the_solved_equation(seed, damping):
     shares /= shares.sum()
     even = np.zeros(n)
     even[alike] = 1 / passages
-    known, truth = exact(links, even, damping), exact(links, shares, damping)
+    known, truth = solve_exactly(links, even, damping), solve_exactly(links, shares, damping)
     found = push_everywhere(links, shares, alike, known, damping, slice(n - passages, n), 50)
     best = lambda scores: np.argsort(-scores[n - passages :], kind="stable")[:50]
     assert len(np.intersect1d(best(found.scores), best(truth))) >= 49
@@ -85,5 +85,5 @@ def test_without_uniform_restarts_the_method_pushes_from_a_few_nodes():
         np.array([0.5, 0, 0, 0, 0.5]),
     )
     found = push_everywhere(links, shares, np.empty(0, np.int64), np.zeros(5), 0.5, slice(0, 5), 5)
-    assert found.scores == pytest.approx(exact(links, shares, 0.5), abs=0.01)
+    assert found.scores == pytest.approx(solve_exactly(links, shares, 0.5), abs=0.01)
     assert found.scores == pytest.approx(found.scores[::-1])

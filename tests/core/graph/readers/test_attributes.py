@@ -31,12 +31,12 @@ EDGES = [
 ]
 
 
-def link(place: int) -> dict:
+def edge_row(place: int) -> dict:
     head, relation, tail = TRIPLES[place]
     return {"source": head, "target": tail, "relation": relation, **EDGES[place]}
 
 
-def nodes(**names: str) -> list[dict]:
+def node_rows(**names: str) -> list[dict]:
     type, description = names.get("type", "type"), names.get("description", "description")
     return [{"id": name, type: kind, description: text} for name, (kind, text) in NODES.items()]
 
@@ -44,10 +44,10 @@ def nodes(**names: str) -> list[dict]:
 def networkx_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph()
-    for one in nodes(type="entity_type"):
+    for one in node_rows(type="entity_type"):
         graph.add_node(one["id"], **{key: value for key, value in one.items() if key != "id"})
     for place in range(2):
-        about = link(place)
+        about = edge_row(place)
         graph.add_edge(about.pop("source"), about.pop("target"), **about)
     return networkx, graph
 
@@ -89,7 +89,7 @@ def columns_of(graph):
     ), found
 
 
-SHOULD = (
+EXPECTED_COLUMNS = (
     NODES,
     {
         " -> ".join(triple): (about["description"], about["weight"])
@@ -103,11 +103,11 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
     WRITERS[name](tmp_path / name)
     file = TripleFile(tmp_path / name)
     graph = build(file, tmp_path / "g", "g")
-    assert columns_of(graph) == SHOULD
+    assert columns_of(graph) == EXPECTED_COLUMNS
     said = " ".join(file.tally.sentences())
     assert "type from “entity_type”" in said and "weight from “weight”" in said
     verify(graph)
-    assert columns_of(Graph.open(tmp_path / "g")) == SHOULD
+    assert columns_of(Graph.open(tmp_path / "g")) == EXPECTED_COLUMNS
     assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
     assert relation_texts(graph, [0]) == ["She sails her daily."] and edge_weights(
         graph
@@ -123,7 +123,7 @@ def tables(tmp_path):
     import pyarrow.feather
     import pyarrow.parquet
 
-    rows = [link(place) for place in range(2)]
+    rows = [edge_row(place) for place in range(2)]
     lines = [",".join(rows[0]), *(",".join(f'"{value}"' for value in row.values()) for row in rows)]
     (tmp_path / "g.csv").write_text("\n".join(lines), "utf-8")
     (tmp_path / "g.tsv").write_text(
@@ -151,7 +151,7 @@ def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_ste
         graph.columns.edges.numbers("weight").tolist(),
     )
     assert {text: rest for text, *rest in found} == {
-        text: list(rest) for text, rest in SHOULD[1].items()
+        text: list(rest) for text, rest in EXPECTED_COLUMNS[1].items()
     }
     verify(graph)
 
@@ -295,15 +295,15 @@ def test_operators_use_weights_and_descriptions_of_a_file(tmp_path):
 
 
 @pytest.fixture()
-def said_graph(tmp_path):
+def described_graph(tmp_path):
     as_node_link(tmp_path / "g.json")
     return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
 
 
-def test_saved_cases_include_columns(said_graph):
+def test_saved_cases_include_columns(described_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut_excerpt
 
-    found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(said_graph, [0, 1], [0]))))
+    found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(described_graph, [0, 1], [0]))))
     assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == [
         "person",
         "ship",
@@ -319,10 +319,10 @@ def test_saved_cases_include_columns(said_graph):
         ("merge", ("Turku", "The Gull"), {"Anna": "person", "The Gull": "ship"}),
     ],
 )
-def test_edited_graphs_keep_the_columns_of_the_rest(said_graph, kind, names, types):
+def test_edited_graphs_keep_the_columns_of_the_rest(described_graph, kind, names, types):
     from core.graph.edits import Edit, edit_graph
 
-    found = edit_graph(said_graph, [Edit(kind, names)])
+    found = edit_graph(described_graph, [Edit(kind, names)])
     said = dict(zip(found.names(range(found.n_nodes)), found.columns.nodes.texts("type")))
     assert said == types and len(found.columns.edges) == found.n_edges
 

@@ -32,7 +32,7 @@ FILM = {
 PRIZE = {"film": "One", "name": "Ann", "category": "BEST PICTURE", "winner": True, "ceremony": 90}
 
 
-def stored(file, values):
+def write_key_values(file, values):
     with closing(sqlite3.connect(file)) as opened, opened:
         opened.execute("CREATE TABLE unnamed (key TEXT PRIMARY KEY, value BLOB)")
         opened.executemany(
@@ -48,7 +48,7 @@ def folder(tmp_path):
     return tmp_path / "cragkg"
 
 
-def read(folder):
+def read_crag(folder):
     notes = []
     return list(crag_triples(folder, notes)), notes
 
@@ -65,7 +65,7 @@ def test_films_people_and_years(folder):
         ),
         "utf-8",
     )
-    found, notes = read(folder)
+    found, notes = read_crag(folder)
     assert found == [
         ("One", "has_id", "movie_7"),
         ("One", "has_original_title", "Eins"),
@@ -104,7 +104,7 @@ def test_sports(folder):
             "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', "
             "'6-1', 80, 5, '23', 'Guard')"
         )
-    found, _ = read(folder)
+    found, _ = read_crag(folder)
     assert (
         ("m1", "won_by", "A") in found
         and ("m1", "lost_by", "B") in found
@@ -146,7 +146,7 @@ def test_plain_music_files_are_read(folder):
     )
     # An object of any class.
     (folder / "music/grammy_df.pickle").write_bytes(pickle.dumps(Fraction(1, 2)))
-    found, notes = read(folder)
+    found, notes = read_crag(folder)
     assert ("Ann", "has_members", "Cat") in found and ("Ann", "has_artist_work", "Song") in found
     assert (
         ("Hot_100_Billboard_Rank_1", "has_song", "Song") in found
@@ -168,8 +168,8 @@ def test_no_code_of_a_file_runs(folder, capsys):
     (folder / "music/artist_work_dict.pickle").write_bytes(
         pickle.dumps({"Ann": [PrintingPickle()]})
     )
-    stored(folder / "finance/finance_price.sqlite", {"A": PrintingPickle()})
-    found, notes = read(folder)
+    write_key_values(folder / "finance/finance_price.sqlite", {"A": PrintingPickle()})
+    found, notes = read_crag(folder)
     assert (
         found == []
         and sum("left out" in note for note in notes) == 2
@@ -182,11 +182,11 @@ def test_summaries_and_companies(folder):
         bz2.compress(b'["Florida", {"summary_text": "A state\\nof the US."}]\n')
     )
     (folder / "finance/company_name.dict").write_text("Name,Symbol\nAcme,ACM\n", "utf-8")
-    stored(
+    write_key_values(
         folder / "finance/finance_price.sqlite",
         {"ACM": {"2024-01-02": {"Open": 1.5, "Close": 2}}, "NONE": {}},
     )
-    stored(
+    write_key_values(
         folder / "finance/finance_info.sqlite",
         {
             "ACM": {
@@ -197,9 +197,11 @@ def test_summaries_and_companies(folder):
             "B": {"city": "Rome"},
         },
     )
-    stored(folder / "finance/finance_marketcap.sqlite", {"ACM": 12.0})
-    stored(folder / "finance/finance_dividend.sqlite", {"ACM": {"2024-01-01": 0.2}, "B": {}})
-    assert read(folder)[0] == [
+    write_key_values(folder / "finance/finance_marketcap.sqlite", {"ACM": 12.0})
+    write_key_values(
+        folder / "finance/finance_dividend.sqlite", {"ACM": {"2024-01-01": 0.2}, "B": {}}
+    )
+    assert read_crag(folder)[0] == [
         ("Florida", "has_summary", "A state of the US."),
         ("Acme", "has_ticker_name", "ACM"),
         ("ACM", "traded_at", "ACM_2024-01-02"),
@@ -222,7 +224,7 @@ def test_damaged_files_give_an_error_sentence(folder):
         and not is_crag(folder / "movie/movie_db.json")
     )
     with pytest.raises(BadInput, match="movie_db.json cannot be read as CRAG has it"):
-        read(folder)
+        read_crag(folder)
 
 
 def test_a_table_with_a_very_long_cell_gives_an_error_sentence(folder):
@@ -232,7 +234,7 @@ def test_a_table_with_a_very_long_cell_gives_an_error_sentence(folder):
     usual = csv.field_size_limit(100_000)
     try:
         with pytest.raises(BadInput, match="cannot be read as CRAG has it"):
-            read(folder)
+            read_crag(folder)
     finally:
         csv.field_size_limit(usual)
 
@@ -254,7 +256,7 @@ def test_any_folder_is_read_or_gives_an_error_sentence(tmp_path_factory, name, v
     file = folder / name
     file.parent.mkdir()
     if name.endswith(".sqlite") and not isinstance(value, bytes):
-        stored(file, {"A": value})
+        write_key_values(file, {"A": value})
     elif isinstance(value, bytes):
         file.write_bytes(value)
     elif name.endswith((".pickle", ".pkl")):
@@ -265,7 +267,7 @@ def test_any_folder_is_read_or_gives_an_error_sentence(tmp_path_factory, name, v
     with suppress(BadInput):
         assert all(
             len(one) == 3 and all(one) and not set("\t\n") & set("".join(one))
-            for one in read(folder)[0]
+            for one in read_crag(folder)[0]
         )
 
 

@@ -28,7 +28,7 @@ def dot(monkeypatch):
     monkeypatch.setitem(FORMATS, "dot", rows["dot"])
 
 
-def written(path, triples, odd=()):
+def write_dot(path, triples, odd=()):
     lines = [f'  "{head}" -> "{tail}" [label="{relation}"];' for head, relation, tail in triples]
     for place in odd:
         lines.insert(place, "  what is this?")
@@ -40,7 +40,7 @@ TRIPLES = [(f"node {n * 7 % 40}", f"r{n % 3}", f"node {n * 11 % 37}") for n in r
 
 
 def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
-    file = written(tmp_path / "g.dot", TRIPLES)
+    file = write_dot(tmp_path / "g.dot", TRIPLES)
     assert list(read_triples(file)) == TRIPLES
     assert same(build(file, tmp_path / "small", "g"), build_in_memory(TRIPLES, "g"))
     assert same(
@@ -51,7 +51,7 @@ def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
 
 @pytest.mark.parametrize("memory", [None, 30_000])
 def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
-    file = written(tmp_path / "g.gv", TRIPLES, odd=(0, 60))
+    file = write_dot(tmp_path / "g.gv", TRIPLES, odd=(0, 60))
     with pytest.raises(BadInput, match="g.gv, line 2: expected"):
         build(TripleFile(file, memory=memory), tmp_path / "g", "g")
     source = TripleFile(file, memory=memory, skips=True)
@@ -60,7 +60,7 @@ def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
 
 
 def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
-    file = written(tmp_path / "g.dot", TRIPLES * 30, odd=(3, 2000, 3500))
+    file = write_dot(tmp_path / "g.dot", TRIPLES * 30, odd=(3, 2000, 3500))
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "spill" / "codes-2").exists():
@@ -75,7 +75,7 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
 
 
 def test_the_command_knows_a_new_format(dot, tmp_path, capsys):
-    file = written(tmp_path / "g.dot", TRIPLES, odd=(5,))
+    file = write_dot(tmp_path / "g.dot", TRIPLES, odd=(5,))
     assert (
         main(["build", str(file), "--out", str(tmp_path / "g"), "--memory", "64MiB", "--skip-bad"])
         == EXIT_OK

@@ -13,7 +13,7 @@ KEYS = """<key id="d0" for="node" attr.name="Label" attr.type="string"/>
 """
 
 
-def triples(tmp_path, text, name="g.graphml"):
+def triples_of_text(tmp_path, text, name="g.graphml"):
     (tmp_path / name).write_bytes(text.encode())
     return list(read_triples(tmp_path / name))
 
@@ -27,7 +27,7 @@ def test_by_hand(tmp_path):
 <edge source="b" target="c"><data key="d1"> likes
  a lot</data></edge>
 </graph></graphml>"""
-    assert triples(tmp_path, HEAD + KEYS + body) == [
+    assert triples_of_text(tmp_path, HEAD + KEYS + body) == [
         ("Ann & Bob", "knows", "Ann & Bob (b)"),
         ("Ann & Bob (b)", "likes a lot", "c"),
     ]
@@ -42,7 +42,7 @@ def test_other_attributes_and_none(tmp_path):
         '<edge source="1" target="2"><data key="t">made</data></edge><edge source="2" '
         'target="1"/></graph></graphml>'
     )
-    assert triples(tmp_path, HEAD + keys + body + edges) == [
+    assert triples_of_text(tmp_path, HEAD + keys + body + edges) == [
         ("One", "made", "2"),
         ("2", "connected_to", "One"),
     ]
@@ -67,15 +67,17 @@ def test_elements_next_to_the_data_do_not_disturb_it(tmp_path):
         f'<graph><node id="a"><data key="d0">Ann</data><desc>more</desc>{inner}</node><edge '
         'source="a" target="b"><port/></edge></graph>'
     )
-    assert triples(tmp_path, HEAD + KEYS + body + "</graphml>") == [("Ann", "knows", "b")]
+    assert triples_of_text(tmp_path, HEAD + KEYS + body + "</graphml>") == [("Ann", "knows", "b")]
 
 
 def test_an_error_far_down_names_its_line(tmp_path):
     text = "<graphml><graph>\n" + '<node id="a"/>\n' * 2 + "\n" * 70_000
     with pytest.raises(BadInput, match="line 3: there are two"):
-        triples(tmp_path, text + "</graph></graphml>")
+        triples_of_text(tmp_path, text + "</graph></graphml>")
     with pytest.raises(BadInput, match="line 70004: this node lacks"):
-        triples(tmp_path, text.replace('<node id="a"/>\n', "\n") + "<node/></graph></graphml>")
+        triples_of_text(
+            tmp_path, text.replace('<node id="a"/>\n', "\n") + "<node/></graph></graphml>"
+        )
 
 
 BOMB = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
@@ -128,7 +130,7 @@ OUTSIDE = (
 )
 def test_bad_files_are_refused(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
-        triples(tmp_path, text)
+        triples_of_text(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_a_token_without_an_end_is_refused_early(tmp_path, text):
         list(read_triples(file))
 
 
-def said(tmp_path, text: str) -> tuple[list, list[str]]:
+def read_with_notes(tmp_path, text: str) -> tuple[list, list[str]]:
     """Triples of a file, and the notes on how it was read."""
     (tmp_path / "said.graphml").write_text(text, "utf-8")
     file = TripleFile(tmp_path / "said.graphml")
@@ -177,7 +179,7 @@ def test_names_are_read_from_drawings_of_yed(tmp_path):
         f"{node.format(id='a', name='Anna')}{node.format(id='b', name='The Gull')}{edge}</graph>"
         "</graphml>"
     )
-    triples, sentences = said(tmp_path, text)
+    triples, sentences = read_with_notes(tmp_path, text)
     assert triples == [("Anna", "sails", "The Gull")]
     assert sentences == [NoteWith("Entities", "“label”", "relations", "“label”")]
 
@@ -190,11 +192,11 @@ def test_gephi_cytoscape_and_apoc_name_relations_in_their_own_places(tmp_path):
             '<edge source="a" target="b"><data key="n">a (sails) b</data><data key="e">'
             "sails</data></edge>"
         )
-        triples, sentences = said(
+        triples, sentences = read_with_notes(
             tmp_path, f"<graphml>{keys.format(name=name)}<graph>{nodes}{edge}</graph></graphml>"
         )
         assert triples == [("a", "sails", "b")] and NoteWith("not read", "edges name") in sentences
-    assert said(
+    assert read_with_notes(
         tmp_path,
         f'<graphml><graph>{nodes}<edge source="a" target="b" label="SAILS"/></graph></graphml>',
     )[0] == [("a", "SAILS", "b")]
@@ -211,7 +213,9 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
         'sailing</data><data key="d">She sails.</data></edge>'
         '<edge source="ANNA" target="&quot;GULL&quot;"><data key="d">Another.</data></edge>'
     )
-    triples, sentences = said(tmp_path, f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>")
+    triples, sentences = read_with_notes(
+        tmp_path, f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>"
+    )
     # Two nodes never share a name.
     assert triples == [("ANNA", "sailing", "GULL"), ("ANNA (id)", "connected_to", "GULL")]
     assert sentences == [
@@ -223,7 +227,7 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
 def test_relations_that_are_all_the_same_while_attributes_are_ignored_are_a_warning(tmp_path):
     keys = '<key id="k" for="edge" attr.name="verb"/>'
     edge = '<edge source="a" target="b"><data key="k">sails</data></edge>'
-    triples, sentences = said(
+    triples, sentences = read_with_notes(
         tmp_path, f'<graphml>{keys}<graph><node id="a"/><node id="b"/>{edge}</graph></graphml>'
     )
     assert triples == [("a", "connected_to", "b")]

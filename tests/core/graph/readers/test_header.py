@@ -58,13 +58,13 @@ def test_a_row_that_shares_a_name_with_others_is_a_triple(first):
     assert header_verdict(first, ROWS) is HeaderVerdict.TRIPLE
 
 
-def shipped():
+def shipped_triple_files():
     for file in sorted((ROOT / "data").glob("*/*.[tk]*")):
         if file.name.removesuffix(".gz") in ("triples.tsv", "kb.tsv", "kg.tsv", "kb.txt"):
             yield pytest.param(file, id=file.parent.name)
 
 
-@pytest.mark.parametrize("file", shipped())
+@pytest.mark.parametrize("file", shipped_triple_files())
 def test_no_triple_of_the_shipped_graphs_is_taken_for_a_header(file):
     opened = gzip.open if file.suffix == ".gz" else open
     with opened(file, "rt", encoding="utf-8") as lines:

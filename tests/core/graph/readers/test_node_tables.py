@@ -34,7 +34,7 @@ NEPTUNE = (
 )
 
 
-def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
+def write_tables(folder, nodes: str, edges: str, suffix: str = ".csv"):
     (folder / f"nodes{suffix}").write_text(nodes, "utf-8")
     (folder / f"edges{suffix}").write_text(edges, "utf-8")
     return folder / f"edges{suffix}", folder / f"nodes{suffix}"
@@ -52,7 +52,7 @@ def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
 )
 @pytest.mark.parametrize("memory", [None, 1 << 26])
 def test_entities_are_named_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
-    edges, nodes = written(tmp_path, *tables, suffix)
+    edges, nodes = write_tables(tmp_path, *tables, suffix)
     for file in (
         TripleFile(edges, nodes=(nodes,), memory=memory),
         sort_graph_files([nodes, edges], memory=memory),
@@ -110,7 +110,7 @@ def test_relationships_of_microsoft_name_their_ends_by_title(tmp_path):
 
 
 def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
-    edges, nodes = written(
+    edges, nodes = write_tables(
         tmp_path,
         GEPHI[0] + "4,Nobody,person,\n",
         GEPHI[1] + "3,9,Directed,2,near,1\n9,1,Directed,3,near,1\n",
@@ -124,7 +124,7 @@ def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
 
 
 def test_two_nodes_of_one_label_stay_two(tmp_path):
-    edges, nodes = written(
+    edges, nodes = write_tables(
         tmp_path,
         "id,label\n1,Paris\n2,Paris\n3,\n",
         "source,relation,target\n1,near,2\n2,near,3\n3,near,Paris\n",
@@ -137,7 +137,7 @@ def test_two_nodes_of_one_label_stay_two(tmp_path):
 
 
 def test_a_table_without_a_header_is_ids_and_labels_where_it_is_named(tmp_path):
-    edges, nodes = written(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
+    edges, nodes = write_tables(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
     file = TripleFile(edges, nodes=(nodes,))
     assert list(file.read()) == TWO[:1]
     assert NoteWith("nodes.tsv", "no header", "id and label") in file.tally.sentences()
@@ -186,19 +186,19 @@ def test_several_files_of_edges_are_one_graph(tmp_path):
     ],
 )
 def test_other_tables_are_refused_as_node_tables(tmp_path, nodes, words):
-    edges, table = written(tmp_path, nodes, "source,relation,target\n1,near,2\n")
+    edges, table = write_tables(tmp_path, nodes, "source,relation,target\n1,near,2\n")
     with pytest.raises(BadInput, match=words):
         list(TripleFile(edges, nodes=(table,)).read())
 
 
 def test_tables_of_nodes_alone_are_no_graph(tmp_path):
-    edges, nodes = written(tmp_path, GEPHI[0], GEPHI[0])
+    edges, nodes = write_tables(tmp_path, GEPHI[0], GEPHI[0])
     with pytest.raises(BadInput, match="None of these files holds edges"):
         sort_graph_files([edges, nodes])
 
 
 def test_the_command_takes_both_files_and_reports_them(tmp_path, capsys):
-    edges, nodes = written(tmp_path, *GEPHI)
+    edges, nodes = write_tables(tmp_path, *GEPHI)
     assert main(["build", str(edges), "--nodes", str(nodes), "--out", str(tmp_path / "g")]) == 0
     assert "3 entities, 2 triples, 2 relations" in capsys.readouterr().out
     assert main(["build", str(edges), str(nodes), "--dry-run"]) == 0
@@ -212,7 +212,7 @@ def test_the_command_takes_both_files_and_reports_them(tmp_path, capsys):
 def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
     import zipfile
 
-    edges, nodes = written(tmp_path, *NEO4J)
+    edges, nodes = write_tables(tmp_path, *NEO4J)
     with zipfile.ZipFile(tmp_path / "import.zip", "w") as archive:
         for file in (edges, nodes):
             archive.write(file, f"import/{file.name}")
@@ -234,7 +234,7 @@ def test_triple_and_label_files_are_distinguished_by_content(tmp_path):
 
 
 def test_a_preview_does_not_count_nodes_of_later_edges_as_unused(tmp_path):
-    edges, nodes = written(tmp_path, *GEPHI)
+    edges, nodes = write_tables(tmp_path, *GEPHI)
     file = sort_graph_files([edges, nodes])
     next(iter(file.read()))
     assert not any("no edge" in sentence for sentence in file.tally.sentences())

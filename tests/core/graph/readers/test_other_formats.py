@@ -225,7 +225,7 @@ def test_nodes_with_equal_labels_get_different_names(tmp_path):
     ]
 
 
-def peer():
+def networkx_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.MultiDiGraph()
     for one in NODES:
@@ -245,7 +245,7 @@ def peer():
     ],
 )
 def test_files_written_by_networkx_are_read(tmp_path, suffix, write):
-    networkx, graph = peer()
+    networkx, graph = networkx_graph()
     getattr(networkx, write)(graph, tmp_path / f"g{suffix}")
     assert sorted(read_triples(tmp_path / f"g{suffix}")) == sorted(TWO)
 

@@ -188,7 +188,7 @@ def test_the_language_must_be_a_language_tag(tmp_path):
         read(tmp_path, TURTLE, language="Deutsch bitte")
 
 
-SAID = (
+LITERALS_TURTLE = (
     PREFIXES
     + """
 ex:gull rdfs:label "The Gull" ; rdfs:comment "Ein Schiff."@de, "A ship."@en ; ex:length 42 ;
@@ -202,7 +202,9 @@ THINGS = [("The Gull", "in", "turku"), ("_:b0", "in", "finland"), ("turku", "in"
 
 @pytest.mark.parametrize("name", ["g.ttl", "g.nt"])
 def test_literals_can_become_attributes_of_their_things(tmp_path, name):
-    (tmp_path / name).write_text(SAID if name == "g.ttl" else as_ntriples(SAID), "utf-8")
+    (tmp_path / name).write_text(
+        LITERALS_TURTLE if name == "g.ttl" else as_ntriples(LITERALS_TURTLE), "utf-8"
+    )
     for memory in (None, 1 << 26):
         file = TripleFile(tmp_path / name, literals="attributes", memory=memory)
         graph = build(file, tmp_path / "g", "g")
@@ -229,18 +231,18 @@ def as_ntriples(turtle: str) -> str:
 
 
 def test_literals_can_be_left_out_and_are_counted(tmp_path):
-    triples, sentences = read(tmp_path, SAID, literals="leave-out")
+    triples, sentences = read(tmp_path, LITERALS_TURTLE, literals="leave-out")
     assert sorted(triples) == sorted(THINGS)
     assert sentences[-1].startswith("8 literals are left out: ")
-    triples, sentences = read(tmp_path, SAID)
+    triples, sentences = read(tmp_path, LITERALS_TURTLE)
     assert len(triples) == 11 and "8 literals are entities" in sentences[-1]
     with pytest.raises(BadInput, match="“drop”"):
-        read(tmp_path, SAID, literals="drop")
+        read(tmp_path, LITERALS_TURTLE, literals="drop")
 
 
 def test_a_large_file_notes_that_attributes_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
-    (tmp_path / "g.ttl").write_text(SAID, "utf-8")
+    (tmp_path / "g.ttl").write_text(LITERALS_TURTLE, "utf-8")
     file = TripleFile(tmp_path / "g.ttl", literals="attributes")
     assert not build(file, tmp_path / "g", "g").columns
     assert NoteWith("8 literals", "left out") in file.tally.sentences()
