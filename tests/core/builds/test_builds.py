@@ -256,14 +256,14 @@ def test_a_kind_of_graph_selects_the_best_built_one(tmp_path):
     build_folder(corpus, find_build("kg-described")).mkdir()
     write_atomically(
         build_folder(corpus, find_build("kg-described")) / BUILT_FILE,
-        lambda stream: stream.write(built_of(corpus)),
+        lambda stream: stream.write(built_record(corpus)),
     )
     assert build_for(corpus, "kg").id == "kg-described"
     # Nothing is built of these documents.
     assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"
 
 
-def built_of(corpus) -> bytes:
+def built_record(corpus) -> bytes:
     """Content of the file that marks a graph as built from a corpus."""
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
 

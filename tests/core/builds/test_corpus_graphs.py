@@ -24,13 +24,13 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
 
-def corpus(folder, links=(), **texts):
+def write_linked_corpus(folder, links=(), **texts):
     return write_corpus(
         folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links
     )
 
 
-def made(one, operator, chunker=None):
+def build_corpus_graph(one, operator, chunker=None):
     """Graph of a corpus graph operator, and the report of its build."""
     ctx = BuildContext(Reading())
     return operator.apply(
@@ -38,12 +38,12 @@ def made(one, operator, chunker=None):
     ).graph, ctx.report
 
 
-def edges(graph):
+def triple_texts_of(graph):
     return graph.triple_texts(np.arange(graph.n_edges))
 
 
 def test_nodes_are_documents_and_edges_their_links(tmp_path):
-    one = corpus(
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b", "cites", 3.0), DocumentLink("c", "a")],
         a="First.",
@@ -51,59 +51,69 @@ def test_nodes_are_documents_and_edges_their_links(tmp_path):
         c="Third.",
         alone="Fourth.",
     )
-    graph, _ = made(one, GivenLinks())
+    graph, _ = build_corpus_graph(one, GivenLinks())
     assert (
         graph.names(range(4)) == ["a", "alone", "b", "c"] and len(chunk_nodes(graph, range(4))) == 4
     )
-    assert sorted(edges(graph)) == ["a -> cites -> b", "c -> links to -> a"]
+    assert sorted(triple_texts_of(graph)) == ["a -> cites -> b", "c -> links to -> a"]
     assert sorted(graph.columns.edges.numbers("weight").tolist()) == [1.0, 3.0]
 
 
 def test_links_to_missing_documents_are_left_out_with_a_note(tmp_path):
-    one = corpus(
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b"), DocumentLink("a", "gone"), DocumentLink("a", "a")],
         a="First.",
         b="Second.",
     )
-    graph, report = made(one, GivenLinks())
-    assert edges(graph) == ["a -> links to -> b"]
+    graph, report = build_corpus_graph(one, GivenLinks())
+    assert triple_texts_of(graph) == ["a -> links to -> b"]
     assert report.notes == [NoteWith("Left out", 1, "links", "documents")]
 
 
 def test_types_choose_among_links(tmp_path):
-    one = corpus(
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b", "cites"), DocumentLink("b", "c", "thanks")],
         a="First.",
         b="Second.",
         c="Third.",
     )
-    assert edges(made(one, GivenLinks(types="thanks"))[0]) == ["b -> thanks -> c"]
+    assert triple_texts_of(build_corpus_graph(one, GivenLinks(types="thanks"))[0]) == [
+        "b -> thanks -> c"
+    ]
     with pytest.raises(BadInput, match="have no type “praises”; they have cites, thanks"):
-        made(one, GivenLinks(types="praises"))
+        build_corpus_graph(one, GivenLinks(types="praises"))
 
 
 def test_every_chunk_of_a_document_has_its_links(tmp_path):
-    one = corpus(tmp_path, [DocumentLink("a", "b")], a="One here. Two there.", b="Third.")
-    graph, _ = made(one, GivenLinks(), SentenceChunks(size=4))
-    assert edges(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
+    one = write_linked_corpus(
+        tmp_path, [DocumentLink("a", "b")], a="One here. Two there.", b="Third."
+    )
+    graph, _ = build_corpus_graph(one, GivenLinks(), SentenceChunks(size=4))
+    assert triple_texts_of(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
 
 
 def test_documents_without_links_use_another_kind_of_graph(tmp_path):
-    one = corpus(tmp_path, a="First.", b="Second.")
+    one = write_linked_corpus(tmp_path, a="First.", b="Second.")
     with pytest.raises(BadInput, match="without links"):
-        made(one, GivenLinks())
+        build_corpus_graph(one, GivenLinks())
     assert build_for(one, "links").id == "links-nearest"
     assert (
-        build_for(corpus(tmp_path, [DocumentLink("a", "b")], a="First.", b="Second."), "links").id
+        build_for(
+            write_linked_corpus(tmp_path, [DocumentLink("a", "b")], a="First.", b="Second."),
+            "links",
+        ).id
         == "links-given"
     )
 
 
 def test_nearest_documents_are_joined_once(tmp_path):
-    one = corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
-    assert edges(made(one, NearestDocuments(keep=1))[0]) == ["a -> near -> b", "c -> near -> d"]
+    one = write_linked_corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
+    assert triple_texts_of(build_corpus_graph(one, NearestDocuments(keep=1))[0]) == [
+        "a -> near -> b",
+        "c -> near -> d",
+    ]
 
 
 def test_each_row_has_its_own_nearest_rows():
@@ -126,14 +136,17 @@ def test_shared_terms_are_weighted_by_rarity(tmp_path):
         "c": "stripes alone",
         "d": "stripes lion",
     }
-    graph, _ = made(corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2))
-    assert edges(graph) == ["a -> shares terms -> b"]
+    graph, _ = build_corpus_graph(
+        write_linked_corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2)
+    )
+    assert triple_texts_of(graph) == ["a -> shares terms -> b"]
     assert graph.columns.edges.numbers("weight")[0] == pytest.approx(2 * np.log(2))
 
 
 def test_a_term_that_is_too_common_joins_none(tmp_path):
-    graph, _ = made(
-        corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1)
+    graph, _ = build_corpus_graph(
+        write_linked_corpus(tmp_path, a="stripes", b="stripes", c="stripes"),
+        SharedTerms(common=2, min_shared=1),
     )
     assert graph.n_edges == 0 and graph.n_nodes == 3
 

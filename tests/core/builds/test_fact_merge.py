@@ -51,7 +51,7 @@ FACTS = (
 )
 
 
-def merged(tmp_path, facts=FACTS, operator=None, ctx=None):
+def merged_graph(tmp_path, facts=FACTS, operator=None, ctx=None):
     n = len(facts)
     chunks = Table.of(
         id=[f"c{i}" for i in range(n)], document=["d"] * n, text=[f"text {i}" for i in range(n)]
@@ -63,7 +63,7 @@ def merged(tmp_path, facts=FACTS, operator=None, ctx=None):
     )
 
 
-def nodes(graph):
+def node_columns(graph):
     table = graph.columns.nodes
     rows = zip(
         graph.names(range(graph.n_nodes)),
@@ -74,7 +74,7 @@ def nodes(graph):
     return {name: rest for name, *rest in rows}
 
 
-def edges(graph):
+def edge_columns(graph):
     table = graph.columns.edges
     rows = zip(
         table.texts("description"),
@@ -88,7 +88,7 @@ def edges(graph):
 def test_nodes_of_one_name_are_one(tmp_path):
     # Ann is spelt “Ann” once, “ANN” twice and “ann” once. Ends of relations do not count in a chunk
     # that names her.
-    assert nodes(merged(tmp_path)) == {
+    assert node_columns(merged_graph(tmp_path)) == {
         "ANN": ["person", "Ann is a cook. Ann cooks.", [0, 1]],
         "Bob": ["person", "", [0]],
         "Italy": ["", "", [2]],
@@ -99,7 +99,7 @@ def test_nodes_of_one_name_are_one(tmp_path):
 def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
     # Ann and Rome: 2 + 1 + 1, given as Ann -> Rome twice and once in the other direction. A
     # relation of Ann with herself is dropped.
-    assert edges(merged(tmp_path)) == {
+    assert edge_columns(merged_graph(tmp_path)) == {
         "ANN -> related to -> Rome": [
             "Ann lives in Rome. She lives there.",
             "home, city",
@@ -112,7 +112,7 @@ def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
 
 
 def test_edges_by_name_keep_relations_apart(tmp_path):
-    found = edges(merged(tmp_path, operator=Merge(by="name", descriptions=False)))
+    found = edge_columns(merged_graph(tmp_path, operator=Merge(by="name", descriptions=False)))
     assert {name: (row[0], row[2]) for name, row in found.items()} == {
         "ANN -> lives in -> Rome": ("", 3.0),
         "ANN -> likes -> Rome": ("", 1.0),
@@ -132,16 +132,21 @@ def test_the_rule_of_the_published_code_keeps_only_a_to_z(tmp_path):
             )
         ),
     )
-    assert set(nodes(merged(tmp_path, facts, Merge(reading="code")))) == {"José Díaz"}
-    assert set(nodes(merged(tmp_path, facts))) == {"José-Díaz", "jos d az", "安", "José Díaz"}
+    assert set(node_columns(merged_graph(tmp_path, facts, Merge(reading="code")))) == {"José Díaz"}
+    assert set(node_columns(merged_graph(tmp_path, facts))) == {
+        "José-Díaz",
+        "jos d az",
+        "安",
+        "José Díaz",
+    }
 
 
 def test_long_descriptions_are_cut_after_the_last_that_fits(tmp_path):
     ctx = BuildContext(NoModels())
     # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
-    graph = merged(tmp_path, facts, Merge(longest=13), ctx)
-    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+    graph = merged_graph(tmp_path, facts, Merge(longest=13), ctx)
+    assert node_columns(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
     assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
 
 
@@ -154,8 +159,11 @@ def test_long_descriptions_are_summarised_on_request(tmp_path, monkeypatch):
         )
         for i in range(9)
     )
-    graph = merged(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(models))
-    assert nodes(graph)["Ann"][1] == "Ann in short." and nodes(graph)["n0"][1] == "Short."
+    graph = merged_graph(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(models))
+    assert (
+        node_columns(graph)["Ann"][1] == "Ann in short."
+        and node_columns(graph)["n0"][1] == "Short."
+    )
     (asked,) = models.writer.asked
     assert asked.startswith("Name: Ann\n") and "Sentence {text} 8." in asked
 
@@ -164,10 +172,10 @@ def test_a_description_with_an_empty_summary_is_cut_instead(tmp_path, monkeypatc
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
-    graph = merged(
+    graph = merged_graph(
         tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " "))
     )
-    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+    assert node_columns(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
 
 
 def test_text_is_kept_as_it_is(tmp_path):
@@ -177,13 +185,13 @@ def test_text_is_kept_as_it_is(tmp_path):
             (ChunkRelation("<script>", "{braces}"),),
         ),
     )
-    graph = merged(tmp_path, facts)
-    assert nodes(graph)["<script>"] == ["{x}", "{question} & <b>", [0]]
-    assert list(edges(graph)) == ["<script> -> related to -> {braces}"]
+    graph = merged_graph(tmp_path, facts)
+    assert node_columns(graph)["<script>"] == ["{x}", "{question} & <b>", [0]]
+    assert list(edge_columns(graph)) == ["<script> -> related to -> {braces}"]
 
 
 def test_no_facts_give_a_graph_of_chunks_alone(tmp_path):
-    graph = merged(tmp_path, (Facts(), Facts()))
+    graph = merged_graph(tmp_path, (Facts(), Facts()))
     assert (graph.n_nodes, graph.n_edges, len(graph.columns.chunks)) == (0, 0, 2)
 
 
@@ -209,7 +217,7 @@ SHARING = tuple(
 )
 def test_passages_are_joined_by_the_entities_that_they_share(operator, expected, tmp_path):
     ctx = BuildContext(NoModels())
-    graph = merged(tmp_path, SHARING, operator, ctx)
+    graph = merged_graph(tmp_path, SHARING, operator, ctx)
     heads, _, tails = graph.triples(range(graph.n_edges))
     weights = graph.columns.edges.numbers("weight").tolist()
     assert {
@@ -244,7 +252,7 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
     digests = set()
     for looked_at in (1, 7, 10**6):
         monkeypatch.setattr(passages, "COMPARE_BATCH_ROWS", looked_at)
-        graph = merged(tmp_path, facts, PassageGraph(common=9, min_shared=2))
+        graph = merged_graph(tmp_path, facts, PassageGraph(common=9, min_shared=2))
         ends, edges = (
             [graph.names(one) for one in graph.triples(range(graph.n_edges))[::2]],
             graph.columns.edges,
@@ -319,8 +327,8 @@ def test_an_entity_in_every_chunk_joins_no_passages(tmp_path):
         Facts((ChunkEntity("everywhere"),), (ChunkRelation("everywhere", f"n{i}"),))
         for i in range(3000)
     )
-    assert merged(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
-    assert merged(tmp_path, facts).n_edges == 3000
+    assert merged_graph(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
+    assert merged_graph(tmp_path, facts).n_edges == 3000
 
 
 def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):

@@ -30,12 +30,12 @@ from core.indexes import vectors
 from core.io.home import ROOT
 from tests.core.builds.test_language_model import Models, entity, relation
 
-READ = "WholeDocuments() >> LanguageModelExtraction(gleaning=0)"
+EXTRACTION_LINE = "WholeDocuments() >> LanguageModelExtraction(gleaning=0)"
 LINES = {
-    "merged": f"{READ} >> Merge()",
-    "linked": f"{READ} >> Merge(by='name') >> AddSynonymEdges(least=0.5)",
-    "grouped": f"{READ} >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
-    "passages": f"{READ} >> PassageGraph(common=9)",
+    "merged": f"{EXTRACTION_LINE} >> Merge()",
+    "linked": f"{EXTRACTION_LINE} >> Merge(by='name') >> AddSynonymEdges(least=0.5)",
+    "grouped": f"{EXTRACTION_LINE} >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
+    "passages": f"{EXTRACTION_LINE} >> PassageGraph(common=9)",
     "tree": "WholeDocuments() >> Tree(summaries='extractive')",
     "balanced tree": "WholeDocuments() >> Tree(clusters='k-means', summaries='extractive')",
     "parsed": (
@@ -78,14 +78,16 @@ def document(number, *names):
     return Document(f"d{number:02}", f"In text {number} {names[0]} met {' and '.join(names[1:])}.")
 
 
-FIRST = [document(n, *(NAMES[n % 2 * 5 + k % 5] for k in (n, n * 2 + 1, n + 3))) for n in range(13)]
-FIRST += [document(13, "Dan", "Fay")]  # This document joins the circles.
+FIRST_DOCUMENTS = [
+    document(n, *(NAMES[n % 2 * 5 + k % 5] for k in (n, n * 2 + 1, n + 3))) for n in range(13)
+]
+FIRST_DOCUMENTS += [document(13, "Dan", "Fay")]  # This document joins the circles.
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypatch):
     models = NameExtractionModels()
-    corpus = write_corpus(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     run_build(corpus, line, models)
     corpus = corpus.add([document(20, "Eve", "Ann", "Bob"), document(21, "Cleo", "Dan")])
     corpus = corpus.change([document(3, "Dan", "Eve")])
@@ -114,7 +116,7 @@ def test_a_large_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path,
 
 
 @pytest.fixture
-def read(monkeypatch):
+def looked_up_texts(monkeypatch):
     """Texts whose facts were looked up, with each chunk as a separate run."""
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 1)
@@ -127,22 +129,26 @@ def read(monkeypatch):
     return read
 
 
-def test_only_changed_runs_are_merged_again(tmp_path, read):
-    corpus, line = write_corpus(tmp_path / "one", FIRST), LINES["parsed"]
+def test_only_changed_runs_are_merged_again(tmp_path, looked_up_texts):
+    corpus, line = write_corpus(tmp_path / "one", FIRST_DOCUMENTS), LINES["parsed"]
     counts = lambda: tuple(
         build_status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
     )
     first = run_build(corpus, line, NameExtractionModels()).digest
     # Once to count, and once to merge.
-    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)
+    assert sorted(looked_up_texts) == sorted(
+        2 * [one.text for one in FIRST_DOCUMENTS]
+    ) and counts() == (14, 0)
     corpus = (
         corpus.add([document(20, "Eve", "Ann", "Bob")])
         .change([document(3, "Dan", "Eve")])
         .remove(["d07"])
     )
-    read.clear()
+    looked_up_texts.clear()
     assert run_build(corpus, line, NameExtractionModels()).digest != first and counts() == (2, 12)
-    assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
+    assert sorted(looked_up_texts) == sorted(
+        2 * [corpus.document(one).text for one in ("d03", "d20")]
+    )
 
 
 def overwrite_pages(file):
@@ -154,10 +160,13 @@ def overwrite_pages(file):
 
 
 @pytest.mark.parametrize("harm", ["a run", "the file", "its pages", "no room"])
-def test_unusable_saved_runs_are_merged_again(harm, tmp_path, read, monkeypatch):
+def test_unusable_saved_runs_are_merged_again(harm, tmp_path, looked_up_texts, monkeypatch):
     if harm == "no room":
         monkeypatch.setattr(fact_collections, "MAX_SAVED_RUNS_BYTES", 1)
-    corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+    corpus, file = (
+        write_corpus(tmp_path / "one", FIRST_DOCUMENTS),
+        tmp_path / "home" / "gathered.sqlite",
+    )
     first = run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest
     shutil.rmtree(corpus.folder / "graphs")
     if harm == "the file":
@@ -168,10 +177,10 @@ def test_unusable_saved_runs_are_merged_again(harm, tmp_path, read, monkeypatch)
         with closing(sqlite3.connect(file)) as base, base:
             there = base.execute("update runs set gathered = substr(gathered, 1, 99)").rowcount
         assert there == (0 if harm == "no room" else 28)
-    read.clear()
+    looked_up_texts.clear()
     assert (
         run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest == first
-        and len(read) == 28
+        and len(looked_up_texts) == 28
     )
     notes = [
         note
@@ -181,11 +190,11 @@ def test_unusable_saved_runs_are_merged_again(harm, tmp_path, read, monkeypatch)
     assert len(notes) == (harm in ("the file", "its pages")) and all(
         "damaged and is begun anew" in note for note in notes
     )
-    read.clear()
+    looked_up_texts.clear()
     shutil.rmtree(corpus.folder / "graphs")
     # Uses the runs that the second build saved.
     assert run_build(corpus, LINES["parsed passages"], NameExtractionModels()).digest == first
-    assert len(read) == (28 if harm == "no room" else 0)
+    assert len(looked_up_texts) == (28 if harm == "no room" else 0)
     assert not [
         note
         for note in build_status(corpus, LINES["parsed passages"]).report["notes"]
@@ -193,8 +202,11 @@ def test_unusable_saved_runs_are_merged_again(harm, tmp_path, read, monkeypatch)
     ]
 
 
-def test_a_failure_to_save_merged_facts_is_noted(tmp_path, read):
-    corpus, file = write_corpus(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+def test_a_failure_to_save_merged_facts_is_noted(tmp_path, looked_up_texts):
+    corpus, file = (
+        write_corpus(tmp_path / "one", FIRST_DOCUMENTS),
+        tmp_path / "home" / "gathered.sqlite",
+    )
     with closing(sqlite3.connect(file)) as base:
         base.execute("create table others (key text)")
     report = BuildReport()
@@ -208,11 +220,11 @@ def test_a_failure_to_save_merged_facts_is_noted(tmp_path, read):
 
 def test_facts_of_very_many_chunks_are_read_from_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
-    corpus, models = write_corpus(tmp_path / "one", FIRST), NameExtractionModels()
+    corpus, models = write_corpus(tmp_path / "one", FIRST_DOCUMENTS), NameExtractionModels()
     ctx, chunks = build_context(corpus, models), WholeDocuments().table(corpus)
     facts = LanguageModelExtraction(gleaning=0).apply(BuildState(corpus, chunks), ctx).facts
     asked = len(models.writer.asked)
-    assert isinstance(facts, extractor.SavedFacts) and len(facts) == len(FIRST) == asked
+    assert isinstance(facts, extractor.SavedFacts) and len(facts) == len(FIRST_DOCUMENTS) == asked
     assert list(facts) == [facts[place] for place in range(len(facts))] and facts[2:4] == [
         facts[2],
         facts[3],
@@ -223,7 +235,7 @@ def test_facts_of_very_many_chunks_are_read_from_disk(tmp_path, monkeypatch):
 
 def test_another_community_size_reads_no_chunk_again(tmp_path):
     models, report = NameExtractionModels(), BuildReport()
-    corpus = write_corpus(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     before = run_build(corpus, LINES["grouped"], models)
     after = run_build(
         corpus, LINES["grouped"].replace("max_size=3", "max_size=5"), models, report=report
@@ -240,7 +252,7 @@ def test_another_community_size_reads_no_chunk_again(tmp_path):
 
 def test_the_estimate_counts_the_chunks_to_read(tmp_path):
     models, line = NameExtractionModels(), find_build(LINES["merged"])
-    corpus = write_corpus(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     first = estimate_cost(corpus, line, models)
     assert (first.chunks, first.missing, first.usage.calls, first.seconds) == (14, 14, 14, None)
     run_build(corpus, line, models, lanes=1)
@@ -257,7 +269,7 @@ def test_the_estimate_counts_the_chunks_to_read(tmp_path):
     assert "1 of 15 chunks" in later.words() and "calls of a language model" in later.words()
 
 
-KILLED = """
+KILLED_SCRIPT = """
 import sys, time
 from core.builds import run_build
 from core.corpus import Corpus
@@ -277,9 +289,9 @@ run_build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
 
 
 def test_a_killed_build_continues_and_loses_only_the_running_call(tmp_path, monkeypatch):
-    corpus = write_corpus(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(corpus.folder)],
+        [sys.executable, "-c", KILLED_SCRIPT, str(corpus.folder)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
@@ -300,7 +312,7 @@ def test_a_killed_build_continues_and_loses_only_the_running_call(tmp_path, monk
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     assert (
         run_build(
-            write_corpus(tmp_path / "two", FIRST), LINES["merged"], NameExtractionModels()
+            write_corpus(tmp_path / "two", FIRST_DOCUMENTS), LINES["merged"], NameExtractionModels()
         ).digest
         == graph.digest
     )

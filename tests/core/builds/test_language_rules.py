@@ -32,19 +32,21 @@ ARABIC = (
 )
 
 
-def named(text: str, code: str) -> dict[str, str]:
+def types_by_name(text: str, code: str) -> dict[str, str]:
     return {one.name: one.type for one in facts_in(text, languages()[code]).entities}
 
 
 def test_german_nouns_with_an_article_are_no_names():
-    found = named(GERMAN, "de")
+    found = types_by_name(GERMAN, "de")
     assert {"Bergheim", "Klara Stettner", "Jonas Wieland"} <= {
         name for name, kind in found.items() if kind == "name"
     }
     assert found["Der blaue Zug"] == "work" and found["Zahnradbahn"] == "concept"
     assert not {"Oktober", "Roman", "Bahn", "Die", "Sie", "Ingenieurin Klara Stettner"} & set(found)
-    assert named("Der Bürgermeister Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
-    assert named("Das Museum in Frankfurt am Main öffnete.", "de") == {"Frankfurt am Main": "name"}
+    assert types_by_name("Der Bürgermeister Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
+    assert types_by_name("Das Museum in Frankfurt am Main öffnete.", "de") == {
+        "Frankfurt am Main": "name"
+    }
 
 
 def test_a_sentence_relates_its_names():
@@ -58,15 +60,17 @@ def test_a_sentence_relates_its_names():
 
 
 def test_first_words_are_names_only_if_they_occur_elsewhere():
-    assert named("Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr") == {
+    assert types_by_name(
+        "Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr"
+    ) == {
         "Aubin": "name",
         "Morel": "name",
     }
-    assert named("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
+    assert types_by_name("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
         "Павел Орлов": "name",
         "Логу": "name",
     }
-    assert named("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {
+    assert types_by_name("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {
         "Musée de la Rivière": "name",
         "Saint-Aubin": "name",
     }
@@ -74,7 +78,7 @@ def test_first_words_are_names_only_if_they_occur_elsewhere():
 
 def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     pytest.importorskip("rjieba")
-    found = named(CHINESE, "zh")
+    found = types_by_name(CHINESE, "zh")
     assert (
         found["李明山"] == "person"
         and found["河上的灯"] == "work"
@@ -82,22 +86,26 @@ def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     )
     assert {"青石桥", "清水河", "王晓兰"} <= set(found) and "位于" not in found
     monkeypatch.setitem(sys.modules, "rjieba", None)
-    assert {"青石桥", "河上的灯"} <= set(named(CHINESE, "zh"))  # Repeated words, and quoted ones.
+    assert {"青石桥", "河上的灯"} <= set(
+        types_by_name(CHINESE, "zh")
+    )  # Repeated words, and quoted ones.
 
 
 def test_arabic_japanese_korean_and_hindi():
-    found = named(ARABIC, "ar")
+    found = types_by_name(ARABIC, "ar")
     assert {"جامعة النور", "مدينة المرج", "ليلى منصور", "مصابيح الميناء"} <= set(found) and found[
         "مصابيح الميناء"
     ] == "work"
     assert not any(name.startswith("تقع") for name in found)
     assert {"東京タワー", "東京都港区芝公園"} <= set(
-        named("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja")
+        types_by_name("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja")
     )
     assert set(
-        named("서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko")
+        types_by_name(
+            "서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko"
+        )
     ) == {"서울대학교", "관악구"}
-    assert "यमुना नदी" in named("आगरा यमुना नदी पर है। यमुना नदी लंबी है।", "hi")
+    assert "यमुना नदी" in types_by_name("आगरा यमुना नदी पर है। यमुना नदी लंबी है।", "hi")
 
 
 @pytest.mark.parametrize("code", sorted(languages()))

@@ -49,7 +49,7 @@ def graph_of(names, triples=(), weights=(), chunks=()):
     return assemble("five", names, triples, nodes, edges, CHUNKS)
 
 
-def applied(operator, graph, tmp_path):
+def apply_operator(operator, graph, tmp_path):
     return operator.apply(
         BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(PlaneModels())
     ).graph
@@ -77,7 +77,7 @@ def applied(operator, graph, tmp_path):
     ],
 )
 def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_path):
-    graph = applied(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
+    graph = apply_operator(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ["".join(graph.names(pair)) for pair in zip(heads, tails)]
     assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(
@@ -87,14 +87,16 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
 
 
 def test_approximate_search_joins_the_same_synonyms(tmp_path, monkeypatch):
-    exact = applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
+    exact = apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
     monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 3)
-    assert applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
+    assert (
+        apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
+    )
 
 
 def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
     before = graph_of(list("abcde"), [("a", "knows", "e"), ("a", "knows", "b")], [2.0, 3.0])
-    after = applied(AddSynonymEdges(), before, tmp_path)
+    after = apply_operator(AddSynonymEdges(), before, tmp_path)
     told = dict(
         zip(after.triple_texts(range(after.n_edges)), after.columns.edges.texts("description"))
     )
@@ -128,7 +130,7 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
 )
 def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_path):
     before = graph_of(list("abcde"), triples, chunks=["xy".index(chunk) for chunk in chunks])
-    after = applied(AddIdentityEdges(**how), before, tmp_path)
+    after = apply_operator(AddIdentityEdges(**how), before, tmp_path)
     told = after.columns.edges.texts("description")
     fresh = [edge for edge in range(after.n_edges) if told[edge] == "is"]
     heads, _, tails = after.triples(np.array(fresh))
@@ -142,7 +144,7 @@ def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_
     assert after.columns.nodes.digest == before.columns.nodes.digest
 
 
-def members(groups):
+def community_rows(groups):
     return [(one.level, one.parent, one.members.tolist()) for one in groups]
 
 
@@ -186,18 +188,20 @@ def test_large_communities_are_split_and_keep_their_parent(grouping):
 
 def test_a_clique_that_cannot_be_split_stays_whole(grouping):
     edges = [(a, b) for a in range(5) for b in range(a)]
-    assert members(hierarchical_communities(5, *pairs(*edges), max_size=2)) == [
+    assert community_rows(hierarchical_communities(5, *pairs(*edges), max_size=2)) == [
         (0, -1, [0, 1, 2, 3, 4])
     ]
 
 
 def test_only_the_largest_component_is_grouped_by_default(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
-    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
+    assert community_rows(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
     ]
-    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)) == [
+    assert community_rows(
+        hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)
+    ) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
         (0, -1, [6, 7]),
@@ -207,13 +211,13 @@ def test_only_the_largest_component_is_grouped_by_default(grouping):
 def test_weights_decide_about_communities(grouping):
     # A ring of four nodes. Of the two ways to cut it into pairs, the one with heavier edges wins.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
-    assert members(
+    assert community_rows(
         hierarchical_communities(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)
     ) == [
         (0, -1, [0, 1]),
         (0, -1, [2, 3]),
     ]
-    assert members(
+    assert community_rows(
         hierarchical_communities(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)
     ) == [
         (0, -1, [0, 3]),
@@ -236,7 +240,9 @@ def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
         max_size=4,
         largest=False,
     )
-    assert [1, 2] in [[node for node in one if node in (1, 2)] for _, _, one in members(found)]
+    assert [1, 2] in [
+        [node for node in one if node in (1, 2)] for _, _, one in community_rows(found)
+    ]
 
 
 def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
@@ -263,7 +269,7 @@ def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
 def test_communities_are_named_after_their_best_connected_members(tmp_path):
     names = ["n0", "n1", "n2", "n3", "n4", "n5"]
     graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
-    table = applied(Communities(max_size=3), graph, tmp_path).columns.communities
+    table = apply_operator(Communities(max_size=3), graph, tmp_path).columns.communities
     assert table.lists("members").lists() == [[0, 1, 2], [3, 4, 5]]
     assert table.texts("title") == ["n2, n0, n1", "n3, n4, n5"]
     assert table.numbers("parent").tolist() == [-1, -1]

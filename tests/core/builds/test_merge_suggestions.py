@@ -25,7 +25,7 @@ from core.types import Question
 from tests.films import Bag, Written
 
 
-def graph(*entities):
+def graph_of_entities(*entities):
     """Build a graph of entities, each with its number of chunks, at most four."""
     names, sizes = [name for name, _ in entities], [size for _, size in entities]
     chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
@@ -40,7 +40,7 @@ def graph(*entities):
     )
 
 
-def merges(found):
+def suggested_merges(found):
     return [(one.edit.names, one.reason) for one in found]
 
 
@@ -59,8 +59,8 @@ def merges(found):
     ],
 )
 def test_names_that_differ_only_in_spelling_are_suggested(name, other, reason):
-    assert merges(
-        suggest_by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
+    assert suggested_merges(
+        suggest_by_spelling(graph_of_entities((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
     ) == [((other, name), reason)]
 
 
@@ -78,11 +78,11 @@ def test_names_that_differ_only_in_spelling_are_suggested(name, other, reason):
     ],
 )
 def test_different_names_are_not_suggested(name, other):
-    assert suggest_by_spelling(graph((name, 3), (other, 1)), EntityMerges()) == []
+    assert suggest_by_spelling(graph_of_entities((name, 3), (other, 1)), EntityMerges()) == []
 
 
 def test_the_name_with_most_passages_stays_and_refused_pairs_are_left_out():
-    known = graph(("spirits", 1), ("Spirit", 4), ("spirit", 2))
+    known = graph_of_entities(("spirits", 1), ("Spirit", 4), ("spirit", 2))
     assert [one.edit.names for one in suggest_by_spelling(known, EntityMerges())] == [
         ("spirit", "Spirit"),
         ("spirits", "Spirit"),
@@ -99,7 +99,7 @@ def test_similar_vectors_with_other_numbers_are_not_suggested():
 
     Two of three words in common give a cosine of 2/3, and all words in another order give 1.
     """
-    known = graph(
+    known = graph_of_entities(
         ("Tiny Tim Cratchit", 3),
         ("Cratchit Tim Tiny", 1),
         ("stave 1", 1),
@@ -111,7 +111,7 @@ def test_similar_vectors_with_other_numbers_are_not_suggested():
         (("Cratchit Tim Tiny", "Tiny Tim Cratchit"), 1.0),
         (("stave 1", "1 stave"), 1.0),
     ]
-    assert suggest_by_vectors(graph(("Ann", 1)), EntityMerges(), Bag()) == []
+    assert suggest_by_vectors(graph_of_entities(("Ann", 1)), EntityMerges(), Bag()) == []
 
 
 def test_a_graph_of_passages_or_summaries_has_no_entities():

@@ -12,16 +12,16 @@ from core.models.base import NoModels
 from core.watch import NO_WATCH
 
 
-def found(text):
+def facts_of(text):
     return read_terms([text])[0]
 
 
 def names(text):
-    return {entity.name: entity.type for entity in found(text).entities}
+    return {entity.name: entity.type for entity in facts_of(text).entities}
 
 
 def labels(text):
-    return {(one.head, one.name, one.tail) for one in found(text).relations}
+    return {(one.head, one.name, one.tail) for one in facts_of(text).relations}
 
 
 def test_a_number_after_a_name_belongs_to_it_and_makes_a_product():
@@ -104,12 +104,12 @@ def test_a_relation_is_labelled_by_the_words_between_its_ends(text, label):
 
 
 def test_unconnected_names_of_a_sentence_appear_together():
-    (one,) = found("In Paris and Rome it rained.").relations
+    (one,) = facts_of("In Paris and Rome it rained.").relations
     assert (one.name, one.weight) == ("appears with", 1.0)
 
 
 def test_a_relation_weighs_as_many_sentences_as_name_both():
-    facts = found("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
+    facts = facts_of("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
     assert [(one.head, one.tail, one.weight) for one in facts.relations] == [
         ("Angela Merkel", "Berlin", 2.0)
     ]
@@ -131,7 +131,9 @@ def test_a_relation_weighs_as_many_sentences_as_name_both():
     ],
 )
 def test_alias_phrases_become_the_label(text, label):
-    aliases = {(one.head, one.tail) for one in found(text).relations if one.name == "also called"}
+    aliases = {
+        (one.head, one.tail) for one in facts_of(text).relations if one.name == "also called"
+    }
     assert aliases if label == "also called" else label in aliases
 
 
@@ -156,7 +158,7 @@ def test_markup_is_text_and_empty_text_has_no_names():
     assert {"Barack Obama", "Berlin"} <= set(
         names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>")
     )
-    assert found("") == found(" \n ") and not found("").entities
+    assert facts_of("") == facts_of(" \n ") and not facts_of("").entities
 
 
 def test_other_scripts_are_skipped_with_a_note():

@@ -13,27 +13,27 @@ from core.builds.facts import ChunkEntity, Facts
 from core.errors import RunCancelled
 from core.watch import Watch
 
-HERE = os.getpid()
+TEST_PROCESS = os.getpid()
 WORDS = "Ann met Bob in Rome. The old mill stood by a river, said \u2028 {Eva}."
 
 
-def counted(texts):
+def count_texts(texts):
     return [Facts((ChunkEntity(text, times=len(text)),)) for text in texts]
 
 
-def deadly(texts):
+def kill_other_process(texts):
     """Kill any process but that of the test."""
-    if os.getpid() != HERE:
+    if os.getpid() != TEST_PROCESS:
         os.kill(os.getpid(), signal.SIGKILL)
-    return counted(texts)
+    return count_texts(texts)
 
 
-def failing(texts):
+def fail_to_parse(texts):
     raise ValueError("no parser")
 
 
 @pytest.fixture(autouse=True)
-def two(monkeypatch):
+def two_processes(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "2")
 
 
@@ -42,22 +42,24 @@ def batches(count=MIN_PARALLEL_BATCHES):
 
 
 def test_two_processes_give_the_facts_of_one():
-    found = dict(read_batches(counted, batches()))
-    assert found == {number: counted(batch) for number, batch in enumerate(batches())}
+    found = dict(read_batches(count_texts, batches()))
+    assert found == {number: count_texts(batch) for number, batch in enumerate(batches())}
 
 
 def test_batches_of_a_dead_process_are_read_here():
-    assert dict(read_batches(deadly, batches())) == dict(read_batches(counted, batches()))
+    assert dict(read_batches(kill_other_process, batches())) == dict(
+        read_batches(count_texts, batches())
+    )
 
 
 def test_failures_and_cancelling_are_raised():
     with pytest.raises(ValueError, match="no parser"):
-        list(read_batches(failing, batches()))
+        list(read_batches(fail_to_parse, batches()))
     with pytest.raises(RunCancelled):
-        list(read_batches(counted, batches(), Watch(cancelled)))
+        list(read_batches(count_texts, batches(), Watch(cancel_run)))
 
 
-def cancelled():
+def cancel_run():
     raise RunCancelled
 
 

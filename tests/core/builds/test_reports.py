@@ -33,7 +33,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def told(operator, tmp_path, say=None, watch=NO_WATCH):
+def report_communities(operator, tmp_path, say=None, watch=NO_WATCH):
     table = Table.of(
         level=[0, 1],
         parent=[-1, 0],
@@ -58,7 +58,7 @@ def told(operator, tmp_path, say=None, watch=NO_WATCH):
 
 
 def test_without_a_model_a_report_is_made_of_graph_texts(tmp_path):
-    table, asked, _ = told(Reports(writer="extractive"), tmp_path)
+    table, asked, _ = report_communities(Reports(writer="extractive"), tmp_path)
     assert not asked
     # Best connected first: a (3), d (2), b, c, e. Relations by the degrees of both ends: a-d (5),
     # a-b and a-c (4), d-e (3).
@@ -69,7 +69,9 @@ def test_without_a_model_a_report_is_made_of_graph_texts(tmp_path):
     # Members of the first community are in 2 of 3 chunks, those of the second in 1: 10 ln 3 / ln 4
     # and 10 ln 2 / ln 4.
     assert table.numbers("rating").tolist() == pytest.approx([7.92, 5.0], abs=0.01)
-    assert told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0] == (
+    assert report_communities(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[
+        0
+    ] == (
         # 3 + 3 + 4 + 3 + 3 + 4 tokens.
         "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"
     )
@@ -86,7 +88,7 @@ def report(title, rating=5):
 
 def test_reports_on_parts_replace_facts_in_a_full_prompt(tmp_path):
     say = lambda asked, number: report("part" if number == 1 else "whole", number)
-    table, asked, _ = told(Reports(budget=40), tmp_path, say)
+    table, asked, _ = report_communities(Reports(budget=40), tmp_path, say)
     assert table.texts("title") == ["whole", "part"] and table.texts("report") == [
         "On whole. One. Two.",
         "On part. One. Two.",
@@ -97,7 +99,7 @@ def test_reports_on_parts_replace_facts_in_a_full_prompt(tmp_path):
 
 def test_each_finished_report_is_announced(tmp_path):
     said = []
-    told(
+    report_communities(
         Reports(),
         tmp_path,
         lambda *_: report("all"),
@@ -111,13 +113,13 @@ def test_each_finished_report_is_announced(tmp_path):
 
 
 def test_a_prompt_with_room_contains_no_reports_on_parts(tmp_path):
-    _, asked, _ = told(Reports(), tmp_path, lambda *_: report("any"))
+    _, asked, _ = report_communities(Reports(), tmp_path, lambda *_: report("any"))
     assert "On any." not in asked[1] and "About e." in asked[1] and "d meets e" in asked[1]
 
 
 def test_an_unusable_reply_affects_only_its_report(tmp_path):
     say = lambda asked, number: "I cannot." if number < 3 else report("whole")
-    table, _, ctx = told(Reports(), tmp_path, say)
+    table, _, ctx = report_communities(Reports(), tmp_path, say)
     assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith(
         "About <d> {x}."
     )

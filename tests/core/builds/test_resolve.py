@@ -28,7 +28,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
+def resolve_facts(tmp_path, *chunks, operator=None, texts=None, titles=None):
     """Facts after resolving, and the report.
 
     Each chunk is given as (document, [(name, type)], relations).
@@ -70,7 +70,7 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
             [("Amy", "Azure", "sells")],
         ),
     ]
-    facts, report = resolved(tmp_path, *chunks)
+    facts, report = resolve_facts(tmp_path, *chunks)
     assert names(facts[1]) == {"Amy Hood": ("person", 2), "Azure": ("product", 1)}
     assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [
         ("Amy Hood", "sells", "Azure")
@@ -90,7 +90,7 @@ def test_a_part_of_two_names_stays_and_is_reported(tmp_path):
             [],
         )
     ]
-    facts, report = resolved(tmp_path, *chunks)
+    facts, report = resolve_facts(tmp_path, *chunks)
     assert len(facts[0].entities) == 3
     (near,) = name_merges(report.plain()).near
     assert (near.name, near.candidates, near.documents) == (
@@ -101,19 +101,19 @@ def test_a_part_of_two_names_stays_and_is_reported(tmp_path):
 
 
 def test_a_place_is_not_part_of_a_person(tmp_path):
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, ("d", [("George Washington", "person"), ("Washington", "place")], [])
     )
     assert set(names(facts[0])) == {"George Washington", "Washington"}
 
 
 def test_a_first_name_makes_another_person_but_a_middle_name_does_not(tmp_path):
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []),
     )
     assert set(names(facts[0])) == {"Kasper Peter Schmeichel"}
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, ("d", [("Kasper Schmeichel", "person"), ("Peter Schmeichel", "person")], [])
     )
     assert set(names(facts[0])) == {"Kasper Schmeichel", "Peter Schmeichel"}
@@ -131,7 +131,7 @@ def test_an_acronym_is_joined_with_its_long_form_and_type(tmp_path):
             [],
         )
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
 
 
@@ -140,15 +140,15 @@ def test_parts_are_joined_elsewhere_after_two_documents_agree(
 ):
     full, part = ("Amy Hood", "person"), ("Amy", "person")
     known = [("one", [full, part], []), ("two", [full, part], [])]
-    facts, _ = resolved(tmp_path, *known, ("three", [part], []))
+    facts, _ = resolve_facts(tmp_path, *known, ("three", [part], []))
     assert set(names(facts[2])) == {"Amy Hood"}
-    facts, _ = resolved(tmp_path, known[0], ("three", [part], []))
+    facts, _ = resolve_facts(tmp_path, known[0], ("three", [part], []))
     assert set(names(facts[1])) == {"Amy"}  # One document is not enough.
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], [])
     )
     assert set(names(facts[3])) == {"Amy"}
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, *known, ("three", [part], []), operator=ResolveNames(least=-9, everywhere=False)
     )
     assert set(names(facts[2])) == {"Amy"}
@@ -167,7 +167,7 @@ def test_spellings_are_joined_under_the_most_frequent_one(tmp_path):
             [],
         )
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert names(facts[0]) == {"Pelé": ("person", 4), "US": ("place", 3)}
     assert key_of_name("Williams", "person") != key_of_name("William", "person")
     assert key_of_name("lymph nodes", "concept") == key_of_name("Lymph node", "concept")
@@ -179,7 +179,7 @@ def test_the_type_is_that_of_most_mentions(tmp_path):
         ("d", [("Azure", "product", "", 2)], []),
         ("e", [("Azure", "place")], []),
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert [names(one)["Azure"][0] for one in facts] == ["product"] * 3
 
 
@@ -192,7 +192,7 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
         ("Thing", "concept"),
     ]
     chunks = [("d", named, [("melanoma", "new type", "is"), ("melanoma", "lymph node", "in")])]
-    facts, report = resolved(tmp_path, *chunks, operator=ResolveNames())
+    facts, report = resolve_facts(tmp_path, *chunks, operator=ResolveNames())
     assert set(names(facts[0])) == {"melanoma", "lymph node"}
     assert [(one.head, one.tail) for one in facts[0].relations] == [("melanoma", "lymph node")]
     assert report.counts["common phrases"] == 3
@@ -223,7 +223,7 @@ def test_a_title_in_the_text_is_the_subject_of_the_document(tmp_path):
         ("2", [("Kiss", "concept"), ("Tell", "concept"), ("Corliss", "person")], []),
     ]
     texts = ["Giuseppe Fortunino Verdi composed in Milan.", "Kiss and Tell is a film with Corliss."]
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, *chunks, texts=texts, titles=["Giuseppe Verdi", "Kiss and Tell (1945 film)"]
     )
     assert names(facts[0]) == {"Giuseppe Verdi": ("person", 2), "Milan": ("place", 1)}
@@ -232,7 +232,7 @@ def test_a_title_in_the_text_is_the_subject_of_the_document(tmp_path):
     assert ("Giuseppe Fortunino Verdi", "Giuseppe Verdi", "title of the document") in {
         (one.name, one.into, one.rule) for one in name_merges(report.plain()).made
     }
-    facts, _ = resolved(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
+    facts, _ = resolve_facts(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
     assert "Notes of a meeting" not in names(facts[0])
 
 
@@ -243,7 +243,9 @@ def test_relations_to_the_subject_replace_shared_sentences(tmp_path):
         ("Puccini", "Rome", "lived in"),
         ("Verdi", "Milan", "appears with"),
     ]
-    facts, _ = resolved(tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"])
+    facts, _ = resolve_facts(
+        tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"]
+    )
     assert {(one.head, one.name, one.tail) for one in facts[0].relations} == {
         ("Verdi", "appears with", "Milan"),
         ("Verdi", "appears with", "Rome"),
@@ -251,7 +253,7 @@ def test_relations_to_the_subject_replace_shared_sentences(tmp_path):
         ("Puccini", "lived in", "Rome"),
     }
     # Without a title the relations stay.
-    assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
+    assert len(resolve_facts(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
 
 
 def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
@@ -260,12 +262,12 @@ def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
         ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], []),
     ]
     texts = ["Champ Bailey", "Champ Bailey is a brother of Boss Bailey."]
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, *brothers, texts=texts, titles=["Champ Bailey", "Boss Bailey"]
     )
     assert set(names(facts[1])) == {"Champ Bailey", "Boss Bailey"}
     chunk = ("1", [("Jerry Glanville", "person")], [])
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"]
     )
     assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.plain()).made
@@ -314,7 +316,7 @@ def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
     ],
 )
 def test_alternative_names_in_the_text_are_joined_if_plausible(tmp_path, head, label, tail, into):
-    facts, report = resolved(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
+    facts, report = resolve_facts(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
     if into:
         assert set(names(facts[0])) == {into} and not facts[0].relations
     else:
@@ -333,30 +335,34 @@ def test_a_name_in_brackets_after_several_belongs_to_the_most_frequent(tmp_path)
         [("ipilimumab", "concept"), ("Opdivo", "product")],
         [("ipilimumab", "Opdivo", "in brackets")],
     )
-    facts, _ = resolved(tmp_path, ("d", *two), ("d", *two), ("d", *other))
+    facts, _ = resolve_facts(tmp_path, ("d", *two), ("d", *two), ("d", *other))
     assert set(names(facts[2])) == {"ipilimumab", "nivolumab"}
-    facts, _ = resolved(tmp_path, ("d", *two), ("d", *other))
+    facts, _ = resolve_facts(tmp_path, ("d", *two), ("d", *other))
     assert set(names(facts[1])) == {"ipilimumab", "Opdivo"}
 
 
 def test_a_role_with_a_surname_is_no_full_name(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], []))
+    facts, _ = resolve_facts(
+        tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], [])
+    )
     assert set(names(facts[0])) == {"Fezziwig", "Mrs. Fezziwig"}
     once = ("d", [("Cytarabine", "product")], [])
-    facts, _ = resolved(tmp_path, ("d", [("Cytarabine Cytarabine", "product")], []), once, once)
+    facts, _ = resolve_facts(
+        tmp_path, ("d", [("Cytarabine Cytarabine", "product")], []), once, once
+    )
     assert set(names(facts[0])) == {"Cytarabine"}
-    facts, _ = resolved(tmp_path, ("d", [("Duran Duran", "organisation")], []))
+    facts, _ = resolve_facts(tmp_path, ("d", [("Duran Duran", "organisation")], []))
     assert set(names(facts[0])) == {"Duran Duran"}
 
 
 def test_initials_need_an_explanation_in_a_long_document(tmp_path):
     chunks = [("d", [("breast cancer gene", "concept"), ("BCG", "organisation")], [])]
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
-    assert set(names(resolved(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
+    assert set(names(resolve_facts(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
 
 
 def test_mostly_lower_case_names_are_terms(tmp_path):
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("time", "organisation"), ("Ann Lee", "person")], []),
         operator=ResolveNames(),
@@ -365,12 +371,12 @@ def test_mostly_lower_case_names_are_terms(tmp_path):
 
 
 def test_hostile_and_empty_names_are_handled(tmp_path):
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []),
     )
     assert set(names(facts[0])) == {"<script>", "’s"}
-    assert resolved(tmp_path, ("d", [], []))[0] == [Facts()]
+    assert resolve_facts(tmp_path, ("d", [], []))[0] == [Facts()]
 
 
 def test_names_marked_as_different_stay_apart(tmp_path):
@@ -378,9 +384,9 @@ def test_names_marked_as_different_stay_apart(tmp_path):
     corpus = Texts(tmp_path)
     corpus.own = False
     change_merges(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
     change_merges(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
 
 
 def test_a_line_without_facts_is_refused():
@@ -487,15 +493,15 @@ def test_different_names_are_not_joined_indirectly_or_by_a_title(tmp_path):
     corpus = Texts(tmp_path)
     corpus.own = False
     chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]
-    assert set(names(resolved(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
+    assert set(names(resolve_facts(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
     change_merges(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
-    assert {"Ada", "Ada Byron King"} <= set(names(resolved(tmp_path, *chain)[0][0]))
+    assert {"Ada", "Ada Byron King"} <= set(names(resolve_facts(tmp_path, *chain)[0][0]))
     film = [("d", [("Bill Oakley Senior", "person"), ("Ohio", "place")], [])]
     text = ["Bill Oakley Senior of Ohio"]
-    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
     (made,) = name_merges(report.plain()).made
     assert (made.name, made.into) == ("Bill Oakley Senior", "Bill Senior")
     change_merges(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
-    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
     assert not name_merges(report.plain()).made and "Bill Oakley Senior" in names(facts[0])
     assert name_merges(report.plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)

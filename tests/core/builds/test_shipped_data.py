@@ -66,7 +66,7 @@ class TitledModels(Models):
         return f"weights of {name}"
 
 
-def described(asked, number):
+def reply_about_names(asked, number):
     """Reply to a prompt about the names that it lists.
 
     The reply about Bob is no JSON, and a prompt for a report gets a report.
@@ -86,19 +86,19 @@ class ChatlessModels(TitledModels):
     """Models of a new user, who has no language model."""
 
     def __init__(self):
-        super().__init__(described)
+        super().__init__(reply_about_names)
 
     def chat(self, role="answer"):
         raise AssertionError("no language model is asked")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def built_graphs(tmp_path_factory):
     """Folder and corpus of built graphs, the models, and the shipped builds.
 
     The data to ship are written to the folder.
     """
-    folder, models = tmp_path_factory.mktemp("maker"), TitledModels(described)
+    folder, models = tmp_path_factory.mktemp("maker"), TitledModels(reply_about_names)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(folder))
         corpus = Texts(folder / "corpus", **TEXTS)
@@ -115,9 +115,9 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def maker(made, monkeypatch, tmp_path):
+def maker(built_graphs, monkeypatch, tmp_path):
     """Corpus, models and shipped builds, with the data file where it ships."""
-    folder, corpus, models, told = made
+    folder, corpus, models, told = built_graphs
     monkeypatch.setenv("HOPSCOPE_HOME", str(folder))
     (tmp_path / "data" / "tests").mkdir(parents=True)
     shutil.copy(folder / REPLIES_FILE, tmp_path / "data" / "tests")
@@ -239,7 +239,7 @@ def test_a_graph_built_here_comes_before_a_shipped_one(newcomer):
 
 
 def test_a_build_with_another_language_model_can_ship(tmp_path, monkeypatch):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(described)
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(reply_about_names)
     small = find_build("kg-described@qwen-0.5b")
     assert (
         small == find_build("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
@@ -391,13 +391,13 @@ def test_replies_without_a_description_are_still_read(tmp_path):
     )
 
 
-FILES = [
+REPLY_FILES = [
     file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())
 ]
 
 
-@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+@pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
 def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
     """The shipped files are of the current documents and chunks.
 
@@ -420,8 +420,8 @@ def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
             assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
 
 
-@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+@pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
 def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
     """The shipped files are opened with an encoder that counts letters.
 
@@ -440,10 +440,12 @@ def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
         assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
 
 
-TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())]
+FACT_FILES = [
+    file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())
+]
 
 
-@pytest.mark.parametrize("file", TOLD, ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", FACT_FILES, ids=lambda file: file.parent.name)
 def test_shipped_noun_phrases_cover_every_current_chunk(file):
     """The shipped files have the current parser's facts on every chunk, so that it does not run."""
     corpus, line = open_corpus(file.parent.name), find_build("kg-noun-phrases").line

@@ -26,7 +26,10 @@ from core.watch import Watch
 from tests.core.builds.test_language_model import Models
 from tests.core.models.chat_server import serving, stream
 
-READ, WRITTEN = 90, 10  # Tokens of every prompt and reply: 100 per chunk, which cost .28.
+READ_TOKENS, WRITTEN_TOKENS = (
+    90,
+    10,
+)  # Tokens of every prompt and reply: 100 per chunk, which cost .28.
 TEXTS = [f"Person{i:02} visited City{i:02}." for i in range(20)]
 
 
@@ -86,9 +89,9 @@ def far(tmp_path, monkeypatch):
             **piece,
             "choices": [],
             "usage": {
-                "prompt_tokens": READ,
-                "completion_tokens": WRITTEN,
-                "total_tokens": READ + WRITTEN,
+                "prompt_tokens": READ_TOKENS,
+                "completion_tokens": WRITTEN_TOKENS,
+                "total_tokens": READ_TOKENS + WRITTEN_TOKENS,
             },
         }
         stream(
@@ -218,7 +221,7 @@ def test_amounts_in_two_currencies_are_not_added():
     assert euro + UsageEstimate() == UsageEstimate() + euro == euro
 
 
-def command(far, capsys, *more):
+def run_build_command(far, capsys, *more):
     code = main(
         ["corpus", "build", "notes", "--graph", LINE, *more],
         lambda: SimpleNamespace(models=far.models),
@@ -228,20 +231,20 @@ def command(far, capsys, *more):
 
 
 def test_the_command_estimates_and_keeps_to_a_cap(far, capsys):
-    code, out, _ = command(far, capsys, "--estimate")
+    code, out, _ = run_build_command(far, capsys, "--estimate")
     assert (
         code == EXIT_OK
         and "20 of 20 chunks are to be read: about 20 calls" in out
         and " EUR" in out
         and not far.asked
     )
-    code, _, err = command(far, capsys, "--cap", "much", "--yes")
+    code, _, err = run_build_command(far, capsys, "--cap", "much", "--yes")
     assert code == EXIT_WRONG_INPUT and "is no cap" in err and not far.asked
-    code, _, err = command(far, capsys, "--cap", "714 tokens", "--yes")
+    code, _, err = run_build_command(far, capsys, "--cap", "714 tokens", "--yes")
     assert (
         code == EXIT_FAILED
         and "Stopped before the cap: 700 of 714 tokens are spent" in err
         and len(far.asked) == 7
     )
-    code, out, _ = command(far, capsys, "--cap", "100", "--yes")
+    code, out, _ = run_build_command(far, capsys, "--cap", "100", "--yes")
     assert code == EXIT_OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20

@@ -77,13 +77,13 @@ def chunks_of(*groups):
     )
 
 
-def grown(operator, chunks, tmp_path, models=None):
+def grow_tree(operator, chunks, tmp_path, models=None):
     ctx = BuildContext(models or FirstLetterModels())
     return operator.apply(BuildState(Texts(tmp_path), chunks), ctx).graph, ctx
 
 
 def test_three_far_groups_are_three_summaries(tmp_path):
-    graph, ctx = grown(
+    graph, ctx = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
     assert graph.n_nodes == 27 and ctx.report.counts["summaries"] == 3
@@ -114,8 +114,8 @@ def test_clusters_of_two_wait_for_the_next_layer_as_in_the_analysis(tmp_path, mo
     # c: RAPTOR's code makes three summaries. The reading of the analysis makes one, and the other
     # three chunks have no parent yet.
     chunks = chunks_of(("a", 9), ("b", 2), ("c", 1))
-    every, _ = grown(Tree(summaries="extractive", layers=1), chunks, tmp_path)
-    paper, ctx = grown(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
+    every, _ = grow_tree(Tree(summaries="extractive", layers=1), chunks, tmp_path)
+    paper, ctx = grow_tree(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
     assert every.n_nodes == 12 + 3 and paper.n_nodes == 12 + 1
     assert ctx.report.counts["summaries"] == 1
     heads, _, tails = paper.triples(np.arange(paper.n_edges))
@@ -129,7 +129,7 @@ def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path,
     found = iter([[np.array(one) for one in layer] for layer in layers])
     monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
     monkeypatch.setattr(tree, "MAX_TOP_NODES", 5)
-    graph, _ = grown(
+    graph, _ = grow_tree(
         Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
     )
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -139,8 +139,8 @@ def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path,
 
 def test_a_language_model_is_called_once_per_cluster(tmp_path):
     models, chunks = FirstLetterModels(), chunks_of(("a", 8), ("b", 8))
-    first, _ = grown(Tree(), chunks, tmp_path, models)
-    again, ctx = grown(Tree(), chunks, tmp_path, models)
+    first, _ = grow_tree(Tree(), chunks, tmp_path, models)
+    again, ctx = grow_tree(Tree(), chunks, tmp_path, models)
     assert (
         len(models.asked) == 2
         and first.digest == again.digest
@@ -155,7 +155,7 @@ def test_an_empty_summary_is_replaced_by_central_sentences(tmp_path):
             return ChatReply("  ", 10, 0) if asked.text == "Sum of a0" else asked
 
     chunks = chunks_of(("a", 8), ("b", 8))
-    graph, ctx = grown(Tree(), chunks, tmp_path, EmptyReplyModels())
+    graph, ctx = grow_tree(Tree(), chunks, tmp_path, EmptyReplyModels())
     told = [text for text in graph.columns.nodes.texts("description") if text]
     assert (
         len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
@@ -170,7 +170,7 @@ def test_a_truncated_summary_is_kept_and_counted(tmp_path):
             return ChatReply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
 
     models = TruncatedReplyModels()
-    graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
+    graph, ctx = grow_tree(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
     assert len(models.asked) == 2 and "Sum of a0" in graph.columns.nodes.texts("description")
     assert ctx.report.counts["summaries cut"] == 1 and ctx.report.counts["asked again"] == 0
     assert ctx.report.notes == [NoteWith("cut", 200, "tokens")]
@@ -182,12 +182,12 @@ def test_a_failing_model_is_reported(tmp_path):
             raise ModelFailed("The model died.")
 
     with pytest.raises(ModelFailed, match="died"):
-        grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, FailingChatModels())
+        grow_tree(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, FailingChatModels())
 
 
 @pytest.mark.parametrize("count", [1, 11])
 def test_few_chunks_need_no_summary(count, tmp_path):
-    graph, _ = grown(Tree(), chunks_of(("a", count)), tmp_path)
+    graph, _ = grow_tree(Tree(), chunks_of(("a", count)), tmp_path)
     assert (graph.n_nodes, graph.n_edges) == (count, 0)
 
 
@@ -196,7 +196,7 @@ def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
     chunks = chunks_of(("a", 20)).with_columns(
         text=["a" + "y" * 347 + f"{row:02}." for row in range(20)]
     )
-    graph, _ = grown(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
+    graph, _ = grow_tree(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
 
@@ -205,7 +205,7 @@ def test_a_chunk_may_have_the_name_of_a_summary(tmp_path):
     chunks = chunks_of(("a", 8), ("b", 8)).with_columns(
         id=["Summary 1.1", *[f"c{row}" for row in range(15)]]
     )
-    graph, _ = grown(Tree(summaries="extractive"), chunks, tmp_path)
+    graph, _ = grow_tree(Tree(summaries="extractive"), chunks, tmp_path)
     assert graph.n_nodes == 18 and "Summary 1.1'" in graph.names(range(18))
 
 
@@ -243,11 +243,11 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
 
 
 def test_a_tree_of_very_many_chunks_searches_the_number_of_components(tmp_path, monkeypatch):
-    whole, _ = grown(
+    whole, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
     monkeypatch.setattr(tree, "MAX_EXHAUSTIVE_CHUNKS", 10)
-    sought, _ = grown(
+    sought, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
     assert sought.digest == whole.digest  # Both ways find three groups.
@@ -293,7 +293,7 @@ def test_a_cluster_of_one_text_has_a_summary(tmp_path):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
     models = FirstLetterModels()
-    graph, _ = grown(PairedTree(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
+    graph, _ = grow_tree(PairedTree(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
     assert len(models.asked) == 7  # The single text has a summary too.
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = dict(zip(graph.names(heads), graph.names(tails)))

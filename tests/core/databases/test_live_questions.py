@@ -35,7 +35,7 @@ def served(tmp_path, monkeypatch):
         yield one
 
 
-def compared(engine, name, question, specs):
+def compare_lanes(engine, name, question, specs):
     ask = engine.ask(GraphSource(name), question, model=False)
     job = engine.compare(ask, [find_instance(spec) for spec in specs])
     assert job.wait(120) and not job.error
@@ -43,14 +43,14 @@ def compared(engine, name, question, specs):
     return job.comparison
 
 
-def texts(comparison):
+def path_texts_and_names(comparison):
     return [
         (lane.graph.texts(lane.state.paths.items), lane.graph.names(lane.state.reader or ()))
         for lane in comparison.lanes
     ]
 
 
-def add(served, **how):
+def add_live_graph(served, **how):
     """Add a live graph to the home folder."""
     add_live(LiveSettings(served.url, hops=6, **how), "live")
     return served
@@ -78,11 +78,14 @@ QUESTIONS = (
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.text)
 def test_five_nodes_have_the_paths_and_answers_of_the_copy(served, tmp_path, question):
     served.load(FIVE)
-    add(served), add_copy(served, tmp_path)
+    add_live_graph(served), add_copy(served, tmp_path)
     engine = Engine()
-    near, copy = (compared(engine, name, question, ROWS[:3]) for name in ("live", "copy"))
-    assert texts(near) == texts(copy) and near.ask.question.entities == copy.ask.question.entities
-    assert all(paths for paths, _ in texts(near))
+    near, copy = (compare_lanes(engine, name, question, ROWS[:3]) for name in ("live", "copy"))
+    assert (
+        path_texts_and_names(near) == path_texts_and_names(copy)
+        and near.ask.question.entities == copy.ask.question.entities
+    )
+    assert all(paths for paths, _ in path_texts_and_names(near))
     assert near.lanes[0].state.trace[0].notes[0].startswith("Asked live: 4 triples within 6 hops")
 
 
@@ -116,16 +119,19 @@ def test_a_part_of_wikimovies_has_the_paths_and_answers_of_the_copy(served, tmp_
         )
     )
     served.load(turtle_of(triples))
-    add(served, each=1_000), add_copy(served, tmp_path)
+    add_live_graph(served, each=1_000), add_copy(served, tmp_path)
     engine, question = Engine(), Question("who directed Inception", answers=("Christopher Nolan",))
-    near, copy = (compared(engine, name, question, ROWS[:2]) for name in ("live", "copy"))
+    near, copy = (compare_lanes(engine, name, question, ROWS[:2]) for name in ("live", "copy"))
     assert near.graph.n_edges == len(set(triples)) > 300 and near.graph.digest == copy.graph.digest
-    assert texts(near) == texts(copy) and len(texts(near)[0][0]) > 100
+    assert (
+        path_texts_and_names(near) == path_texts_and_names(copy)
+        and len(path_texts_and_names(near)[0][0]) > 100
+    )
 
 
 def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_path):
     served.load(FIVE)
-    add(served), add_copy(served, tmp_path)
+    add_live_graph(served), add_copy(served, tmp_path)
     assert available_sources()[GraphSource("live")] == "live (live)" and datasets()["live"].live
     engine = Engine()
     assert engine.graph("live").n_nodes == 0 and engine.graph("live").live.words.startswith(
@@ -134,15 +140,15 @@ def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_pat
     served.instead = lambda query, number: (503, {"Retry-After": "0"}, b"")
     with pytest.raises(BadInput, match="is busy"):
         engine.ask(GraphSource("live"), Question("who knows Ann?"), model=False)
-    assert compared(engine, "copy", Question("who knows Ann?"), ROWS[:1])
+    assert compare_lanes(engine, "copy", Question("who knows Ann?"), ROWS[:1])
 
 
 def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkeypatch):
     served.load(FIVE)
     served.key = "ann:secret-word"
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
-    add(served, key="HOPSCOPE_KEY_MINE")
-    before = compared(Engine(), "live", QUESTIONS[0], ROWS[:2])
+    add_live_graph(served, key="HOPSCOPE_KEY_MINE")
+    before = compare_lanes(Engine(), "live", QUESTIONS[0], ROWS[:2])
     saved = json.dumps(freeze(before))
     served.instead = lambda query, number: (500, {}, b"")
     after = thaw(json.loads(saved))
@@ -150,7 +156,7 @@ def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkey
     assert after.graph.name == "live" and after.lanes[0].state.trace[0].notes[0].startswith(
         "Asked live: 4 triples"
     )
-    assert after.graph.texts(after.lanes[0].state.paths.items) == texts(before)[0][0]
+    assert after.graph.texts(after.lanes[0].state.paths.items) == path_texts_and_names(before)[0][0]
 
 
 def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
@@ -159,7 +165,7 @@ def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
     from core.graph.edits import Edit
 
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     engine = Engine()
     source = replace(GraphSource("live"), edits=(Edit("node", ("Dan <b>",)),))
     ask = engine.ask(source, QUESTIONS[0], model=False)
@@ -206,7 +212,7 @@ def test_a_database_without_a_reply_is_not_added(served, capsys):
 
 def test_a_damaged_description_is_reported_on_opening(served):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     (graphs_folder() / "live" / "live.toml").write_text("hops = 2")
     assert (
         "live" not in datasets()
@@ -218,7 +224,7 @@ def test_a_damaged_description_is_reported_on_opening(served):
 
 def test_a_live_graph_cannot_be_exported_or_indexed(served, capsys):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     assert (
         main(["graph", "export", "live"]) != 0 and "asked live; copy it" in capsys.readouterr().err
     )
@@ -230,7 +236,7 @@ def test_a_live_graph_cannot_be_exported_or_indexed(served, capsys):
 
 def test_an_evaluation_runs_on_a_live_graph(served, tmp_path, capsys):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     file = tmp_path / "questions.csv"
     file.write_text(
         "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,"

@@ -32,7 +32,7 @@ def reply(names, rows, headers=JSON):
     return 200, dict(headers), json.dumps(body).encode()
 
 
-def whole(rows, headers=JSON):
+def endpoint_with_rows(rows, headers=JSON):
     """An endpoint that returns these rows for every query."""
     count = reply("n", [[term(str(len(rows)), "literal")]])
     return lambda query, number: count if "COUNT" in query else reply("spo", rows, headers)
@@ -64,21 +64,21 @@ A, P, B = (term(f"http://x/{name}") for name in "apb")
 )
 def test_one_bad_row_affects_no_other(tmp_path, odd, kept):
     rows = [[A, P, B], [B, P, A], odd]
-    with endpoint(instead=whole(rows)) as served:
+    with endpoint(instead=endpoint_with_rows(rows)) as served:
         triples, notes = read(served, tmp_path, language="none")
     assert {("a", "p", "b"), ("b", "p", "a")} <= triples and len(triples) == 2 + kept
     assert ("1 row that is no triple left out" in notes[0]) == (not kept)
 
 
 def test_the_first_bad_row_is_named(tmp_path):
-    with endpoint(instead=whole([[A, P, B], [term("http://x/c d"), P, B]])) as served:
+    with endpoint(instead=endpoint_with_rows([[A, P, B], [term("http://x/c d"), P, B]])) as served:
         assert "“http://x/c d”" in read(served, tmp_path, language="none")[1][0]
 
 
 def test_blank_nodes_stay_apart_under_any_label(tmp_path):
     labels = ["b1", "_:b2", "b_1", "b-1", "_b1", "1", "_1", "_5f_1", "b_2d_1", "b.1", "ß", "://"]
     rows = [[term(label, "bnode"), P, B] for label in labels]
-    with endpoint(instead=whole(rows)) as served:
+    with endpoint(instead=endpoint_with_rows(rows)) as served:
         triples, _ = read(served, tmp_path, language="none")
     assert len({head for head, _, _ in triples}) == len(labels)
 
@@ -227,7 +227,7 @@ def test_deep_triples_of_a_construct(tmp_path):
 
 def test_an_honest_page_is_packed(tmp_path):
     rows = [[term(f"http://x/{at}"), P, B] for at in range(20_000)]
-    code, headers, body = whole(rows)("", 1)
+    code, headers, body = endpoint_with_rows(rows)("", 1)
     packed = (code, {**headers, "Content-Encoding": "gzip"}, gzip.compress(body))
     with endpoint(
         instead=lambda query, number: (
@@ -299,7 +299,7 @@ def live_at(served):
     return LiveDatabase("x", LiveSettings(served.url))
 
 
-def two_called_alike(query, number):
+def reply_with_equal_names(query, number):
     """Reply of an endpoint with two nodes called A, except for queries about their edges."""
     if "GROUP BY" in query or "?n ?s ?p ?o" in query:
         return None
@@ -313,25 +313,25 @@ def test_an_invalid_degree_gives_an_error_sentence(degree):
     def answer(query, number):
         if "GROUP BY" in query:
             return reply("sn", [degree])
-        return two_called_alike(query, number)
+        return reply_with_equal_names(query, number)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
         live_at(served).around("", ["A"])
 
 
-def of_two_called_alike(query, number):
-    """Reply of `two_called_alike`, also to queries about edges and degrees."""
+def reply_with_edges_of_equal_names(query, number):
+    """Reply of `reply_with_equal_names`, also to queries about edges and degrees."""
     if "GROUP BY" in query:
         return reply("sn", [[A, term("2", "literal")], [B, term("1", "literal")]])
     if "?n ?s ?p ?o" in query:
         return reply("nspo", [[term("0", "literal"), A, P, B], [term("-1", "literal")]])
-    return two_called_alike(query, number)
+    return reply_with_equal_names(query, number)
 
 
 @pytest.mark.parametrize("part", ["SELECT DISTINCT ?s ?o", "GROUP BY", None])
 def test_a_partial_look_up_is_noted(part):
     def answer(query, number):
-        code, headers, body = of_two_called_alike(query, number)
+        code, headers, body = reply_with_edges_of_equal_names(query, number)
         cut = part is not None and part in query
         return code, {**headers, **(CUT_OFF if cut else {})}, body
 
@@ -361,7 +361,7 @@ def test_an_edge_of_an_unrequested_node_is_refused(number):
             return reply("sn", [[A, term("2", "literal")]])
         if "?n ?s ?p ?o" in query:
             return reply("nspo", [[term(number, "literal"), A, P, B], [term("-1", "literal")]])
-        return two_called_alike(query, at)
+        return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
         live_at(served).around("", ["A"])
@@ -374,7 +374,7 @@ def test_more_edges_than_requested_are_not_read():
         if "?n ?s ?p ?o" in query:
             rows = [[term("0", "literal"), A, P, term(f"http://x/n{n}")] for n in range(5000)]
             return reply("nspo", [*rows, [term("-1", "literal")]])
-        return two_called_alike(query, at)
+        return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served:
         graph = LiveDatabase("x", LiveSettings(served.url, hops=1, each=10)).around("", ["A"])

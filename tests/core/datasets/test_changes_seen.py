@@ -39,21 +39,21 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
-def aged(folder: Path) -> None:
+def set_old_times(folder: Path) -> None:
     """Set an old modification time on all files, so that the cache trusts them."""
     for file in folder.rglob("*"):
         os.utime(file, (1_000_000_000, 1_000_000_000))
 
 
 def test_a_listed_graph_is_opened_once(home, monkeypatch):
-    aged(home)
+    set_old_times(home)
     assert datasets()["mine"].title == "Mine"
     monkeypatch.setattr(catalogue.Graph, "open", lambda folder: pytest.fail("opened again"))
     assert datasets()["mine"].title == "Mine" and dataset_of("mine").title == "Mine"
 
 
 def test_a_graph_built_by_another_process_appears_at_once(home):
-    aged(home)
+    set_old_times(home)
     assert "theirs" not in datasets() and dataset_of("theirs") is None
     subprocess.run(
         [sys.executable, "-c", BUILD.format(home / "graphs" / "theirs")], cwd=ROOT, check=True
@@ -62,7 +62,7 @@ def test_a_graph_built_by_another_process_appears_at_once(home):
 
 
 def test_a_damaged_or_rebuilt_graph_is_noticed_at_once(home):
-    aged(home)
+    set_old_times(home)
     assert datasets()["mine"].title == "Mine" and unreadable_graphs(datasets()) == []
     (file,) = (home / "graphs" / "mine").glob("*/heads.npy")
     sound = file.read_bytes()
@@ -94,7 +94,7 @@ def test_a_changed_question_set_is_noticed_at_once(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
     save_set(rows, "asked", "Asked", "mine", taken={})
-    aged(home)
+    set_old_times(home)
     assert datasets()["mine"].sets["asked"].title == "Asked"
     file = home / "questions" / "asked" / "set.toml"
     file.write_text(file.read_text().replace("Asked", "Asked again"))
@@ -117,7 +117,7 @@ def test_files_of_a_shipped_corpus_are_digested_again_only_after_a_change(
         "_id": "1",
     }
     (folder / "rows.jsonl").write_text(json.dumps(row))
-    aged(folder)
+    set_old_times(folder)
     monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
     first = corpora.open_corpus("tiny")
     assert [document.title for document in first] == ["One"]

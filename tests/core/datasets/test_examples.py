@@ -22,7 +22,7 @@ CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
 CHEAP_FIRST = {"case-study": DEFAULT_LANES}
 
 
-def known(dataset, text: str) -> Question:
+def example_question(dataset, text: str) -> Question:
     """The example question with its entities and answers."""
     if text in UNLISTED:
         return Question(text, "", *UNLISTED[text])
@@ -49,7 +49,7 @@ def test_every_example_is_answered_by_a_lane(movies, name):
     from core.graph.names.lookup import name_lookup
 
     for text in dataset.examples:
-        question = known(dataset, text)
+        question = example_question(dataset, text)
         ask = SourceQuestion(
             GraphSource.of(graph),
             question,

@@ -44,7 +44,7 @@ def neighbours(graph):
     return [set(graph.steps(node, "graph")[0].tolist()) for node in range(graph.n_nodes)]
 
 
-def reached(near, seeds, steps):
+def nodes_within(near, seeds, steps):
     """Nodes within that many steps."""
     found, newest = set(seeds), set(seeds)
     for _ in range(steps):
@@ -81,7 +81,7 @@ def test_every_answer_of_pathquestion_is_reached_along_the_triples(hops):
     for question in questions(f"pathquestion-{hops}hop")[::10]:
         assert question.hops == hops and len(question.entities) == 1
         nodes = {known.find(answer) for answer in question.answers}
-        assert nodes & reached(near, [known.find(question.entities[0])], hops)
+        assert nodes & nodes_within(near, [known.find(question.entities[0])], hops)
 
 
 @pytest.mark.parametrize("name, of, in_four", [("webqsp", 774, 633), ("cwq", 1_693, 1_476)])
@@ -97,7 +97,7 @@ def test_answerable_freebase_rows_are_marked(name, of, in_four):
     assert fit == [q.id for q in questions(f"{name}-answerable")]
     near, answered = neighbours(graph), 0
     for question in rows:
-        found = reached(near, [ids[e] for e in question.entities if e in ids], 4)
+        found = nodes_within(near, [ids[e] for e in question.entities if e in ids], 4)
         answered += any(ids.get(answer) in found for answer in question.answers)
     assert (len(rows), answered) == (of, in_four)
 

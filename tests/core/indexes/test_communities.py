@@ -18,7 +18,7 @@ from core.watch import Watch
 BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
-def found(graph, size=10):
+def communities_of(graph, size=10):
     return detect_communities(graph, size)
 
 
@@ -28,8 +28,8 @@ def bridge(tmp_path):
 
 
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
-    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # Nodes by name: A B C D E F.
-    known = NodeCommunities(found(bridge))
+    assert communities_of(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # Nodes by name: A B C D E F.
+    known = NodeCommunities(communities_of(bridge))
     assert (
         len(known) == 2
         and known.members(1).tolist() == [3, 4, 5]
@@ -47,17 +47,17 @@ def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path):
     ]
     graph = build([*triangles, *pairs, ("a0", "t", "c0")], tmp_path / "pairs", "pairs", "both")
     pair_of = {name: 0 if name[0] in "ab" else 1 for name in graph.names(range(12))}
-    assert found(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
+    assert communities_of(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
     triangle_of = {name: "abcd".index(name[0]) for name in graph.names(range(12))}
-    split = found(graph, 5)
+    split = communities_of(graph, 5)
     groups = {frozenset(graph.names(np.flatnonzero(split == c))) for c in set(split.tolist())}
     assert groups == {frozenset(n for n, t in triangle_of.items() if t == k) for k in range(4)}
     star = build([("hub", "r", f"leaf{i}") for i in range(5)], tmp_path / "star", "star", "both")
-    assert found(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
+    assert communities_of(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
 
 
 def test_every_node_has_a_community(films):
-    known = NodeCommunities(found(films))
+    known = NodeCommunities(communities_of(films))
     together = np.concatenate([known.members(c) for c in range(len(known))])
     assert sorted(together.tolist()) == list(range(films.n_nodes))
 
@@ -75,7 +75,7 @@ def test_another_process_finds_the_same(bridge):
         check=True,
         env={"PYTHONHASHSEED": "7"},
     )
-    assert told.stdout.strip() == str(found(bridge).tolist())
+    assert told.stdout.strip() == str(communities_of(bridge).tolist())
 
 
 def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypatch):

@@ -22,7 +22,7 @@ class RandomVectorEncoder:
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
+def build_numbers(tmp_path, monkeypatch):
     """A function that builds the node vectors of a graph of numbers, always in one folder."""
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 100)
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 64)
@@ -56,10 +56,10 @@ def recall(graph, index):
     return np.mean(hits) / 10
 
 
-def test_new_items_are_added_and_removed_ones_masked(made):
-    graph, before = made(range(1000, 2000))
+def test_new_items_are_added_and_removed_ones_masked(build_numbers):
+    graph, before = build_numbers(range(1000, 2000))
     assert before.order is None
-    graph, index = made(
+    graph, index = build_numbers(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
     assert (index.order.added, index.order.masked, len(index), index.facts["places"]) == (
@@ -81,29 +81,29 @@ def test_new_items_are_added_and_removed_ones_masked(made):
     assert "20 were added to it and 2 masked" in index.approximate
 
 
-def test_the_index_is_rebuilt_after_changes_of_a_tenth(made):
-    made(range(1000, 2000))
-    _, once = made(range(1000, 2060))
-    _, twice = made(range(1050, 2060))
+def test_the_index_is_rebuilt_after_changes_of_a_tenth(build_numbers):
+    build_numbers(range(1000, 2000))
+    _, once = build_numbers(range(1000, 2060))
+    _, twice = build_numbers(range(1050, 2060))
     assert (twice.order.added, twice.order.masked) == (60, 50) and once.order.masked == 0
-    _, anew = made(range(1050, 2200))
+    _, anew = build_numbers(range(1050, 2200))
     assert anew.order is None and len(anew) == 1150 and 200 > MAX_CHANGED_SHARE * 1150
-    _, fewer = made(range(1200, 2200))
+    _, fewer = build_numbers(range(1200, 2200))
     assert fewer.order is None  # Otherwise 150 of 1,150 items would be masked.
 
 
-def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeypatch):
-    graph, _ = made(range(1000, 2000))
+def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(build_numbers, monkeypatch):
+    graph, _ = build_numbers(range(1000, 2000))
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     (folder / "index.faiss").write_bytes(b"no index")
-    assert made(range(1000, 2001))[1].order is None
+    assert build_numbers(range(1000, 2001))[1].order is None
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 10_000)
-    assert made(range(1000, 2002))[1].facts["kind"] == "SQfp16"
+    assert build_numbers(range(1000, 2002))[1].facts["kind"] == "SQfp16"
 
 
-def test_a_damaged_order_counts_as_no_index(made):
-    made(range(1000, 2000))
-    graph, index = made(range(1000, 2010))
+def test_a_damaged_order_counts_as_no_index(build_numbers):
+    build_numbers(range(1000, 2000))
+    graph, index = build_numbers(range(1000, 2010))
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert json.loads((folder / vector_blocks.DONE_FILE).read_text())["places"] == 1010
     assert np.array_equal(vectors.open_vectors(folder).order.items, index.order.items)
@@ -123,12 +123,12 @@ def test_the_first_places_with_an_item_are_taken():
     assert order.first(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [[4, 3], [0, -1]]
 
 
-def test_very_many_items_are_searched_in_parts(made, monkeypatch):
-    graph, whole = made(range(1000, 2000))
+def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
+    graph, whole = build_numbers(range(1000, 2000))
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
     vectors.delete_vectors(vectors.vector_folder(graph, RandomVectorEncoder(), "nodes"))
-    graph, index = made(range(1000, 2000))
+    graph, index = build_numbers(range(1000, 2000))
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert (
         index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")])
@@ -148,16 +148,16 @@ def test_very_many_items_are_searched_in_parts(made, monkeypatch):
     assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000
     files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
     vectors.delete_vectors(folder)
-    made(range(1000, 2000))
+    build_numbers(range(1000, 2000))
     assert {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")} == files
 
 
-def test_additions_change_only_the_last_part(made, monkeypatch):
+def test_additions_change_only_the_last_part(build_numbers, monkeypatch):
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
-    first, _ = made(range(1000, 2000))
+    first, _ = build_numbers(range(1000, 2000))
     before = vectors.vector_folder(first, RandomVectorEncoder(), "nodes")
-    graph, index = made(
+    graph, index = build_numbers(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
@@ -184,6 +184,8 @@ def test_additions_change_only_the_last_part(made, monkeypatch):
     (folder / "index-001.faiss").write_bytes(b"no index")
     assert vectors.open_vectors(folder) is None
     assert (
-        made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])[1].order
+        build_numbers(
+            [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
+        )[1].order
         is None
     )

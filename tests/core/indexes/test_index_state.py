@@ -54,7 +54,7 @@ class PresentModels(Written):
         return SimpleNamespace(present=not told, how_to_get=told)
 
 
-ASKED = (
+SOLVED_QUESTIONS = (
     Question("who directed [One]", "a", ("One",), ("Ann",)),
     Question("who made [Three]", "b", ("Three",), ("Ann",)),
 )
@@ -66,7 +66,7 @@ def films(tmp_path, monkeypatch):
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 
-def around(models=None, solved=ASKED):
+def environment_of(models=None, solved=SOLVED_QUESTIONS):
     """An environment with these models and solved questions; by default all models are present."""
     return Environment(models or PresentModels(Parrot(REPORT)), lambda digest: solved)
 
@@ -78,20 +78,21 @@ def jobs():
     jobs.stop()
 
 
-def made(jobs, graph, name, models=None, **wishes):
-    job = start_index_job(jobs, graph, INDEX_KINDS[name], around(models), **wishes)
+def build_index(jobs, graph, name, models=None, **wishes):
+    job = start_index_job(jobs, graph, INDEX_KINDS[name], environment_of(models), **wishes)
     assert job.wait(60)
     return job
 
 
-def told(graph, models=None, solved=ASKED):
-    return {one.kind.name: one for one in index_states(graph, around(models, solved))}
+def states_by_name(graph, models=None, solved=SOLVED_QUESTIONS):
+    return {one.kind.name: one for one in index_states(graph, environment_of(models, solved))}
 
 
 def test_all_indexes_are_absent_at_first(films):
-    assert {one.state for one in told(films).values()} == {INDEX_ABSENT}
+    assert {one.state for one in states_by_name(films).values()} == {INDEX_ABSENT}
     assert all(
-        one.size == 0 and one.changed is None and not one.lacks for one in told(films).values()
+        one.size == 0 and one.changed is None and not one.lacks
+        for one in states_by_name(films).values()
     )
 
 
@@ -99,22 +100,25 @@ def test_all_indexes_are_absent_at_first(films):
 def test_each_kind_of_index_is_built_and_deleted_alone(films, jobs, name, tmp_path):
     films = films if INDEX_KINDS[name].fits(films) else store_graph(story(), tmp_path / "story")
     before = time.time() - 2
-    assert made(jobs, films, name).status == JOB_DONE
-    one = told(films)[name]
+    assert build_index(jobs, films, name).status == JOB_DONE
+    one = states_by_name(films)[name]
     assert one.state == INDEX_READY and one.saved[0].usual and one.size > 0 and one.changed > before
     others = {
         path.name for path in index_folder(films).iterdir() if not INDEX_KINDS[name].owns(path.name)
     }
     (index_folder(films) / "notes.txt").write_text("mine", "utf-8")
     delete_index(jobs, films, INDEX_KINDS[name])
-    assert told(films)[name].state == INDEX_ABSENT
+    assert states_by_name(films)[name].state == INDEX_ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
     # No index in memory replaces the deleted one.
-    assert made(jobs, films, name).status == JOB_DONE and told(films)[name].state == INDEX_READY
+    assert (
+        build_index(jobs, films, name).status == JOB_DONE
+        and states_by_name(films)[name].state == INDEX_READY
+    )
 
 
 def test_unsuitable_kinds_are_not_shown(films, tmp_path):
-    assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(
+    assert "vectors-chunks" not in states_by_name(films) and "vectors-chunks" in states_by_name(
         store_graph(story(), tmp_path / "story")
     )
 
@@ -125,12 +129,12 @@ def test_vectors_without_items_are_refused(films):
 
 
 def test_parts_are_counted_among_possible_ones(films, jobs):
-    made(jobs, films, "cases")
-    assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph.
-    made(jobs, films, "communities")
+    build_index(jobs, films, "cases")
+    assert states_by_name(films)["cases"].parts == (1, 1)  # Three is not in the graph.
+    build_index(jobs, films, "communities")
     found = load_communities(films)
-    made(jobs, films, "reports")
-    assert told(films)["reports"].parts == (len(found), len(found))
+    build_index(jobs, films, "reports")
+    assert states_by_name(films)["reports"].parts == (len(found), len(found))
 
 
 def test_cancelled_reports_are_kept_and_continued(films, jobs):
@@ -146,25 +150,25 @@ def test_cancelled_reports_are_kept_and_continued(films, jobs):
 
     chat.reply = slow
     models = PresentModels(chat)
-    job = start_index_job(jobs, films, INDEX_KINDS["reports"], around(models))
+    job = start_index_job(jobs, films, INDEX_KINDS["reports"], environment_of(models))
     assert first.wait(120) and running_index_job(jobs, films, INDEX_KINDS["reports"]) is job
     with pytest.raises(StoreError, match="cancel that first"):
         delete_index(jobs, films, INDEX_KINDS["reports"])
     job.cancel()
     assert job.wait(120) and job.status in (JOB_CANCELLED, JOB_DONE)
-    kept = told(films, models)["reports"].parts[0]
+    kept = states_by_name(films, models)["reports"].parts[0]
     assert kept >= 1
-    made(jobs, films, "reports", models)
+    build_index(jobs, films, "reports", models)
     assert (
-        told(films, models)["reports"].state == INDEX_READY
-        and len(chat.asked) == told(films, models)["reports"].parts[1]
+        states_by_name(films, models)["reports"].state == INDEX_READY
+        and len(chat.asked) == states_by_name(films, models)["reports"].parts[1]
     )
-    made(jobs, films, "reports", models, anew=True)
-    assert len(chat.asked) == 2 * told(films, models)["reports"].parts[1]
+    build_index(jobs, films, "reports", models, anew=True)
+    assert len(chat.asked) == 2 * states_by_name(films, models)["reports"].parts[1]
 
 
 def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
-    made(jobs, films, "chains")
+    build_index(jobs, films, "chains")
     (file,) = index_folder(films).glob("chains-*")
     before = file.read_bytes()
 
@@ -172,54 +176,56 @@ def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
         raise StoreError("The disk is full.")
 
     monkeypatch.setattr(chains, "build_chain_index", broken)
-    job = made(jobs, films, "chains", anew=True)
+    job = build_index(jobs, films, "chains", anew=True)
     assert job.error == "The disk is full." and file.read_bytes() == before
 
 
 def test_indexes_of_other_settings_are_distinguished(films, jobs):
     chains.chain_index(films, PresentModels().encoder(), 2)
-    one = told(films)["chains"]
+    one = states_by_name(films)["chains"]
     assert (
         one.state == INDEX_OF_OTHER_SETTING
         and one.saved[0].words == "up to 2 steps, followed both ways"
     )
     load_communities(films, 3)
-    assert told(films)["communities"].state == INDEX_OF_OTHER_SETTING
+    assert states_by_name(films)["communities"].state == INDEX_OF_OTHER_SETTING
     models = PresentModels(Parrot(REPORT))
-    made(jobs, films, "reports", models)
-    (kept,) = told(films)["reports"].saved
+    build_index(jobs, films, "reports", models)
+    (kept,) = states_by_name(films)["reports"].saved
     models.signature = lambda name=None: "another model"
     assert (
-        told(films, models)["reports"].state == INDEX_PARTIAL
-        and told(films, models)["reports"].parts[0] == 0
+        states_by_name(films, models)["reports"].state == INDEX_PARTIAL
+        and states_by_name(films, models)["reports"].parts[0] == 0
     )
 
 
 def test_an_absent_model_comes_with_advice(films):
     models = PresentModels()
     models.absent = "encoder"
-    assert told(films, models)["chains"].lacks == "The encoder model is fetched by a button."
-    assert not told(films, models)["communities"].lacks
+    assert (
+        states_by_name(films, models)["chains"].lacks == "The encoder model is fetched by a button."
+    )
+    assert not states_by_name(films, models)["communities"].lacks
 
 
 def test_cases_need_solved_questions(films):
-    assert "learnt from" in told(films, solved=())["cases"].lacks
+    assert "learnt from" in states_by_name(films, solved=())["cases"].lacks
 
 
 def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
-    made(jobs, films, "chains")
+    build_index(jobs, films, "chains")
     with (
         films.derived.shelf(chains.CHAINS_SHELF).lock,
         pytest.raises(StoreError, match="try again when that is done"),
     ):
         delete_index(jobs, films, INDEX_KINDS["chains"])
-    assert told(films)["chains"].state == INDEX_READY
+    assert states_by_name(films)["chains"].state == INDEX_READY
 
 
 def test_indexes_of_an_earlier_content_are_listed_and_deleted(films, jobs):
-    made(jobs, films, "communities")
+    build_index(jobs, films, "communities")
     newer = build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
-    assert told(newer)["communities"].state == INDEX_ABSENT
+    assert states_by_name(newer)["communities"].state == INDEX_ABSENT
     (left,) = leftovers(newer)
     assert (
         left.earlier
@@ -228,7 +234,7 @@ def test_indexes_of_an_earlier_content_are_listed_and_deleted(films, jobs):
     )
     load_communities(newer)
     delete_leftover(newer, left)
-    assert not leftovers(newer) and told(newer)["communities"].state == INDEX_READY
+    assert not leftovers(newer) and states_by_name(newer)["communities"].state == INDEX_READY
     delete_leftover(newer, left)  # The files are already deleted.
 
 
@@ -246,10 +252,10 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
 
 
 def test_the_stamp_changes_with_the_indexes(films):
-    before = index_stamp(films, around(PresentModels()))
-    assert before == index_stamp(films, around(PresentModels()))
+    before = index_stamp(films, environment_of(PresentModels()))
+    assert before == index_stamp(films, environment_of(PresentModels()))
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
-    assert index_stamp(films, around(PresentModels())) != before
+    assert index_stamp(films, environment_of(PresentModels())) != before
 
 
 def test_the_time_estimate_does_not_read_questions(films, monkeypatch):
@@ -259,24 +265,25 @@ def test_the_time_estimate_does_not_read_questions(films, monkeypatch):
         lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"),
     )
     assert (
-        INDEX_KINDS["cases"].takes(films, around(PresentModels(Parrot(REPORT)))) == "about 1 second"
+        INDEX_KINDS["cases"].takes(films, environment_of(PresentModels(Parrot(REPORT))))
+        == "about 1 second"
     )
 
 
 @pytest.mark.parametrize("name", ["cases", "reports"])
 def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
     models = PresentModels(Parrot(REPORT))
-    made(jobs, films, name, models)
+    build_index(jobs, films, name, models)
     (file,) = (path for path in index_folder(films).iterdir() if INDEX_KINDS[name].match(path.name))
     file.write_bytes(b"no database" * 200)
-    one = told(films, models)[name]
+    one = states_by_name(films, models)[name]
     assert one.state == INDEX_DAMAGED and file.name in one.damage and one.parts is None
     delete_index(jobs, films, INDEX_KINDS[name])
-    assert told(films, models)[name].state == INDEX_ABSENT
+    assert states_by_name(films, models)[name].state == INDEX_ABSENT
 
 
 def test_damaged_vectors_are_encoded_again(films, jobs):
-    made(jobs, films, "vectors-nodes")
+    build_index(jobs, films, "vectors-nodes")
     (folder,) = (
         path
         for path in index_folder(films).iterdir()
@@ -284,27 +291,27 @@ def test_damaged_vectors_are_encoded_again(films, jobs):
     )
     whole = (folder / "index.faiss").read_bytes()
     (folder / "index.faiss").write_bytes(whole[: len(whole) // 2])
-    assert told(films)["vectors-nodes"].state == INDEX_PARTIAL
+    assert states_by_name(films)["vectors-nodes"].state == INDEX_PARTIAL
     assert (
-        made(jobs, films, "vectors-nodes").status == JOB_DONE
+        build_index(jobs, films, "vectors-nodes").status == JOB_DONE
         and (folder / "index.faiss").read_bytes() == whole
     )
 
 
 def test_a_damaged_block_without_index_is_reported(films, jobs, monkeypatch):
     monkeypatch.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
-    made(jobs, films, "vectors-nodes")
+    build_index(jobs, films, "vectors-nodes")
     (block,) = index_folder(films).glob("vectors-nodes-*/block-000000.npy")
     block.write_bytes(block.read_bytes()[:-100])
     (block.parent / "index.json").unlink()
-    assert not made(jobs, films, "vectors-nodes").error
+    assert not build_index(jobs, films, "vectors-nodes").error
     (block.parent / "index.json").unlink()
     (block.parent / "index.faiss").unlink()
-    assert "block-000000.npy is damaged" in made(jobs, films, "vectors-nodes").error
+    assert "block-000000.npy is damaged" in build_index(jobs, films, "vectors-nodes").error
 
 
 def test_indexes_built_by_another_process_are_not_deleted(films, jobs):
-    made(jobs, films, "vectors-nodes")
+    build_index(jobs, films, "vectors-nodes")
     (folder,) = (
         path
         for path in index_folder(films).iterdir()
@@ -322,13 +329,13 @@ def test_unsuitable_graphs_give_a_reason(films, tmp_path, monkeypatch):
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
     assert (
-        "only numbered" in told(numbered)["vectors-nodes"].lacks
-        and not told(numbered)["vectors-triples"].lacks
+        "only numbered" in states_by_name(numbered)["vectors-nodes"].lacks
+        and not states_by_name(numbered)["vectors-triples"].lacks
     )
     monkeypatch.setattr("core.graph.algorithms.leiden.LEIDEN_IGRAPH_EDGES", 1)
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     for name in ("communities", "clusters", "reports"):
-        assert "too many to be clustered" in told(films)[name].lacks
+        assert "too many to be clustered" in states_by_name(films)[name].lacks
     with pytest.raises(BadInput, match="too many to be clustered"):
         load_communities(films)
 
@@ -340,7 +347,7 @@ def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
 
     A changed index is not opened, and is built again from intact blocks.
     """
-    assert not made(jobs, films, "vectors-nodes").error
+    assert not build_index(jobs, films, "vectors-nodes").error
     folder = next(index_folder(films).glob("vectors-nodes-*"))
     file = folder / name
     data = bytearray(file.read_bytes())

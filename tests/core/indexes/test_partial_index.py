@@ -31,7 +31,7 @@ from tests.films import Bag, Written
 WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "bob")
 
 
-def silent(*_):
+def ignore_progress(*_):
     """Ignore the progress, and never cancel."""
 
 
@@ -66,7 +66,7 @@ class PausingEncoder(Bag):
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch):
+def small_blocks(monkeypatch):
     """Blocks of four texts, and no waiting."""
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "BLOCK_TEXTS", 4)
@@ -83,7 +83,7 @@ def graph(tmp_path):
     return store_graph(assemble("ten", [], [], {}, {}, chunks), tmp_path / "ten")
 
 
-def started(graph, encoder):
+def start_job(graph, encoder):
     """Start a job that makes the vectors in a thread."""
     job = Job("vectors", lambda job: build_searchable_vectors(graph, encoder, "chunks", job))
     threading.Thread(target=job.run, daemon=True).start()
@@ -92,7 +92,7 @@ def started(graph, encoder):
 
 def test_encoded_texts_are_searched_before_the_end(graph):
     encoder = PausingEncoder(most=6)  # The first block of four texts, and two texts of the second.
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     found = partial_vectors(graph, encoder, "chunks")
     assert (
@@ -127,7 +127,7 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
     So item 4 is found by its own vector.
     """
     encoder = PausingEncoder(most=9)
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     file = block_file(vector_folder(graph, encoder, "chunks"), 0)
     file.write_bytes(file.read_bytes()[:-9] + bytes(9))
@@ -155,7 +155,7 @@ def test_very_small_and_nearly_complete_parts_are_described():
 
 def test_callers_get_a_part_or_wait_for_all(graph, monkeypatch):
     encoder = PausingEncoder(most=6)
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     part = available_vectors(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, PartialVectors) and len(part) == 6
@@ -171,12 +171,12 @@ def test_failed_vectors_are_reported(graph):
 
     encoder = UnavailableEncoder()
     with pytest.raises(HopscopeError, match="no such encoder"):
-        available_vectors(graph, encoder, "chunks", lambda: started(graph, encoder))
+        available_vectors(graph, encoder, "chunks", lambda: start_job(graph, encoder))
 
 
 def test_cancelled_vectors_are_reported_and_continued(graph):
     encoder = PausingEncoder(most=6)
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
@@ -196,7 +196,7 @@ def test_cancelled_vectors_are_reported_and_continued(graph):
 
 def test_a_damaged_partial_block_is_encoded_again(graph):
     encoder = PausingEncoder(most=6)
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
@@ -208,7 +208,7 @@ def test_a_damaged_partial_block_is_encoded_again(graph):
 
 def test_partial_vectors_of_another_content_are_reused(graph, tmp_path):
     encoder = PausingEncoder(most=6)
-    job = started(graph, encoder)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120) and open_vectors(vector_folder(graph, encoder, "chunks")) is None
@@ -254,7 +254,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def asked_of(engine, corpus, *lines, whole=False):
+def compare_lines(engine, corpus, *lines, whole=False):
     from dataclasses import replace
 
     from core.instances.catalogue import find_instance
@@ -272,7 +272,7 @@ VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFr
 def test_a_search_by_words_makes_no_vectors(corpus):
     encoder = PausingEncoder()
     engine = Engine(SingleEncoderModels(encoder))
-    job = asked_of(engine, corpus, WORDS_LINE)
+    job = compare_lines(engine, corpus, WORDS_LINE)
     assert job.wait(120) and job.comparison.lanes[0].state.chunks.items == (4,)
     assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
 
@@ -280,8 +280,8 @@ def test_a_search_by_words_makes_no_vectors(corpus):
 def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
-    assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
-    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert compare_lines(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
+    job = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     part, words = job.comparison.lanes
     assert (
@@ -290,23 +290,23 @@ def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus)
         and not words.state.partly
     )
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
-    again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    again = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     # The question runs again, with the vectors that are there.
     assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
     assert making.wait(120)
-    last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    last = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
     # A complete result is reused.
-    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
+    assert compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
     engine.stop()
 
 
 def test_partial_lanes_are_not_reused(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
-    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    job = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     later = engine.compare(
         job.comparison.ask,
@@ -320,7 +320,7 @@ def test_partial_lanes_are_not_reused(corpus):
 def test_a_request_for_all_vectors_waits(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
-    job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
+    job = compare_lines(engine, corpus, VECTORS_LINE, whole=True)
     assert encoder.reached.wait(120) and not job.ended
     encoder.go_on.set()
     assert (

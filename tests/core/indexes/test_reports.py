@@ -14,7 +14,7 @@ from core.indexes.reports import MAX_FACTS_TOKENS, ReportStore, report_prompt
 from core.models.base import ChatReply
 from core.watch import Watch
 
-SAID = json.dumps(
+REPORT_REPLY = json.dumps(
     {"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]}
 )
 
@@ -42,7 +42,7 @@ def films(tmp_path):
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 
-def reports(graph, chat, signature="a"):
+def report_store(graph, chat, signature="a"):
     # Nodes by name: 1999 Ann Drama One Two. Communities: {One, Drama} and {Ann, Two, 1999}.
     return ReportStore(
         graph, NodeCommunities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature
@@ -79,8 +79,8 @@ def test_the_prompt_about_a_hub_is_bounded(tmp_path):
 
 
 def test_a_report_is_written_once_and_saved(films):
-    chat = RecordedReportChat(SAID)
-    first = reports(films, chat).get(1)
+    chat = RecordedReportChat(REPORT_REPLY)
+    first = report_store(films, chat).get(1)
     assert (first.title, first.text, first.note) == (
         "Ann and her films",
         "Ann directed One. She wrote Two.",
@@ -91,38 +91,38 @@ def test_a_report_is_written_once_and_saved(films):
         100,
         20,
     )
-    again = reports(films, RecordedReportChat("never asked")).get(1)
+    again = report_store(films, RecordedReportChat("never asked")).get(1)
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
 
 def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
-    reports(films, RecordedReportChat(SAID)).get(1)
-    assert reports(films, None).saved(1) is not None
-    assert reports(films, None, "b").saved(1) is None
+    report_store(films, RecordedReportChat(REPORT_REPLY)).get(1)
+    assert report_store(films, None).saved(1) is not None
+    assert report_store(films, None, "b").saved(1) is None
     other = ReportStore(
         films, NodeCommunities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a"
     )
     assert other.saved(1) is None
     monkeypatch.setattr("core.indexes.reports.MAX_FACTS_TOKENS", 10)
-    assert reports(films, None).saved(1) is None
+    assert report_store(films, None).saved(1) is None
 
 
 @pytest.mark.parametrize(
     "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
 )
 def test_other_replies_are_shown_and_requested_again(films, said):
-    written = reports(films, RecordedReportChat(said)).get(0)
+    written = report_store(films, RecordedReportChat(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
-    assert reports(films, None).saved(0).note == written.note
-    again = reports(
+    assert report_store(films, None).saved(0).note == written.note
+    again = report_store(
         films, RecordedReportChat('```json\n{"summary": "Ann directed One."}\n```')
     ).get(0)
     assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
-    assert reports(films, None).get(0).text == "Ann directed One."
+    assert report_store(films, None).get(0).text == "Ann directed One."
 
 
 def test_prepare_continues_after_a_stop(films):
-    chat = RecordedReportChat(SAID)
+    chat = RecordedReportChat(REPORT_REPLY)
 
     def check():
         if chat.asked:
@@ -130,11 +130,11 @@ def test_prepare_continues_after_a_stop(films):
 
     told = []
     with pytest.raises(RunCancelled):
-        reports(films, chat).prepare(
+        report_store(films, chat).prepare(
             [1, 0, 1], Watch(check, lambda text, share: told.append((text, share)))
         )
     assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
-    assert reports(films, chat).prepare([1, 0]) == (1, 1)
+    assert report_store(films, chat).prepare([1, 0]) == (1, 1)
     assert len(chat.asked) == 2
 
 
@@ -143,11 +143,11 @@ def test_a_damaged_file_is_named(films):
         b"this is no database, and it is long enough to be one" * 50
     )
     with pytest.raises(StoreError, match="reports.sqlite"):
-        reports(films, RecordedReportChat(SAID)).get(0)
+        report_store(films, RecordedReportChat(REPORT_REPLY)).get(0)
 
 
 def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
-    kept = reports(films, RecordedReportChat(SAID))
+    kept = report_store(films, RecordedReportChat(REPORT_REPLY))
     kept.get(0)
     with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
         assert base.execute("select count(*) from reports").fetchone() == (1,)

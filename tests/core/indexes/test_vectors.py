@@ -59,7 +59,7 @@ class ReportingEncoder(Bag):
 
 
 @pytest.fixture
-def grown(tmp_path):
+def build_films(tmp_path):
     """A function that builds the films graph with further triples, always in one folder."""
     return lambda *more: build_graph([*TRIPLES, *more], tmp_path / "films", "films", "both")
 
@@ -72,8 +72,8 @@ def bytes_of(folder):
     }
 
 
-def test_a_block_reports_its_progress(grown):
-    graph, told = grown(), []
+def test_a_block_reports_its_progress(build_films):
+    graph, told = build_films(), []
     build_vectors(
         graph,
         ReportingEncoder(),
@@ -85,10 +85,10 @@ def test_a_block_reports_its_progress(grown):
     assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
 
 
-def test_nearest_nodes_and_triples_by_hand(grown):
+def test_nearest_nodes_and_triples_by_hand(build_films):
     # “who is ann of one” has five words, among them ann and one. The cosine is 1 / sqrt(5) =
     # 0.447214, and equal ones are ordered by id.
-    graph = grown()
+    graph = build_films()
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
     assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [
@@ -111,8 +111,8 @@ def test_nearest_nodes_and_triples_by_hand(grown):
     )
 
 
-def test_saved_vectors_are_opened_and_deleted(grown):
-    graph, encoder = grown(), RecordingVectorEncoder()
+def test_saved_vectors_are_opened_and_deleted(build_films):
+    graph, encoder = build_films(), RecordingVectorEncoder()
     first = build_vectors(graph, encoder, "nodes")
     assert (
         first.facts["kind"] == "SQfp16"
@@ -136,9 +136,9 @@ def test_saved_vectors_are_opened_and_deleted(grown):
         delete_vectors(vector_folder(graph, encoder, "triples"))
 
 
-def test_an_exact_index_replaces_its_blocks(grown, monkeypatch):
+def test_an_exact_index_replaces_its_blocks(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    graph = grown()
+    graph = build_films()
     index = build_vectors(graph, Bag(), "nodes")
     folder = vector_folder(graph, Bag(), "nodes")
     assert not list(folder.glob("block-*"))
@@ -151,12 +151,12 @@ def test_an_exact_index_replaces_its_blocks(grown, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
-def test_leftover_blocks_are_removed(grown, monkeypatch, kind):
+def test_leftover_blocks_are_removed(build_films, monkeypatch, kind):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     monkeypatch.setattr(vectors, "EXACT_KIND", kind)
     with monkeypatch.context() as earlier:
         earlier.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
-        graph, encoder = grown(), RecordingVectorEncoder()
+        graph, encoder = build_films(), RecordingVectorEncoder()
         build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     before = open_vectors(folder).of(np.arange(5))
@@ -166,12 +166,12 @@ def test_leftover_blocks_are_removed(grown, monkeypatch, kind):
         assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
     more = RecordingVectorEncoder()
-    again = build_vectors(grown(("New", "has_genre", "Drama")), more, "nodes")
+    again = build_vectors(build_films(("New", "has_genre", "Drama")), more, "nodes")
     assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
 
 
-def test_a_damaged_index_is_encoded_again_but_a_damaged_record_is_not(grown):
-    graph, encoder = grown(), RecordingVectorEncoder()
+def test_a_damaged_index_is_encoded_again_but_a_damaged_record_is_not(build_films):
+    graph, encoder = build_films(), RecordingVectorEncoder()
     build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     for name, cost in ((vector_blocks.DONE_FILE, 0), (vectors.INDEX_FILE, 5)):
@@ -181,10 +181,10 @@ def test_a_damaged_index_is_encoded_again_but_a_damaged_record_is_not(grown):
         assert len(encoder.asked) == asked + cost
 
 
-def test_a_cancelled_build_continues_where_it_stopped(grown, monkeypatch):
+def test_a_cancelled_build_continues_where_it_stopped(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     graph, stopped = (
-        grown(),
+        build_films(),
         RecordingVectorEncoder(most=3 + 1),
     )  # The first text identifies the encoder.
     with pytest.raises(RunCancelled):
@@ -208,26 +208,26 @@ def test_a_cancelled_build_continues_where_it_stopped(grown, monkeypatch):
         and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
     )
     assert vectors.vector_coverage(graph, encoder, "nodes") == (5, 5)
-    at_once = grown_bytes(grown, folder)
+    at_once = uninterrupted_bytes(build_films, folder)
     assert bytes_of(folder) == at_once
 
 
-def grown_bytes(grown, folder):
+def uninterrupted_bytes(build_films, folder):
     """Bytes of the same vectors made without interruption."""
     before = {file: file.read_bytes() for file in folder.iterdir()}
     delete_vectors(folder)
-    build_vectors(grown(), Bag(), "nodes")
+    build_vectors(build_films(), Bag(), "nodes")
     made = bytes_of(folder)
     for file, content in before.items():
         file.write_bytes(content)
     return made
 
 
-def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
+def test_only_new_texts_are_encoded_when_triples_are_added(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    build_vectors(grown(), Bag(), "triples")
+    build_vectors(build_films(), Bag(), "triples")
     graph, encoder = (
-        grown(
+        build_films(
             ("Anew", "written_by", "Ann"),
             ("One", "written_by", "Ann"),
             ("One", "has_genre", "Comedy"),
@@ -249,17 +249,17 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
     )
 
 
-def test_too_many_vectors_are_refused_with_their_cost(grown):
+def test_too_many_vectors_are_refused_with_their_cost(build_films):
     with pytest.raises(
         BadInput,
         match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
     ):
-        build_vectors(grown(), Bag(), "nodes", limit=4)
-    assert len(build_vectors(grown(), Bag(), "nodes", limit=5)) == 5
+        build_vectors(build_films(), Bag(), "nodes", limit=4)
+    assert len(build_vectors(build_films(), Bag(), "nodes", limit=5)) == 5
 
 
-def test_only_few_vectors_are_encoded_within_a_question(grown, monkeypatch):
-    graph = grown()
+def test_only_few_vectors_are_encoded_within_a_question(build_films, monkeypatch):
+    graph = build_films()
     monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
     with pytest.raises(
         StoreError,
@@ -389,9 +389,9 @@ vectors.build_vectors(Graph.open(sys.argv[1]), Slow(), "nodes")
 """
 
 
-def test_a_kill_loses_at_most_one_block(grown, monkeypatch):
+def test_a_kill_loses_at_most_one_block(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 1)
-    graph = grown()
+    graph = build_films()
     folder = vector_folder(graph, Bag(), "nodes")
     process = subprocess.Popen([sys.executable, "-c", SLOW, str(graph.folder)])
     deadline = time.monotonic() + 120
@@ -411,9 +411,9 @@ def test_a_kill_loses_at_most_one_block(grown, monkeypatch):
 
 
 def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
-    grown,
+    build_films,
 ):
-    graph, encoder = grown(), RecordingVectorEncoder()
+    graph, encoder = build_films(), RecordingVectorEncoder()
     vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
     rest = edit_graph(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
     encoder.asked.clear()
@@ -432,14 +432,14 @@ def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
     assert not (vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()
 
 
-def test_items_without_a_vector_are_noted_at_every_search(grown):
+def test_items_without_a_vector_are_noted_at_every_search(build_films):
     class ZeroVectorEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             found = super().encode(texts)
             found[[text == "Ann" for text in texts]] = 0.0
             return found
 
-    graph = grown()
+    graph = build_films()
     for _ in range(2):  # The first time it is made, the second time opened.
         with metered() as meter:
             assert vector_index(graph, ZeroVectorEncoder(), "nodes").facts["zeros"] == 1

@@ -35,7 +35,7 @@ class RecordingWalkEncoder(Bag):
 
 
 @pytest.fixture
-def grown(tmp_path):
+def build_films(tmp_path):
     """A function that builds the films graph with further triples."""
     return lambda *more, folder="films": build_graph(
         [*TRIPLES, *more], tmp_path / folder, "films", "both"
@@ -67,14 +67,16 @@ def test_nodes_are_encoded_by_their_walks_in_words(tmp_path):
     assert len(encoder.asked) == 1  # The vectors are kept.
 
 
-def test_an_added_triple_changes_its_walks_and_equals_a_rebuild(grown):
-    before, encoder = grown(), RecordingWalkEncoder()
+def test_an_added_triple_changes_its_walks_and_equals_a_rebuild(build_films):
+    before, encoder = build_films(), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         build_walk_corpus(before, encoder, plan)
-    after, again = grown(("Two", "has_genre", "Noir")), RecordingWalkEncoder()
+    after, again = build_films(("Two", "has_genre", "Noir")), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         changed = build_walk_corpus(after, again, plan)
-        fresh = build_walk_corpus(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
+        fresh = build_walk_corpus(
+            build_films(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan
+        )
         assert np.array_equal(vectors_of(changed), vectors_of(fresh))
         assert (
             changed.index.facts["encoded"] == 1
@@ -83,11 +85,12 @@ def test_an_added_triple_changes_its_walks_and_equals_a_rebuild(grown):
     assert all(text.startswith("Two") for text in again.asked)
 
 
-def test_a_removed_triple_equals_a_rebuild(grown, tmp_path):
-    build_walk_corpus(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
-    changed = build_walk_corpus(grown(), Bag(), RANDOM)
+def test_a_removed_triple_equals_a_rebuild(build_films, tmp_path):
+    build_walk_corpus(build_films(("Two", "has_genre", "Noir")), Bag(), RANDOM)
+    changed = build_walk_corpus(build_films(), Bag(), RANDOM)
     assert np.array_equal(
-        vectors_of(changed), vectors_of(build_walk_corpus(grown(folder="anew"), Bag(), RANDOM))
+        vectors_of(changed),
+        vectors_of(build_walk_corpus(build_films(folder="anew"), Bag(), RANDOM)),
     )
     # Only the walks from Two change.
     assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
@@ -96,9 +99,9 @@ def test_a_removed_triple_equals_a_rebuild(grown, tmp_path):
     )
 
 
-def test_finished_work_is_kept_after_cancelling(grown, monkeypatch):
+def test_finished_work_is_kept_after_cancelling(build_films, monkeypatch):
     monkeypatch.setattr("core.indexes.vector_blocks.BLOCK_TEXTS", 1)
-    graph, encoder = grown(), RecordingWalkEncoder(most=1)
+    graph, encoder = build_films(), RecordingWalkEncoder(most=1)
 
     def check():
         if len(encoder.asked) >= 1:
@@ -110,9 +113,9 @@ def test_finished_work_is_kept_after_cancelling(grown, monkeypatch):
     assert len(build_walk_corpus(graph, rest, PLAN).nodes) == len(rest.asked) + 1
 
 
-def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
+def test_many_nodes_are_not_encoded_within_a_question(build_films, monkeypatch):
     monkeypatch.setattr(walks, "MAX_NODES_IN_QUESTION", 1)
-    graph = grown()
+    graph = build_films()
     with pytest.raises(
         StoreError,
         match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
@@ -163,8 +166,8 @@ def test_walks_beyond_the_limit_of_the_encoder_are_not_worded(strategy, tmp_path
     assert len(whole) == 30 and read == whole[:24]  # Walks are put into words eight at a time.
 
 
-def test_each_plan_encoder_and_wording_has_its_own_vectors(grown):
-    graph = grown()
+def test_each_plan_encoder_and_wording_has_its_own_vectors(build_films):
+    graph = build_films()
     places = {
         walk_folder(graph, Bag(), plan)
         for plan in (

@@ -22,7 +22,7 @@ TEXTS = ["the clerk and the turkey", "Turkey", "圣诞节 in Zürich", "", "cler
 OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1, max_size=6)
 
 
-def stored(folder, texts):
+def store_texts(folder, texts):
     ids = [f"d{number}" for number in range(len(texts))]
     chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=texts)
     return store_graph(assemble("one", [], [], {}, {}, chunks), folder)
@@ -68,7 +68,7 @@ def test_an_empty_collection_has_no_hit():
 
 def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     made = postings(graph, "chunks")
     again = open_postings(index_folder(graph) / "words-chunks")
     assert again is not None and np.array_equal(again.bm25("the clerk"), made.bm25("the clerk"))
@@ -77,7 +77,7 @@ def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
 
 def test_damaged_postings_are_rebuilt(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     before = postings(graph, "chunks").bm25("clerk")
     file = index_folder(graph) / "words-chunks" / "times.npy"
     data = bytearray(file.read_bytes())
@@ -92,7 +92,7 @@ def test_damaged_postings_are_rebuilt(tmp_path, monkeypatch):
 
 
 def test_few_texts_are_not_saved(tmp_path):
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     postings(graph, "chunks")
     assert not (index_folder(graph) / "words-chunks").exists()
 
@@ -102,7 +102,7 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        postings(stored(tmp_path / "graph", TEXTS), "chunks", watch=Watch(cancelled))
+        postings(store_texts(tmp_path / "graph", TEXTS), "chunks", watch=Watch(cancelled))
 
 
 @given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)
@@ -114,10 +114,10 @@ def test_changed_postings_equal_postings_of_all_texts(texts, order, new):
     now = np.full(len(texts), -1, np.int64)
     now[kept] = np.arange(len(kept))
     changed = Postings.of(texts).changed(now, Postings.of(new), np.arange(len(kept), len(after)))
-    assert same(changed, Postings.of(after))
+    assert are_equal_postings(changed, Postings.of(after))
 
 
-def same(one, other):
+def are_equal_postings(one, other):
     pairs = [(getattr(one, name), getattr(other, name)) for name in words.POSTING_ARRAYS]
     return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
 
@@ -125,23 +125,25 @@ def same(one, other):
 def test_only_new_texts_of_a_changed_graph_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 4)
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
-    postings(stored(tmp_path / "one", texts), "chunks")
+    postings(store_texts(tmp_path / "one", texts), "chunks")
     read = []
     monkeypatch.setattr(
         words.Postings,
         "of",
-        classmethod(lambda cls, many, code="": read.append(list(many)) or real(read[-1])),
+        classmethod(
+            lambda cls, many, code="": read.append(list(many)) or postings_of_all(read[-1])
+        ),
     )
     changed = [*texts[:3], "a turkey", *texts[4:30], *texts[31:]]
-    found = postings(graph := stored(tmp_path / "one", changed), "chunks")
-    assert read == [["a turkey"]] and same(found, real(changed))
-    assert same(open_postings(index_folder(graph) / "words-chunks"), found)
-    postings(stored(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
+    found = postings(graph := store_texts(tmp_path / "one", changed), "chunks")
+    assert read == [["a turkey"]] and are_equal_postings(found, postings_of_all(changed))
+    assert are_equal_postings(open_postings(index_folder(graph) / "words-chunks"), found)
+    postings(store_texts(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
     assert len(read[-1]) == 40  # Too many texts are new.
 
 
-def real(texts):
-    return REAL(texts)
+def postings_of_all(texts):
+    return ORIGINAL_OF(texts)
 
 
-REAL = Postings.of
+ORIGINAL_OF = Postings.of

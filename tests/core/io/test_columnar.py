@@ -30,7 +30,7 @@ def arrow(path, columns, stream=False):
         writer.write_table(table)
 
 
-def lying(path, wrong, stream=False):
+def write_false_offset(path, wrong, stream=False):
     """Write an Arrow file whose first text ends at `wrong`."""
     arrow(path, COLUMNS, stream)
     data = bytearray(path.read_bytes())
@@ -57,7 +57,7 @@ READERS = [
 @pytest.mark.parametrize("wrong", [2_000_000_000, 3000, -5])
 def test_a_false_offset_gives_an_error_sentence(tmp_path, wrong, stream, read):
     path = tmp_path / "g.arrow"
-    lying(path, wrong, stream)
+    write_false_offset(path, wrong, stream)
     with pytest.raises(BadInput, match=r"g\.arrow cannot be read as Arrow"):
         read(path)
 

@@ -14,13 +14,13 @@ from core.io.plain_data import from_plain, to_plain
 ODD = {"a": [math.nan, 1.5, (math.inf,)], "b": {"c": -math.inf, "d": "NaN", math.inf: True}}
 
 
-def refuse(word: str) -> None:
+def refuse_constant(word: str) -> None:
     raise ValueError(word)
 
 
 @pytest.mark.parametrize("how", [{}, {"indent": 2}, {"separators": (",", ":")}])
 def test_non_finite_numbers_become_null(how):
-    found = json.loads(json_text(ODD, **how), parse_constant=refuse)
+    found = json.loads(json_text(ODD, **how), parse_constant=refuse_constant)
     assert found == {"a": [None, 1.5, [None]], "b": {"c": None, "d": "NaN", "inf": True}}
 
 

@@ -17,25 +17,25 @@ class LockHeld(Exception):
     pass
 
 
-def refuse():
+def raise_lock_held():
     raise LockHeld
 
 
 def test_one_holder_at_a_time(tmp_path):
     file = tmp_path / "a.lock"
     assert not is_locked(file) and not file.exists()
-    with hold_lock_file(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(raise_lock_held)):
         assert is_locked(file)
-        with pytest.raises(LockHeld), hold_lock_file(file, Watch(refuse)):
+        with pytest.raises(LockHeld), hold_lock_file(file, Watch(raise_lock_held)):
             pass
     assert not is_locked(file)
-    with hold_lock_file(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(raise_lock_held)):
         pass
 
 
 def test_a_waiting_caller_gets_the_lock_when_it_is_free(tmp_path):
     file = tmp_path / "a.lock"
-    first = hold_lock_file(file, Watch(refuse))
+    first = hold_lock_file(file, Watch(raise_lock_held))
     first.__enter__()
     tries = []
 
@@ -49,7 +49,7 @@ def test_a_waiting_caller_gets_the_lock_when_it_is_free(tmp_path):
         assert len(tries) == 2 and is_locked(file)
 
 
-SAVER = """
+SAVER_SCRIPT = """
 import sys
 from core.instances.catalogue import save_instance
 from core.models.registry import Registry
@@ -64,7 +64,7 @@ for i in range(8):
 def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
     environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path)}
     savers = [
-        subprocess.Popen([sys.executable, "-c", SAVER, name], cwd=ROOT, env=environment)
+        subprocess.Popen([sys.executable, "-c", SAVER_SCRIPT, name], cwd=ROOT, env=environment)
         for name in ("one", "two")
     ]
     assert [saver.wait(120) for saver in savers] == [0, 0]

@@ -18,7 +18,7 @@ from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.chat import saved_replies
 
 # Tables as the first versions made them, and a row of each table.
-FIRST = {
+FIRST_VERSIONS = {
     "owners": (
         sharing.OWNER_SCHEMA,
         [
@@ -114,12 +114,12 @@ FIRST = {
         {},
     ),
 }
-EACH = pytest.mark.parametrize("name", FIRST)
+FOR_EACH_FILE = pytest.mark.parametrize("name", FIRST_VERSIONS)
 
 
-def first_version(file, name):
+def write_first_version(file, name):
     """Write the file as the first version did, with a row in each table."""
-    schema, statements, rows, _ = FIRST[name]
+    schema, statements, rows, _ = FIRST_VERSIONS[name]
     with closing(sqlite3.connect(file)) as base, base:
         for statement in statements:
             base.execute(statement)
@@ -130,26 +130,26 @@ def first_version(file, name):
     return RowFile(file, schema)
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_file_of_the_first_version_opens(tmp_path, name):
-    _, _, rows, later = FIRST[name]
-    found = first_version(tmp_path / "one.sqlite", name)
+    _, _, rows, later = FIRST_VERSIONS[name]
+    found = write_first_version(tmp_path / "one.sqlite", name)
     for table, row in rows.items():
         assert found.query(f"select * from {table}") == [row + later.get(table, ())]
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_new_file_has_the_tables_of_the_first_version_and_what_came_later(tmp_path, name):
-    schema, _, rows, later = FIRST[name]
+    schema, _, rows, later = FIRST_VERSIONS[name]
     new = RowFile(tmp_path / "new.sqlite", schema)
     for table, row in rows.items():
         new.save(table, [row + later.get(table, ())])
         assert new.query(f"select * from {table}") == [row + later.get(table, ())]
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_newer_file_is_refused_and_stays_unchanged(tmp_path, name):
-    found = first_version(tmp_path / "one.sqlite", name)
+    found = write_first_version(tmp_path / "one.sqlite", name)
     with closing(sqlite3.connect(found.file)) as base, base:
         base.execute(f"pragma user_version = {found.schema.version + 1}")
     before = found.file.read_bytes()
@@ -161,10 +161,10 @@ def test_a_newer_file_is_refused_and_stays_unchanged(tmp_path, name):
     assert found.file.read_bytes() == before
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_damaged_file_is_refused_and_stays_unchanged(tmp_path, name):
     (tmp_path / "one.sqlite").write_bytes(b"this is no database " * 100)
-    found = RowFile(tmp_path / "one.sqlite", FIRST[name][0])
+    found = RowFile(tmp_path / "one.sqlite", FIRST_VERSIONS[name][0])
     with pytest.raises(StoreError, match="cannot be used .*(remove that file|left as it is)"):
         found.query("select 1")
     assert found.file.read_bytes() == b"this is no database " * 100
@@ -186,14 +186,14 @@ def test_after_an_error_nothing_is_written(tmp_path):
     assert saved.query("select * from sentences") == []
 
 
-SAVED = Schema(
+NUMBERS_SCHEMA = Schema(
     "the numbers",
     ("create table numbers (key text primary key, number integer not null)",),
     again=True,
 )
 
 
-def numbers(file):
+def read_numbers(file):
     """Rows of the file as another process reads them."""
     with closing(sqlite3.connect(file)) as database:
         return dict(database.execute("SELECT key, number FROM numbers"))
@@ -206,7 +206,7 @@ def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_pa
         "open",
         lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how),
     )
-    rows, others = RowFile(file, SAVED), RowFile(file, SAVED)
+    rows, others = RowFile(file, NUMBERS_SCHEMA), RowFile(file, NUMBERS_SCHEMA)
     with rows.held():
         with rows.held(), ThreadPoolExecutor(8) as pool:
             list(
@@ -218,7 +218,7 @@ def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_pa
                 )
             )
         # The rows are written now, not when the file is closed.
-        assert numbers(file) == {str(number): number for number in range(40)}
+        assert read_numbers(file) == {str(number): number for number in range(40)}
         assert others.query("SELECT count(*) FROM numbers") == [(40,)]
     assert len(opened) == 1
     rows.query("SELECT 1 FROM numbers")
@@ -227,21 +227,21 @@ def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_pa
 
 def test_a_removed_held_file_is_recreated_and_a_failed_one_reopened(tmp_path):
     file = tmp_path / "numbers.sqlite"
-    rows = RowFile(file, SAVED)
+    rows = RowFile(file, NUMBERS_SCHEMA)
     with rows.held():
         rows.save("numbers", [("one", 1)])
         for part in tmp_path.iterdir():
             part.unlink()
         rows.save("numbers", [("two", 2)])
-        assert numbers(file) == {"two": 2}
+        assert read_numbers(file) == {"two": 2}
         with pytest.raises(StoreError):
             rows.query("SELECT what FROM nowhere")
         rows.save("numbers", [("three", 3)])
-        assert numbers(file) == {"two": 2, "three": 3}
+        assert read_numbers(file) == {"two": 2, "three": 3}
 
 
 def test_a_held_file_that_becomes_read_only_is_still_read(tmp_path, monkeypatch):
-    rows = RowFile(tmp_path / "numbers.sqlite", SAVED)
+    rows = RowFile(tmp_path / "numbers.sqlite", NUMBERS_SCHEMA)
     with rows.held():
         rows.save("numbers", [("one", 1)])
         monkeypatch.setattr("core.io.rows.save_fault", lambda folder: "The disk is full.")
@@ -251,6 +251,9 @@ def test_a_held_file_that_becomes_read_only_is_still_read(tmp_path, monkeypatch)
 
 
 def test_only_irreplaceable_rows_wait_for_the_disk(tmp_path):
-    for schema, waits in ((SAVED, 1), (Schema("the numbers", SAVED.statements), 2)):
+    for schema, waits in (
+        (NUMBERS_SCHEMA, 1),
+        (Schema("the numbers", NUMBERS_SCHEMA.statements), 2),
+    ):
         with RowFile(tmp_path / f"{waits}.sqlite", schema).reading() as database:
             assert database.execute("PRAGMA synchronous").fetchone() == (waits,)

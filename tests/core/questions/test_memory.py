@@ -13,12 +13,12 @@ from core.questions import collector
 from core.questions.question_files import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
-TEXT = 6_000_000  # Unpacked size of each file in bytes.
+UNPACKED_BYTES = 6_000_000  # Unpacked size of each file in bytes.
 
 
-def packed(path, head: bytes, row: bytes, tail: bytes):
+def write_packed(path, head: bytes, row: bytes, tail: bytes):
     with gzip.open(path, "wb", 9) as file:
-        file.write(head + row * (TEXT // len(row)) + tail)
+        file.write(head + row * (UNPACKED_BYTES // len(row)) + tail)
     return path
 
 
@@ -46,7 +46,7 @@ def test_a_file_that_unpacks_to_much_takes_little_memory(tmp_path, monkeypatch, 
         suffix = "csv"
     else:
         suffix = "txt"
-    file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
+    file = write_packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
     tracemalloc.start()
     try:
         with pytest.raises(BadInput) as told:
