@@ -1,4 +1,4 @@
-"""A corpus of a few texts for the tests of builds."""
+"""Helpers for the tests of builds: a corpus of a few texts, and models with a simple encoder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.watch import NO_WATCH
 
 
 class Texts:
-    """A corpus in a folder of the test's own, of texts by id."""
+    """A corpus of texts by id, in a folder of the test."""
 
     def __init__(self, folder: Path, **texts: str):
         self.name, self.folder, self.texts = "tests", folder, texts
@@ -34,7 +34,7 @@ class Texts:
         return self.documents[row]
 
     def changed(self, **texts: str | None) -> Texts:
-        """The corpus with some texts changed, added, or (None) taken away."""
+        """Return the corpus with texts changed, added, or removed where the new text is None."""
         return Texts(
             self.folder,
             **{id: text for id, text in (self.texts | texts).items() if text is not None},

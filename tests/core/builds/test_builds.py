@@ -1,4 +1,4 @@
-"""Builds as data, and at work."""
+"""Builds as data and at run time."""
 
 import json
 import threading
@@ -41,7 +41,7 @@ def corpus(tmp_path):
     return Texts(tmp_path / "corpus", one="Ann lives in Rome.", two="Rome is old. Ann knows Bob.")
 
 
-def test_the_text_of_a_line_reads_back_as_the_line():
+def test_a_line_is_read_back_from_its_text():
     for one in catalogue().values():
         assert BUILD_GRAMMAR.parse(repr(one.line)) == one.line and find_build(
             repr(one.line)
@@ -60,7 +60,7 @@ def test_the_text_of_a_line_reads_back_as_the_line():
         "no-such",
     ],
 )
-def test_what_is_no_build_is_refused(text):
+def test_invalid_builds_are_refused(text):
     with pytest.raises(BadParameter):
         find_build(text)
 
@@ -99,17 +99,17 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
     }
 
 
-def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
+def test_a_graph_of_changed_documents_is_not_opened(corpus):
     run_build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
 
 
-def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
+def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     one = find_build("tree-noun-phrases")
     run_build(corpus, one, Reading())
     file = build_folder(corpus, one) / BUILT_FILE
-    # without its digest, as earlier versions wrote it
+    # Earlier versions wrote no digest.
     earlier = check_own_digest(json.loads(file.read_text()))
     assert earlier.pop("editions") == {"Tree": 2} and build_status(corpus, one).current
     write_atomically(file, lambda stream: stream.write(json.dumps(earlier).encode()))
@@ -122,7 +122,7 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     run_build(corpus, one, Reading())
     assert build_status(corpus, one).current and not build_status(corpus, one).outdated
     run_build(corpus, "chunks", Reading())
-    # what is as before stays as it is
+    # Builds without changed operators have no edition.
     assert (
         json.loads((build_folder(corpus, find_build("chunks")) / BUILT_FILE).read_text())[
             "editions"
@@ -165,7 +165,8 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     asked, seen = BuiltGraphs(Reading()), []
 
     def told(text, share):
-        if "Encoding" in text:  # the new one is stored by then, and its vectors are not there
+        # At this point the new graph is stored, but its vectors are not made yet.
+        if "Encoding" in text:
             seen.append(
                 (
                     open_graph(fresh, "tkg-noun-phrases").digest,
@@ -199,7 +200,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     ) == [after.folder.name]
 
 
-def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
+def test_a_waiting_caller_hears_the_progress_of_the_builder(corpus, monkeypatch):
     asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
 
     def slow(corpus, one, models, watch, indexed):
@@ -222,7 +223,7 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
     assert heard[0] == ("Encoding chunks: 1 of 4", 0.25)
 
 
-def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
+def test_a_stopped_build_keeps_the_old_graph_and_continues_later(corpus):
     before, fresh = run_build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
 
     def stopped(text, share):
@@ -241,9 +242,9 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
     )
 
 
-def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
+def test_a_kind_of_graph_selects_the_best_built_one(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    # the first that asks no language model
+    # The first build without a language model.
     assert find_build("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
     assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == [
@@ -255,20 +256,23 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     build_folder(corpus, find_build("kg-described")).mkdir()
     write_atomically(
         build_folder(corpus, find_build("kg-described")) / BUILT_FILE,
-        lambda stream: stream.write(built_of(corpus)),
+        lambda stream: stream.write(built_record(corpus)),
     )
     assert build_for(corpus, "kg").id == "kg-described"
-    # nothing is built of these documents
+    # Nothing is built of these documents.
     assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"
 
 
-def built_of(corpus) -> bytes:
-    """What stands beside a graph that was built of a corpus."""
+def built_record(corpus) -> bytes:
+    """Content of the file that marks a graph as built from a corpus."""
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
 
 
-def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
-    """A first step of no time says nothing of how long the second takes: half of it took 10 seconds."""
+def test_the_remaining_time_is_that_of_a_step(tmp_path, monkeypatch):
+    """A first step that takes no time predicts nothing for the second one.
+
+    Half of the second step takes 10 seconds.
+    """
     clock, said = [0.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
     ctx = build_context(
@@ -291,7 +295,7 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     ]
 
 
-def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
+def test_a_build_estimates_its_time_from_an_earlier_one(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     line = find_build(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
@@ -310,21 +314,21 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
-    # cut and merged is all, read what is new
+    # All chunks are cut and merged; only new ones are read.
     assert (
         estimate_cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
     )
     assert estimate_cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
-    # most of it was kept, so it tells nothing of how long reading takes
+    # Most of the work was reused, so that this build tells nothing about the time of reading.
     run_build(more, line, Reading())
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert estimate_cost(more, find_build("kg-noun-phrases"), Reading()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
-    # no vectors of chunks were made, but others
+    # Vectors of chunks have no measured time, but the general time for vectors is known.
     assert estimate_cost(more, find_build("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
 
 
-def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
+def test_a_damaged_file_of_speeds_is_ignored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "speeds.json").write_text("[1", "utf-8")
     corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
@@ -352,7 +356,7 @@ def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkey
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkeypatch):
+def test_a_text_without_a_parser_still_has_its_chunks(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report = BuildReport()
     graph = run_build(
@@ -366,9 +370,7 @@ def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkey
 
 
 @pytest.mark.parametrize("kind", ["passage", "tkg", "rkg"])
-def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
-    kind, tmp_path, monkeypatch
-):
+def test_an_entity_in_every_chunk_is_one_node_with_a_short_description(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, texts = (
         BuildReport(),
@@ -381,7 +383,7 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
         report=report,
     )
     if kind == "passage":
-        # an entity of more than 50 chunks joins none
+        # Entities in more than 50 chunks join no passages.
         assert graph.n_nodes == 120 and graph.n_edges == 0
         return
     (ann,) = graph.nodes_named("Ann Berg")
@@ -392,7 +394,7 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
     assert any("were longer than 500 tokens" in note for note in report.notes)
 
 
-def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue_are_none(tmp_path):
+def test_custom_builds_are_listed_apart_from_the_catalogue(tmp_path):
     corpus = Texts(tmp_path, one="Ann met Bob in Rome.")
     line = "TokenChunks(size=99, overlap=9) >> NounPhrases() >> Merge(longest=7)"
     assert own_builds(corpus) == {}
@@ -408,5 +410,5 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
 
 
 def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
-    # no parser is needed for it
+    # This build needs no parser.
     assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"

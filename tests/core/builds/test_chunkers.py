@@ -1,4 +1,4 @@
-"""The chunkers of a build; what they cut is tested with core.corpus.chunks."""
+"""Chunkers of a build, apart from the cutting itself (see core.corpus.chunks)."""
 
 import pytest
 
@@ -10,14 +10,14 @@ from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Texts
 
 
-def cut(chunker, folder, watch=NO_WATCH, **texts):
+def cut_chunks(chunker, folder, watch=NO_WATCH, **texts):
     return chunker.apply(
         BuildState(Texts(folder, **texts)), BuildContext(NoModels(), watch=watch)
     ).chunks
 
 
 def test_a_document_of_one_chunk_keeps_its_id_and_others_are_numbered(tmp_path):
-    chunks = cut(
+    chunks = cut_chunks(
         TokenChunks(size=5, overlap=0),
         tmp_path,
         a="Short text.",
@@ -30,21 +30,21 @@ def test_a_document_of_one_chunk_keeps_its_id_and_others_are_numbered(tmp_path):
 
 def test_each_chunker_cuts_in_its_own_way(tmp_path):
     text = "One two three. Four five."
-    assert cut(TokenChunks(size=5, overlap=2), tmp_path, d=text).texts("text") == [
+    assert cut_chunks(TokenChunks(size=5, overlap=2), tmp_path, d=text).texts("text") == [
         "One two three. Four",
         "Four five.",
     ]
-    assert cut(SentenceChunks(size=5), tmp_path, d=text).texts("text") == [
+    assert cut_chunks(SentenceChunks(size=5), tmp_path, d=text).texts("text") == [
         "One two three.",
         "Four five.",
     ]
-    assert cut(WholeDocuments(), tmp_path, d=text).texts("text") == [text]
+    assert cut_chunks(WholeDocuments(), tmp_path, d=text).texts("text") == [text]
 
 
 def test_blank_documents_have_no_chunk_and_an_empty_corpus_none(tmp_path):
     for chunker in (WholeDocuments(), TokenChunks(), SentenceChunks()):
-        assert cut(chunker, tmp_path, a="  \n", b="Text.").texts("id") == ["b"]
-        assert len(cut(chunker, tmp_path)) == 0
+        assert cut_chunks(chunker, tmp_path, a="  \n", b="Text.").texts("id") == ["b"]
+        assert len(cut_chunks(chunker, tmp_path)) == 0
 
 
 def test_cutting_can_be_cancelled(tmp_path):
@@ -52,7 +52,7 @@ def test_cutting_can_be_cancelled(tmp_path):
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        cut(TokenChunks(), tmp_path, Watch(cancelled), a="Text.")
+        cut_chunks(TokenChunks(), tmp_path, Watch(cancelled), a="Text.")
 
 
 def test_an_overlap_that_would_never_end_is_refused():

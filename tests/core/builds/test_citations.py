@@ -1,4 +1,4 @@
-"""References found in texts: entries of lists by hand, and the corpus graph of chunks that is made of them."""
+"""References found in texts by hand, and the corpus graph of chunks made from them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,21 @@ PAPERS = {
         "BRAT (Stenetorp et al., 2012) and Doccano are web-based. We improve on Moss (2010a).\n"
         + "LIDA aims to fill these gaps. " * 5
         + "\nIt follows the grammar of trees, by itself, too.\n\nReferences\n"
-        "Pontus Stenetorp, Sampo Pyysalo, and Bob Moss. 2012.\nBRAT: a web-based tool for annotation. In EACL,\npages 102-107.\n"
-        "Bob Moss. 2010a. The grammar of trees. In ACL.\nAnn Else. 2001. A work that is not here.\n",
+        "Pontus Stenetorp, Sampo Pyysalo, and Bob Moss. 2012.\nBRAT: a web-based tool "
+        "for annotation. In EACL,\npages 102-107.\n"
+        "Bob Moss. 2010a. The grammar of trees. In ACL.\nAnn Else. 2001. A work that is "
+        "not here.\n",
     ),
     "brat": (
         "BRAT: a web-based tool for annotation",
-        "BRAT is based on our visualiser [2]. Both [1, 3-4] export images.\n\nReferences\n[1] Ann Else. A work that is not here. 1999.\n"
+        "BRAT is based on our visualiser [2]. Both [1, 3-4] export images.\n\n"
+        "References\n[1] Ann Else. A work that is not here. 1999.\n"
         "[2] Bob Moss. The Grammar of Trees. ACL, 2010.\n",
     ),
     "moss": (
         "The grammar of trees",
-        "Trees have a grammar. LIDA: lightweight dialogue annotator came later, as did moss (2012).",
+        "Trees have a grammar. LIDA: lightweight dialogue annotator came later, as did "
+        "moss (2012).",
     ),
     "bare": ("bare", "Nothing is cited here (Moss, 2010)."),
 }
@@ -91,7 +95,7 @@ def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
     )
 
 
-def test_of_authors_of_one_name_the_first_counts():
+def test_first_authors_decide_between_equal_names():
     first, other = (
         Reference("one", "2012", None, ("Ann", "Lee")),
         Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee")),
@@ -101,7 +105,7 @@ def test_of_authors_of_one_name_the_first_counts():
     ) == ["two"]
 
 
-def test_titles_that_several_documents_have_or_that_are_short_recognise_none():
+def test_shared_and_short_titles_match_no_document():
     titles = Titles(
         [
             Document("a", "-", "On long trees"),
@@ -133,18 +137,17 @@ def test_a_chunk_is_linked_to_every_chunk_of_what_it_cites(tmp_path):
     of = lambda source, target: {
         (a, b) for a, b in links if a.split("#")[0] == source and b.split("#")[0] == target
     }
-    # the first chunk alone, to both
+    # Only the first chunk, to both chunks.
     assert of("lida", "brat") == {("lida#0", name) for name in chunks["brat"]}
-    assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(
-        of("lida", "moss")
-    ) == 2  # by name there, by title further on
+    # One is cited by name, the other further on by its title.
+    assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(of("lida", "moss")) == 2
     assert of("brat", "moss") == {("brat#0", "moss")} and of("moss", "lida") == {
         ("moss", name) for name in chunks["lida"]
     }
     assert not of("bare", "moss") and report.counts["documents without references to others"] == 2
 
 
-def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
+def test_a_language_model_can_find_references(tmp_path):
     asked = list[str]()
 
     def say(text, *_):
@@ -170,7 +173,7 @@ def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
     assert report.counts["unreadable replies"] == 3
 
 
-def test_without_titles_it_says_so(tmp_path):
+def test_missing_titles_are_noted(tmp_path):
     one = write_corpus(
         tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")]
     )

@@ -1,4 +1,4 @@
-"""Corpus graphs: links as given, nearest documents, shared rare terms."""
+"""Corpus graphs from given links, nearest documents and shared rare terms."""
 
 import numpy as np
 import pytest
@@ -24,26 +24,26 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
 
-def corpus(folder, links=(), **texts):
+def write_linked_corpus(folder, links=(), **texts):
     return write_corpus(
         folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links
     )
 
 
-def made(one, operator, chunker=None):
-    """What a corpus graph operator made, and the report."""
+def build_corpus_graph(one, operator, chunker=None):
+    """Graph of a corpus graph operator, and the report of its build."""
     ctx = BuildContext(Reading())
     return operator.apply(
         (chunker or WholeDocuments()).apply(BuildState(one), ctx), ctx
     ).graph, ctx.report
 
 
-def edges(graph):
+def triple_texts_of(graph):
     return graph.triple_texts(np.arange(graph.n_edges))
 
 
 def test_nodes_are_documents_and_edges_their_links(tmp_path):
-    one = corpus(
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b", "cites", 3.0), DocumentLink("c", "a")],
         a="First.",
@@ -51,63 +51,73 @@ def test_nodes_are_documents_and_edges_their_links(tmp_path):
         c="Third.",
         alone="Fourth.",
     )
-    graph, _ = made(one, GivenLinks())
+    graph, _ = build_corpus_graph(one, GivenLinks())
     assert (
         graph.names(range(4)) == ["a", "alone", "b", "c"] and len(chunk_nodes(graph, range(4))) == 4
     )
-    assert sorted(edges(graph)) == ["a -> cites -> b", "c -> links to -> a"]
+    assert sorted(triple_texts_of(graph)) == ["a -> cites -> b", "c -> links to -> a"]
     assert sorted(graph.columns.edges.numbers("weight").tolist()) == [1.0, 3.0]
 
 
-def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
-    one = corpus(
+def test_links_to_missing_documents_are_left_out_with_a_note(tmp_path):
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b"), DocumentLink("a", "gone"), DocumentLink("a", "a")],
         a="First.",
         b="Second.",
     )
-    graph, report = made(one, GivenLinks())
-    assert edges(graph) == ["a -> links to -> b"]
+    graph, report = build_corpus_graph(one, GivenLinks())
+    assert triple_texts_of(graph) == ["a -> links to -> b"]
     assert report.notes == [NoteWith("Left out", 1, "links", "documents")]
 
 
 def test_types_choose_among_links(tmp_path):
-    one = corpus(
+    one = write_linked_corpus(
         tmp_path,
         [DocumentLink("a", "b", "cites"), DocumentLink("b", "c", "thanks")],
         a="First.",
         b="Second.",
         c="Third.",
     )
-    assert edges(made(one, GivenLinks(types="thanks"))[0]) == ["b -> thanks -> c"]
+    assert triple_texts_of(build_corpus_graph(one, GivenLinks(types="thanks"))[0]) == [
+        "b -> thanks -> c"
+    ]
     with pytest.raises(BadInput, match="have no type “praises”; they have cites, thanks"):
-        made(one, GivenLinks(types="praises"))
+        build_corpus_graph(one, GivenLinks(types="praises"))
 
 
 def test_every_chunk_of_a_document_has_its_links(tmp_path):
-    one = corpus(tmp_path, [DocumentLink("a", "b")], a="One here. Two there.", b="Third.")
-    graph, _ = made(one, GivenLinks(), SentenceChunks(size=4))
-    assert edges(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
+    one = write_linked_corpus(
+        tmp_path, [DocumentLink("a", "b")], a="One here. Two there.", b="Third."
+    )
+    graph, _ = build_corpus_graph(one, GivenLinks(), SentenceChunks(size=4))
+    assert triple_texts_of(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
 
 
-def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path):
-    one = corpus(tmp_path, a="First.", b="Second.")
+def test_documents_without_links_use_another_kind_of_graph(tmp_path):
+    one = write_linked_corpus(tmp_path, a="First.", b="Second.")
     with pytest.raises(BadInput, match="without links"):
-        made(one, GivenLinks())
+        build_corpus_graph(one, GivenLinks())
     assert build_for(one, "links").id == "links-nearest"
     assert (
-        build_for(corpus(tmp_path, [DocumentLink("a", "b")], a="First.", b="Second."), "links").id
+        build_for(
+            write_linked_corpus(tmp_path, [DocumentLink("a", "b")], a="First.", b="Second."),
+            "links",
+        ).id
         == "links-given"
     )
 
 
-def test_the_nearest_are_joined_once(tmp_path):
-    one = corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
-    assert edges(made(one, NearestDocuments(keep=1))[0]) == ["a -> near -> b", "c -> near -> d"]
+def test_nearest_documents_are_joined_once(tmp_path):
+    one = write_linked_corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
+    assert triple_texts_of(build_corpus_graph(one, NearestDocuments(keep=1))[0]) == [
+        "a -> near -> b",
+        "c -> near -> d",
+    ]
 
 
-def test_each_row_has_its_nearest_whatever_the_others_have():
-    vectors = np.random.default_rng(1).normal(size=(700, 8))  # more than one block
+def test_each_row_has_its_own_nearest_rows():
+    vectors = np.random.default_rng(1).normal(size=(700, 8))  # More than one block of rows.
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     found = nearest_rows(vectors, 3, -1.0)
     cosines = vectors @ vectors.T - 2 * np.eye(700)
@@ -117,27 +127,31 @@ def test_each_row_has_its_nearest_whatever_the_others_have():
     assert set(found) == wanted and all(abs(found[a, b] - cosines[a, b]) < 1e-6 for a, b in found)
 
 
-def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
-    # "zebra" and "quagga" are in two of four texts each, "stripes" in three: ln 2 + ln 2 against ln 2 + ln 4/3.
+def test_shared_terms_are_weighted_by_rarity(tmp_path):
+    # “zebra” and “quagga” are in two of four texts each, “stripes” is in three: ln 2 + ln 2 against
+    # ln 2 + ln 4/3.
     texts = {
         "a": "zebra quagga stripes",
         "b": "quagga zebra",
         "c": "stripes alone",
         "d": "stripes lion",
     }
-    graph, _ = made(corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2))
-    assert edges(graph) == ["a -> shares terms -> b"]
+    graph, _ = build_corpus_graph(
+        write_linked_corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2)
+    )
+    assert triple_texts_of(graph) == ["a -> shares terms -> b"]
     assert graph.columns.edges.numbers("weight")[0] == pytest.approx(2 * np.log(2))
 
 
 def test_a_term_that_is_too_common_joins_none(tmp_path):
-    graph, _ = made(
-        corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1)
+    graph, _ = build_corpus_graph(
+        write_linked_corpus(tmp_path, a="stripes", b="stripes", c="stripes"),
+        SharedTerms(common=2, min_shared=1),
     )
     assert graph.n_edges == 0 and graph.n_nodes == 3
 
 
-def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nearly_all_are_found(
+def test_approximate_search_finds_nearly_all_nearest_of_many_rows(
     monkeypatch,
 ):
     drawn = np.random.default_rng(3).standard_normal((40, 16))
@@ -148,7 +162,7 @@ def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nea
     exact, notes = nearest_rows(vectors, 5, 0.5), list[str]()
     monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 100)
     found = nearest_rows(vectors, 5, 0.5, NO_WATCH, notes.append)
-    assert found == nearest_rows(vectors, 5, 0.5)  # the same each time
+    assert found == nearest_rows(vectors, 5, 0.5)  # The result is the same each time.
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
     assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
     assert "HNSW" in notes[0] and 0.9 < row_pairs.NeighbourIndex.of(vectors).recall(5) <= 1

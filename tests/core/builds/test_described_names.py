@@ -1,4 +1,4 @@
-"""Names by a parser, described by a language model whose replies are written down."""
+"""Names found by a parser and described by a language model with fixed replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def read(say, text=CAROL, **how):
+def describe_text(say, text=CAROL, **how):
     models = Models(say)
     ctx = BuildContext(models)
     ((_, facts),) = DescribedNames(**how).extracted([text], ctx)
@@ -29,8 +29,8 @@ def reply(links=(), **about):
     return {"about": {"Ebenezer Scrooge": "A partner in London.", **about}, "links": list(links)}
 
 
-def test_names_are_the_parsers_and_their_descriptions_the_models():
-    facts, asked = read(
+def test_names_come_from_the_parser_and_descriptions_from_the_model():
+    facts, asked = describe_text(
         lambda *_: reply([["Ebenezer Scrooge", "was  partner of", "Jacob Marley", "Business"]])
     )
     told = {entity.name: entity.description for entity in facts.entities}
@@ -56,7 +56,7 @@ def test_names_are_the_parsers_and_their_descriptions_the_models():
     "text", ["I cannot.", "[]", '{"about": []}', '{"about": {}, "links": 3}', '{"about": {"Eb']
 )
 def test_a_reply_that_cannot_be_read_leaves_the_names(text):
-    facts, _ = read(lambda *_: text)
+    facts, _ = describe_text(lambda *_: text)
     assert (
         facts.unreadable == 1
         and not facts.relations
@@ -68,35 +68,35 @@ def test_a_reply_that_cannot_be_read_leaves_the_names(text):
     "link",
     [
         ["Ebenezer Scrooge", "is", "Ebenezer Scrooge", "self"],
-        ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # who is nowhere in the text
+        ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # Bob Cratchit is not in the text.
         ["Ebenezer Scrooge", "Jacob Marley"],
         "Ebenezer Scrooge met Jacob Marley",
         ["Ebenezer Scrooge", 3, "Jacob Marley", ""],
     ],
 )
-def test_a_link_that_is_none_is_left_out_and_counted(link):
-    facts, _ = read(lambda *_: reply([link]))
+def test_an_invalid_link_is_left_out_and_counted(link):
+    facts, _ = describe_text(lambda *_: reply([link]))
     itself = link[0] == link[2] if len(link) == 4 else False
     assert not facts.relations and facts.dropped == len(facts.notes) == (not itself)
 
 
 def test_a_link_without_a_keyword_in_a_code_fence_is_read():
     told = json.dumps({"links": [["Ebenezer Scrooge", "met", "Jacob Marley"]]})
-    facts, _ = read(lambda *_: f"Here:\n```json\n{told}\n```")
+    facts, _ = describe_text(lambda *_: f"Here:\n```json\n{told}\n```")
     assert [(one.name, one.keywords) for one in facts.relations] == [
         ("met", "")
     ] and not facts.notes
 
 
-def test_a_pair_is_linked_once_whichever_way():
+def test_a_pair_is_linked_once_in_any_direction():
     links = [
         ["Ebenezer Scrooge", "partner of", "Jacob Marley", "firm"],
         ["Jacob Marley", "partner of", "Ebenezer Scrooge", "firm"],
     ]
-    assert len(read(lambda *_: reply(links))[0].relations) == 1
+    assert len(describe_text(lambda *_: reply(links))[0].relations) == 1
 
 
-def test_the_form_holds_each_name_once_and_links_these_alone():
+def test_the_reply_schema_has_each_name_once():
     schema = DescribedNames(links=2)._schema(["Ann", "Bob"])
     assert schema["properties"]["about"]["required"] == ["Ann", "Bob"]
     ends = schema["properties"]["links"]["items"]["prefixItems"]
@@ -106,18 +106,18 @@ def test_the_form_holds_each_name_once_and_links_these_alone():
     )
 
 
-def test_a_text_without_names_asks_nobody():
-    facts, asked = read(lambda *_: json.dumps(reply()), "It was so, and then it was not.")
+def test_a_text_without_names_causes_no_call():
+    facts, asked = describe_text(lambda *_: json.dumps(reply()), "It was so, and then it was not.")
     assert not facts.entities and not asked
 
 
 def test_braces_and_markup_are_text():
     text = "Ebenezer Scrooge wrote {names} and <script>alert(1)</script> to Jacob Marley."
-    _, asked = read(lambda *_: reply(), text)
+    _, asked = describe_text(lambda *_: reply(), text)
     assert asked[0].endswith(text)
 
 
-def test_a_chunk_is_asked_about_once():
+def test_each_chunk_causes_one_call():
     calls = []
     models = Models(lambda *_: calls.append(1) or reply())
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Facts merged into graphs of at most five nodes, worked out by hand."""
+"""Facts merged into graphs of at most five nodes, by hand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FACTS = (
 )
 
 
-def merged(tmp_path, facts=FACTS, operator=None, ctx=None):
+def merged_graph(tmp_path, facts=FACTS, operator=None, ctx=None):
     n = len(facts)
     chunks = Table.of(
         id=[f"c{i}" for i in range(n)], document=["d"] * n, text=[f"text {i}" for i in range(n)]
@@ -63,7 +63,7 @@ def merged(tmp_path, facts=FACTS, operator=None, ctx=None):
     )
 
 
-def nodes(graph):
+def node_columns(graph):
     table = graph.columns.nodes
     rows = zip(
         graph.names(range(graph.n_nodes)),
@@ -74,7 +74,7 @@ def nodes(graph):
     return {name: rest for name, *rest in rows}
 
 
-def edges(graph):
+def edge_columns(graph):
     table = graph.columns.edges
     rows = zip(
         table.texts("description"),
@@ -86,8 +86,9 @@ def edges(graph):
 
 
 def test_nodes_of_one_name_are_one(tmp_path):
-    # Ann is spelt "Ann" once, "ANN" twice, "ann" once; as an end of relations in a chunk that names her she is counted no more.
-    assert nodes(merged(tmp_path)) == {
+    # Ann is spelt “Ann” once, “ANN” twice and “ann” once. Ends of relations do not count in a chunk
+    # that names her.
+    assert node_columns(merged_graph(tmp_path)) == {
         "ANN": ["person", "Ann is a cook. Ann cooks.", [0, 1]],
         "Bob": ["person", "", [0]],
         "Italy": ["", "", [2]],
@@ -96,8 +97,9 @@ def test_nodes_of_one_name_are_one(tmp_path):
 
 
 def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
-    # Ann and Rome: 2 + 1 + 1, told as Ann -> Rome twice and once the other way; a relation with herself is none.
-    assert edges(merged(tmp_path)) == {
+    # Ann and Rome: 2 + 1 + 1, given as Ann -> Rome twice and once in the other direction. A
+    # relation of Ann with herself is dropped.
+    assert edge_columns(merged_graph(tmp_path)) == {
         "ANN -> related to -> Rome": [
             "Ann lives in Rome. She lives there.",
             "home, city",
@@ -110,7 +112,7 @@ def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
 
 
 def test_edges_by_name_keep_relations_apart(tmp_path):
-    found = edges(merged(tmp_path, operator=Merge(by="name", descriptions=False)))
+    found = edge_columns(merged_graph(tmp_path, operator=Merge(by="name", descriptions=False)))
     assert {name: (row[0], row[2]) for name, row in found.items()} == {
         "ANN -> lives in -> Rome": ("", 3.0),
         "ANN -> likes -> Rome": ("", 1.0),
@@ -119,7 +121,7 @@ def test_edges_by_name_keep_relations_apart(tmp_path):
     }
 
 
-def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
+def test_the_rule_of_the_published_code_keeps_only_a_to_z(tmp_path):
     facts = (
         Facts(
             (
@@ -130,22 +132,25 @@ def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
             )
         ),
     )
-    assert set(nodes(merged(tmp_path, facts, Merge(reading="code")))) == {"José Díaz"}
-    assert set(nodes(merged(tmp_path, facts))) == {"José-Díaz", "jos d az", "安", "José Díaz"}
+    assert set(node_columns(merged_graph(tmp_path, facts, Merge(reading="code")))) == {"José Díaz"}
+    assert set(node_columns(merged_graph(tmp_path, facts))) == {
+        "José-Díaz",
+        "jos d az",
+        "安",
+        "José Díaz",
+    }
 
 
-def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_path):
+def test_long_descriptions_are_cut_after_the_last_that_fits(tmp_path):
     ctx = BuildContext(NoModels())
-    # each 18 bytes, 6 tokens
+    # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
-    graph = merged(tmp_path, facts, Merge(longest=13), ctx)
-    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+    graph = merged_graph(tmp_path, facts, Merge(longest=13), ctx)
+    assert node_columns(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
     assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
 
 
-def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
-    tmp_path, monkeypatch
-):
+def test_long_descriptions_are_summarised_on_request(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     models = Models(lambda *_: "Ann in short.")
     facts = tuple(
@@ -154,20 +159,23 @@ def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
         )
         for i in range(9)
     )
-    graph = merged(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(models))
-    assert nodes(graph)["Ann"][1] == "Ann in short." and nodes(graph)["n0"][1] == "Short."
+    graph = merged_graph(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(models))
+    assert (
+        node_columns(graph)["Ann"][1] == "Ann in short."
+        and node_columns(graph)["n0"][1] == "Short."
+    )
     (asked,) = models.writer.asked
     assert asked.startswith("Name: Ann\n") and "Sentence {text} 8." in asked
 
 
-def test_a_description_that_came_back_empty_is_cut_instead(tmp_path, monkeypatch):
+def test_a_description_with_an_empty_summary_is_cut_instead(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    # each 18 bytes, 6 tokens
+    # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
-    graph = merged(
+    graph = merged_graph(
         tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " "))
     )
-    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+    assert node_columns(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
 
 
 def test_text_is_kept_as_it_is(tmp_path):
@@ -177,13 +185,13 @@ def test_text_is_kept_as_it_is(tmp_path):
             (ChunkRelation("<script>", "{braces}"),),
         ),
     )
-    graph = merged(tmp_path, facts)
-    assert nodes(graph)["<script>"] == ["{x}", "{question} & <b>", [0]]
-    assert list(edges(graph)) == ["<script> -> related to -> {braces}"]
+    graph = merged_graph(tmp_path, facts)
+    assert node_columns(graph)["<script>"] == ["{x}", "{question} & <b>", [0]]
+    assert list(edge_columns(graph)) == ["<script> -> related to -> {braces}"]
 
 
 def test_no_facts_give_a_graph_of_chunks_alone(tmp_path):
-    graph = merged(tmp_path, (Facts(), Facts()))
+    graph = merged_graph(tmp_path, (Facts(), Facts()))
     assert (graph.n_nodes, graph.n_edges, len(graph.columns.chunks)) == (0, 0, 2)
 
 
@@ -209,7 +217,7 @@ SHARING = tuple(
 )
 def test_passages_are_joined_by_the_entities_that_they_share(operator, expected, tmp_path):
     ctx = BuildContext(NoModels())
-    graph = merged(tmp_path, SHARING, operator, ctx)
+    graph = merged_graph(tmp_path, SHARING, operator, ctx)
     heads, _, tails = graph.triples(range(graph.n_edges))
     weights = graph.columns.edges.numbers("weight").tolist()
     assert {
@@ -244,7 +252,7 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
     digests = set()
     for looked_at in (1, 7, 10**6):
         monkeypatch.setattr(passages, "COMPARE_BATCH_ROWS", looked_at)
-        graph = merged(tmp_path, facts, PassageGraph(common=9, min_shared=2))
+        graph = merged_graph(tmp_path, facts, PassageGraph(common=9, min_shared=2))
         ends, edges = (
             [graph.names(one) for one in graph.triples(range(graph.n_edges))[::2]],
             graph.columns.edges,
@@ -256,11 +264,14 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
             list(pair) for pair in zip(*ends)
         ]
         digests.add(graph.digest)
-    assert len(digests) == 1  # ids are not in the order of rows: c10 comes before c2
+    assert len(digests) == 1  # Ids are not in the order of rows: c10 comes before c2.
 
 
-def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
-    """Facts of chunks gathered by two, the later included in the earlier, as by one after the other."""
+def test_facts_merged_in_blocks_equal_facts_merged_at_once(tmp_path):
+    """Facts merged in blocks equal facts merged one by one.
+
+    Later blocks are included in earlier ones, either directly or in their saved form.
+    """
     facts = (
         *FACTS,
         *SHARING,
@@ -279,7 +290,7 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
         lambda: passages.Mentions("unicode"),
     ):
         found = []
-        # by themselves, and as they are saved
+        # Blocks as objects, and blocks in their saved form.
         for size, packed in product((1, 4, 100), (False, True)):
             whole = fresh()
             for first in range(0, len(facts), size):
@@ -301,7 +312,7 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
 
 
 def columns(whole):
-    """Texts and numbers of what was gathered, as lists."""
+    """Texts and numbers of the merged facts, as lists."""
     for value in vars(whole).values():
         yield (
             [column.tolist() for column in value.arrays()]
@@ -310,20 +321,20 @@ def columns(whole):
         )
 
 
-def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
+def test_an_entity_in_every_chunk_joins_no_passages(tmp_path):
     ctx = BuildContext(NoModels())
     facts = tuple(
         Facts((ChunkEntity("everywhere"),), (ChunkRelation("everywhere", f"n{i}"),))
         for i in range(3000)
     )
-    assert merged(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
-    assert merged(tmp_path, facts).n_edges == 3000
+    assert merged_graph(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
+    assert merged_graph(tmp_path, facts).n_edges == 3000
 
 
 def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     blocks = [["ä", "", "of two"], [], ["x" * 50], [""], ["the end"]]
     arrow = [pa.array(block, pa.large_string()) for block in blocks]
-    # a part of a longer one
+    # A slice of a longer array.
     sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[1:]
     held = texts_of(arrow)
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
@@ -335,7 +346,7 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     assert found.cast("large_binary").to_pylist()[0] == "ä".encode()
 
 
-def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(monkeypatch):
+def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     column = texts_of([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
     held, table = len(graph_columns.TEXT_MAPS), Table.of(description=column, weight=[1.0, 2.0, 3.0])
@@ -348,14 +359,14 @@ def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(m
     ]
     assert table.digest == Table.of(description=before, weight=[1.0, 2.0, 3.0]).digest
     del column, table
-    assert len(graph_columns.TEXT_MAPS) == held - 1  # with the texts the file is gone
+    assert len(graph_columns.TEXT_MAPS) == held - 1  # The file is deleted together with the texts.
 
 
 @pytest.mark.skipif(
     not Path("/proc/self/smaps_rollup").exists(),
     reason="says how much memory is mapped on Linux alone",
 )
-def test_a_digest_of_texts_in_a_temporary_file_leaves_them_there(monkeypatch):
+def test_a_digest_of_texts_in_a_temporary_file_frees_their_memory(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     table = Table.of(
         description=texts_of(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4))
@@ -363,7 +374,7 @@ def test_a_digest_of_texts_in_a_temporary_file_leaves_them_there(monkeypatch):
     assert table.texts("description")[-1] == "x" * 1000
     looked_at = resident()
     assert table.digest
-    assert looked_at - resident() > 15_000  # kB: 16 MB had been looked at
+    assert looked_at - resident() > 15_000  # In kB: 16 MB were in memory before.
 
 
 def resident() -> int:
@@ -377,11 +388,11 @@ def resident() -> int:
     )
 
 
-def test_a_disk_without_room_for_texts_is_said(monkeypatch):
-    class Full(tempfile.SpooledTemporaryFile):
+def test_a_full_disk_is_reported(monkeypatch):
+    class FullDiskFile(tempfile.SpooledTemporaryFile):
         def write(self, data):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Full)
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", FullDiskFile)
     with pytest.raises(StoreError, match="No space left on device"):
         texts_of([pa.array(["a"], pa.large_string())])

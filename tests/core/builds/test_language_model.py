@@ -1,4 +1,4 @@
-"""Extraction by a language model whose replies are written down."""
+"""Extraction by a language model with fixed replies."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def home(tmp_path, monkeypatch):
 
 
 class Writer:
-    """A chat that replies what `say(last message, number)` returns or raises."""
+    """A chat whose replies are the results or errors of `say(last message, number)`."""
 
     context = 4096
-    read = 1000  # tokens that it says a prompt has
+    read = 1000  # Reported number of prompt tokens.
 
     def __init__(self, say):
         self.say, self.asked, self._lock = say, [], threading.Lock()
@@ -89,7 +89,7 @@ def test_entities_and_relations_with_descriptions_and_keywords():
         "relations": [relation("Ann", "Bob", keywords="Meeting")],
     }
     facts, asked, ctx = read(lambda *_: said)
-    # Bob is named by a relation alone, and added.
+    # Only a relation names Bob, and he is added.
     assert [(e.name, e.type) for e in facts.entities] == [
         ("Ann", "person"),
         ("Rome", "place"),
@@ -101,27 +101,27 @@ def test_entities_and_relations_with_descriptions_and_keywords():
     assert len(asked) == 1 and (ctx.report.usage.calls, ctx.report.usage.tokens_out) == (1, 50)
 
 
-def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
+def test_a_name_missing_from_the_chunk_is_dropped_with_its_relations():
     said = {
         "entities": [entity("Ann"), entity("Marie Curie")],
         "relations": [relation("Ann", "Warsaw"), relation("Ann", "ann")],
     }
     facts, _, _ = read(lambda *_: said)
     assert [e.name for e in facts.entities] == ["Ann"] and facts.relations == ()
-    assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw
+    assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw.
 
 
 @pytest.mark.parametrize(
     "reply", ["I cannot do that.", "", "[1, 2]", '{"entities": 3}', "null", '{"entities"']
 )
-def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
+def test_an_unusable_reply_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
     assert (facts.entities, facts.relations, facts.unreadable) == ((), (), 1)
     why = "" if reply else " (The model sent an empty reply)"
     assert facts.notes == (f"a reply could not be read and gave nothing{why}",)
 
 
-def test_a_reply_that_was_cut_short_gives_what_had_ended():
+def test_a_truncated_reply_gives_its_complete_items():
     whole = json.dumps(
         {
             "entities": [entity("Ann"), entity("Bob")],
@@ -142,7 +142,7 @@ def test_a_description_copied_from_the_example_is_left_out():
     assert facts.relations[0].description == ""
 
 
-def test_what_an_entity_lacks_is_empty_and_what_has_no_name_is_counted():
+def test_missing_fields_are_empty_and_missing_names_are_counted():
     bob = {"name": "Bob", "type": None}
     said = {
         "entities": [entity("Ann"), bob, "Rome", None, {"type": "place"}],
@@ -171,13 +171,13 @@ def test_what_an_entity_lacks_is_empty_and_what_has_no_name_is_counted():
         "<think>Maybe</think>HERE",
     ],
 )
-def test_a_reply_is_read_whatever_stands_around_it(around):
+def test_a_reply_is_read_despite_text_around_it(around):
     whole = json.dumps({"entities": [entity("Ann")], "relations": []})
     facts, _, _ = read(lambda *_: around.replace("HERE", whole))
     assert [e.name for e in facts.entities] == ["Ann"] and not facts.notes
 
 
-def test_a_bad_reply_is_asked_for_again_at_once():
+def test_a_bad_reply_is_requested_again_at_once():
     facts, asked, ctx = read(
         lambda _, number: "" if number == 1 else {"entities": [entity("Ann")], "relations": []}
     )
@@ -185,7 +185,7 @@ def test_a_bad_reply_is_asked_for_again_at_once():
     assert (ctx.report.counts["asked again"], ctx.report.usage.calls) == (1, 2)
 
 
-def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
+def test_unreadable_replies_are_requested_again_by_the_next_build(tmp_path):
     corpus, ill = Texts(tmp_path / "corpus", **TEXTS), {"now": True}
     models = Models(lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked))
     first = run_build(corpus, "rkg", models)
@@ -206,7 +206,7 @@ def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
     )
 
 
-def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
+def test_a_build_without_a_readable_reply_fails(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(lambda *_: "I cannot do that.")
     with pytest.raises(
         ModelFailed,
@@ -217,13 +217,13 @@ def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
     assert run_build(corpus, "rkg", Models(met)).n_edges == 6
 
 
-def test_an_empty_graph_is_said(tmp_path):
+def test_an_empty_graph_is_noted(tmp_path):
     corpus = Texts(tmp_path / "corpus", **TEXTS)
     run_build(corpus, "rkg", Models(lambda *_: {"entities": [], "relations": []}))
     assert "the graph has no nodes" in " ".join(build_status(corpus, "rkg").report["notes"])
 
 
-def test_a_knowledge_graph_is_read_in_two_steps_names_first():
+def test_a_knowledge_graph_is_extracted_in_two_steps():
     def say(asked, number):
         if asked.startswith("Names: Ann, Rome\n"):
             return {"triples": [{"subject": "Ann", "relation": "lives in", "object": "Rome"}]}
@@ -235,12 +235,12 @@ def test_a_knowledge_graph_is_read_in_two_steps_names_first():
     ] and len(asked) == 2
 
 
-def test_without_names_the_second_step_is_not_asked():
+def test_without_names_the_second_step_is_skipped():
     facts, asked, _ = read(lambda *_: {"names": []}, schema="kg")
     assert facts.entities == () and len(asked) == 1
 
 
-def test_gleaning_asks_what_was_missed_until_nothing_comes():
+def test_gleaning_continues_until_nothing_new_comes():
     replies = [
         {"entities": [entity("Ann")], "relations": []},
         {"entities": [entity("Bob")], "relations": []},
@@ -250,13 +250,13 @@ def test_gleaning_asks_what_was_missed_until_nothing_comes():
     assert [e.name for e in facts.entities] == ["Ann", "Bob"] and len(asked) == 3
 
 
-def test_text_of_markup_and_braces_reaches_the_model_as_it_is():
+def test_markup_and_braces_reach_the_model_unchanged():
     text = "<script>alert('{text}')</script> {names} Ann {question}"
     _, asked, _ = read(lambda *_: {"entities": [], "relations": []}, text)
     assert asked == [f"Text: {text}"]
 
 
-def test_a_chunk_that_the_model_cannot_read_costs_itself_alone():
+def test_a_chunk_that_the_model_cannot_read_affects_no_other():
     def say(asked, number):
         raise BadInput("too long")
 
@@ -272,7 +272,7 @@ def met(asked, number=0):
     return {"entities": [entity(name), entity("Ann")], "relations": [relation(name, "Ann")]}
 
 
-def test_what_was_read_before_the_model_died_is_kept(tmp_path):
+def test_facts_read_before_a_failure_of_the_model_are_kept(tmp_path):
     corpus = Texts(tmp_path / "corpus", **TEXTS)
 
     def dies(asked, number):
@@ -290,7 +290,7 @@ def test_what_was_read_before_the_model_died_is_kept(tmp_path):
     assert build_status(corpus, "rkg").report["counts"]["extracted"] == 3
 
 
-def test_cancelling_keeps_what_was_read(tmp_path):
+def test_facts_read_before_cancelling_are_kept(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
 
     def check():
@@ -308,22 +308,23 @@ def test_cancelling_keeps_what_was_read(tmp_path):
 def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
     rich = run_build(corpus, "rkg", models)
-    # Nothing is to be read. Of .24 reports for a chunk come 2, each of which reads 460 tokens and writes 190, as long as 760 that are read;
-    # the replies so far took 2 seconds for 1000 and 50: 1220 / 1200 of that are 2.03.
+    # Nothing is left to read. At .24 reports per chunk there are 2 reports, each with 460 tokens in
+    # and 190 out, which take as long as 1220 in. The replies so far took 2 seconds for 1000 in and
+    # 50 out, as long as 1200 in. So both reports take 2 * 2.03 seconds.
     expected = (
         "6 chunks. Reports on communities are added, about one for 4 chunks: about 2 calls of a language model, 920 tokens in, 380 out, "
         "2 to 8 seconds, minus saved replies."
     )
     assert estimate_cost(corpus, find_build("tkg"), models).words() == expected
     plain = run_build(corpus, "tkg", models)
-    # what else is asked is reports
+    # The other prompts are for reports.
     assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(
         plain.columns.edges.texts("keywords")
     )
 
 
-def test_a_key_tells_weights_messages_form_and_settings_apart():
+def test_a_key_depends_on_weights_messages_schema_and_settings():
     asked = [{"role": "user", "content": "a"}]
     keys = {
         reply_key("m", asked, None, 1, 0, 0.0),

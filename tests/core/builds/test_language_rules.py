@@ -1,4 +1,4 @@
-"""Names and phrases in languages for which no parser is installed, by rules."""
+"""Names and phrases found by rules, in languages without an installed parser."""
 
 from __future__ import annotations
 
@@ -20,29 +20,36 @@ from tests.core.builds.kit import Reading, Texts
 from tests.notes import NoteWith
 
 GERMAN = (
-    "Die Zahnradbahn führt von Bergheim auf den Silberkogel. Sie wurde am 3. Oktober 1896 von der Ingenieurin Klara Stettner entworfen. "
-    "Klara Stettner wurde in Bergheim geboren. „Der blaue Zug“ heißt ein Roman von Jonas Wieland über die Bahn."
+    "Die Zahnradbahn führt von Bergheim auf den Silberkogel. Sie wurde am 3. Oktober "
+    "1896 von der Ingenieurin Klara Stettner entworfen. "
+    "Klara Stettner wurde in Bergheim geboren. „Der blaue Zug“ heißt ein Roman von Jonas "
+    "Wieland über die Bahn."
 )
 CHINESE = "北京大学创建于1898年，位于北京市。李明山设计了青石桥，青石桥横跨清水河。王晓兰写了《河上的灯》。"
-ARABIC = "تقع جامعة النور في مدينة المرج. ولدت ليلى منصور في مدينة المرج. كتبت ليلى منصور رواية «مصابيح الميناء»."
+ARABIC = (
+    "تقع جامعة النور في مدينة المرج. ولدت ليلى منصور في مدينة المرج. كتبت ليلى منصور رواية "
+    "«مصابيح الميناء»."
+)
 
 
-def named(text: str, code: str) -> dict[str, str]:
+def types_by_name(text: str, code: str) -> dict[str, str]:
     return {one.name: one.type for one in facts_in(text, languages()[code]).entities}
 
 
 def test_german_nouns_with_an_article_are_no_names():
-    found = named(GERMAN, "de")
+    found = types_by_name(GERMAN, "de")
     assert {"Bergheim", "Klara Stettner", "Jonas Wieland"} <= {
         name for name, kind in found.items() if kind == "name"
     }
     assert found["Der blaue Zug"] == "work" and found["Zahnradbahn"] == "concept"
     assert not {"Oktober", "Roman", "Bahn", "Die", "Sie", "Ingenieurin Klara Stettner"} & set(found)
-    assert named("Der Bürgermeister Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
-    assert named("Das Museum in Frankfurt am Main öffnete.", "de") == {"Frankfurt am Main": "name"}
+    assert types_by_name("Der Bürgermeister Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
+    assert types_by_name("Das Museum in Frankfurt am Main öffnete.", "de") == {
+        "Frankfurt am Main": "name"
+    }
 
 
-def test_a_sentence_joins_what_it_names():
+def test_a_sentence_relates_its_names():
     facts = facts_in(GERMAN, languages()["de"])
     joined = {frozenset((one.head, one.tail)): one.description for one in facts.relations}
     assert (
@@ -52,16 +59,18 @@ def test_a_sentence_joins_what_it_names():
     assert frozenset(("Klara Stettner", "Der blaue Zug")) not in joined
 
 
-def test_first_words_of_sentences_are_names_only_where_they_are_elsewhere():
-    assert named("Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr") == {
+def test_first_words_are_names_only_if_they_occur_elsewhere():
+    assert types_by_name(
+        "Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr"
+    ) == {
         "Aubin": "name",
         "Morel": "name",
     }
-    assert named("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
+    assert types_by_name("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
         "Павел Орлов": "name",
         "Логу": "name",
     }
-    assert named("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {
+    assert types_by_name("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {
         "Musée de la Rivière": "name",
         "Saint-Aubin": "name",
     }
@@ -69,7 +78,7 @@ def test_first_words_of_sentences_are_names_only_where_they_are_elsewhere():
 
 def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     pytest.importorskip("rjieba")
-    found = named(CHINESE, "zh")
+    found = types_by_name(CHINESE, "zh")
     assert (
         found["李明山"] == "person"
         and found["河上的灯"] == "work"
@@ -77,26 +86,30 @@ def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     )
     assert {"青石桥", "清水河", "王晓兰"} <= set(found) and "位于" not in found
     monkeypatch.setitem(sys.modules, "rjieba", None)
-    assert {"青石桥", "河上的灯"} <= set(named(CHINESE, "zh"))  # what recurs, and what is quoted
+    assert {"青石桥", "河上的灯"} <= set(
+        types_by_name(CHINESE, "zh")
+    )  # Repeated words, and quoted ones.
 
 
 def test_arabic_japanese_korean_and_hindi():
-    found = named(ARABIC, "ar")
+    found = types_by_name(ARABIC, "ar")
     assert {"جامعة النور", "مدينة المرج", "ليلى منصور", "مصابيح الميناء"} <= set(found) and found[
         "مصابيح الميناء"
     ] == "work"
     assert not any(name.startswith("تقع") for name in found)
     assert {"東京タワー", "東京都港区芝公園"} <= set(
-        named("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja")
+        types_by_name("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja")
     )
     assert set(
-        named("서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko")
+        types_by_name(
+            "서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko"
+        )
     ) == {"서울대학교", "관악구"}
-    assert "यमुना नदी" in named("आगरा यमुना नदी पर है। यमुना नदी लंबी है।", "hi")
+    assert "यमुना नदी" in types_by_name("आगरा यमुना नदी पर है। यमुना नदी लंबी है।", "hi")
 
 
 @pytest.mark.parametrize("code", sorted(languages()))
-def test_no_text_is_too_odd(code):
+def test_any_text_can_be_read(code):
     for text in (
         "",
         " \n ",
@@ -112,7 +125,7 @@ def test_no_text_is_too_odd(code):
         assert all(one.name.strip() for one in facts.entities)
 
 
-def test_a_build_reads_as_its_corpus_says(tmp_path):
+def test_a_build_uses_the_language_of_its_corpus(tmp_path):
     texts = Texts(tmp_path, a=GERMAN)
     graph = run_build(texts, "kg-noun-phrases", Reading())
     names = set(graph.names(range(graph.n_nodes)))
@@ -124,8 +137,8 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
     assert ctx.report.notes == [NoteWith("by rules", "German")]
 
 
-def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
-    class Here:
+def test_workers_use_the_language_of_the_corpus_too(tmp_path, monkeypatch):
+    class InlineWorkers:
         def each(self, work, items, watch):
             yield from ((item, work(item)) for item in items)
 
@@ -133,12 +146,12 @@ def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     ctx, fresh = build_context(Texts(tmp_path, a=GERMAN), Reading()), partial(Mentions, "unicode")
     alone = worker_extraction.collect_facts(NounPhrases(), fresh, ctx, [GERMAN])
     (gathered,) = worker_extraction.collect_over_workers(
-        NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=Here())
+        NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=InlineWorkers())
     )
     assert list(gathered.names) == list(alone.names) and "Klara Stettner" in gathered.names
 
 
-def test_what_is_called_a_model_by_a_stranger_is_never_loaded(monkeypatch):
+def test_an_unknown_package_named_like_a_model_is_never_loaded(monkeypatch):
     reader_choice.model_of.cache_clear()
     monkeypatch.setattr(reader_choice, "version", lambda package: "999.9.9")
     monkeypatch.setattr(reader_choice, "_parser", lambda package: pytest.fail("loaded"))

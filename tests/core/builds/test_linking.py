@@ -1,4 +1,4 @@
-"""Synonym edges and communities on graphs of a few nodes, worked out by hand."""
+"""Synonym edges and communities on small graphs, by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.models.base import NoModels
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
 
-# degrees in a plane: the cosine of two names is that of the angle between
+# Directions in degrees. The cosine of two names is the cosine of the angle between them.
 ANGLES = {"a": 0, "b": 20, "c": 50, "d": 90, "e": 180}
 CHUNKS = Table.of(id=["x", "y"], text=["one", "two"])
 
@@ -27,8 +27,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Plane(NoModels):
-    """Models whose encoder knows five names, and reads nothing that stands behind them."""
+class PlaneModels(NoModels):
+    """Models whose encoder knows five names and ignores all text after a name."""
 
     def encoder(self, name="encoder"):
         return self
@@ -49,32 +49,35 @@ def graph_of(names, triples=(), weights=(), chunks=()):
     return assemble("five", names, triples, nodes, edges, CHUNKS)
 
 
-def applied(operator, graph, tmp_path):
+def apply_operator(operator, graph, tmp_path):
     return operator.apply(
-        BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(Plane())
+        BuildState(Texts(tmp_path), CHUNKS, None, graph), BuildContext(PlaneModels())
     ).graph
 
 
 @pytest.mark.parametrize(
     "how, expected",
     [
+        # cos 20° and cos 30°; a and c are 50° apart, with a cosine of .64.
         (
             {"least": 0.8},
             {"ab": 0.9397, "bc": 0.8660},
-        ),  # cos 20° and cos 30°; a and c are 50° apart: .64
+        ),
         ({"least": 0.9}, {"ab": 0.9397}),
-        # By the share alone: c to b (.866; d .766 is .88 of it), d to c (.766; b .342 is less than .8 of it); nothing is nearer to e than d
-        # at 90°, cosine 0.
+        # Only the share of the best cosine counts. c to b: .866, and d with .766 is .88 of it. d to
+        # c: .766, and b with .342 is less than .8 of it. The nearest to e is d at 90°, with cosine
+        # 0.
         ({"least": 0.0}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
         ({"least": 0.0, "top": 1}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
+        # .6428 is .68 of .9397.
         (
             {"least": 0.0, "threshold": 0.5},
             {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660, "ac": 0.6428},
-        ),  # .6428 is .68 of .9397
+        ),
     ],
 )
 def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_path):
-    graph = applied(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
+    graph = apply_operator(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ["".join(graph.names(pair)) for pair in zip(heads, tails)]
     assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(
@@ -83,15 +86,17 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
     assert graph.relation_names == ("similar to",)
 
 
-def test_by_neighbours_of_neighbours_the_same_synonyms_are_joined(tmp_path, monkeypatch):
-    exact = applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
+def test_approximate_search_joins_the_same_synonyms(tmp_path, monkeypatch):
+    exact = apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
     monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 3)
-    assert applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
+    assert (
+        apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
+    )
 
 
 def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
     before = graph_of(list("abcde"), [("a", "knows", "e"), ("a", "knows", "b")], [2.0, 3.0])
-    after = applied(AddSynonymEdges(), before, tmp_path)
+    after = apply_operator(AddSynonymEdges(), before, tmp_path)
     told = dict(
         zip(after.triple_texts(range(after.n_edges)), after.columns.edges.texts("description"))
     )
@@ -111,20 +116,21 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         # (1 + cosine) / 2 is .97 for a and b, .93 for b and c, .88 for c and d.
         ({}, (), "xxxxx", ["ab", "bc"]),
         ({"threshold": 0.88}, (), "xxxxx", ["ab", "bc", "cd"]),
+        # Ends of a relation are not joined again, in either direction.
         (
             {},
             [("b", "knows", "a")],
             "xxxxx",
             ["bc"],
-        ),  # what a relation joins is not joined again, whichever way it runs
-        # With one nearest: that of a is b; that of b is a, who is told of earlier, and that of c is b.
+        ),
+        # With one nearest name: a has b, b has the earlier a, and c has b.
         ({"top": 1}, (), "xxxxx", ["ab"]),
-        ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c is told of in the first chunk, b in the second
+        ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c occurs in the first chunk, b in the second.
     ],
 )
-def test_what_is_nearly_the_same_is_joined_once(how, triples, chunks, expected, tmp_path):
+def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_path):
     before = graph_of(list("abcde"), triples, chunks=["xy".index(chunk) for chunk in chunks])
-    after = applied(AddIdentityEdges(**how), before, tmp_path)
+    after = apply_operator(AddIdentityEdges(**how), before, tmp_path)
     told = after.columns.edges.texts("description")
     fresh = [edge for edge in range(after.n_edges) if told[edge] == "is"]
     heads, _, tails = after.triples(np.array(fresh))
@@ -138,7 +144,7 @@ def test_what_is_nearly_the_same_is_joined_once(how, triples, chunks, expected, 
     assert after.columns.nodes.digest == before.columns.nodes.digest
 
 
-def members(groups):
+def community_rows(groups):
     return [(one.level, one.parent, one.members.tolist()) for one in groups]
 
 
@@ -148,7 +154,7 @@ def pairs(*edges):
 
 @pytest.fixture(params=["igraph", "arrays"])
 def grouping(request, monkeypatch):
-    """As few edges are grouped, and as very many."""
+    """Group edges by igraph, and by the arrays for very many edges."""
     if request.param == "arrays":
         monkeypatch.setattr(hierarchies, "HIERARCHY_IGRAPH_EDGES", 0)
 
@@ -156,9 +162,10 @@ def grouping(request, monkeypatch):
 TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
 
 
-def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
-    # Two cliques of four, joined by three edges to a pair of cliques of the same kind far away: Leiden on the whole finds the four cliques
-    # or pairs of them; none that is larger than allowed stays undivided, as each clique alone is small enough.
+def test_large_communities_are_split_and_keep_their_parent(grouping):
+    # Two pairs of cliques of four. Three edges join the cliques of a pair, and one edge joins the
+    # pairs. Leiden on the whole graph finds single cliques or pairs of them. Groups that are too
+    # large are split, down to single cliques.
     cliques = [[(a + i, a + j) for i in range(4) for j in range(i)] for a in (0, 4, 8, 12)]
     near = [(0, 4), (1, 5), (2, 6), (8, 12), (9, 13), (10, 14)]
     groups = hierarchical_communities(16, *pairs(*sum(cliques, []), *near, (3, 8)), max_size=4)
@@ -181,34 +188,36 @@ def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
 
 def test_a_clique_that_cannot_be_split_stays_whole(grouping):
     edges = [(a, b) for a in range(5) for b in range(a)]
-    assert members(hierarchical_communities(5, *pairs(*edges), max_size=2)) == [
+    assert community_rows(hierarchical_communities(5, *pairs(*edges), max_size=2)) == [
         (0, -1, [0, 1, 2, 3, 4])
     ]
 
 
-def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
+def test_only_the_largest_component_is_grouped_by_default(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
-    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
+    assert community_rows(hierarchical_communities(9, *pairs(*edges), max_size=3)) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
     ]
-    assert members(hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)) == [
+    assert community_rows(
+        hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)
+    ) == [
         (0, -1, [0, 1, 2]),
         (0, -1, [3, 4, 5]),
         (0, -1, [6, 7]),
     ]
 
 
-def test_weights_decide_what_belongs_together(grouping):
-    # A ring of four: of two ways to cut it into pairs the heavier edges win.
+def test_weights_decide_about_communities(grouping):
+    # A ring of four nodes. Of the two ways to cut it into pairs, the one with heavier edges wins.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
-    assert members(
+    assert community_rows(
         hierarchical_communities(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)
     ) == [
         (0, -1, [0, 1]),
         (0, -1, [2, 3]),
     ]
-    assert members(
+    assert community_rows(
         hierarchical_communities(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)
     ) == [
         (0, -1, [0, 3]),
@@ -222,7 +231,8 @@ def test_a_graph_without_edges_has_no_communities(n, grouping):
 
 
 def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
-    # A chain of four in which 1-2 is told twice, once in each direction, and 0 of itself: the middle holds together.
+    # A chain of four nodes. The pair 1-2 has an edge in each direction, and 0 has a loop. The
+    # middle stays together.
     found = hierarchical_communities(
         4,
         *pairs((0, 0), (0, 1), (1, 2), (2, 1), (2, 3)),
@@ -230,15 +240,21 @@ def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
         max_size=4,
         largest=False,
     )
-    assert [1, 2] in [[node for node in one if node in (1, 2)] for _, _, one in members(found)]
+    assert [1, 2] in [
+        [node for node in one if node in (1, 2)] for _, _, one in community_rows(found)
+    ]
 
 
 def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
-    """Forty cliques of six in a ring, which Leiden finds whichever program it is of, and then splits none."""
+    """Forty cliques of six in a ring.
+
+    Both implementations of Leiden find the cliques and split none of them.
+    """
     cliques = [(6 * c + i, 6 * c + j) for c in range(40) for i in range(6) for j in range(i)]
     edges = pairs(*cliques, *((6 * c, (6 * c + 7) % 240) for c in range(40)))
     found = []
-    for many in (10**6, 100):  # of 640 edges: parts below go to igraph again
+    # Of 640 edges; with the second bound, small parts go to igraph again.
+    for many in (10**6, 100):
         monkeypatch.setattr(hierarchies, "HIERARCHY_IGRAPH_EDGES", many)
         groups = hierarchical_communities(240, *edges, max_size=6)
         parents = {one.parent for one in groups}
@@ -250,10 +266,10 @@ def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
     assert found[0] == found[1] == [list(range(6 * c, 6 * c + 6)) for c in range(40)]
 
 
-def test_communities_are_called_after_their_best_connected_members(tmp_path):
+def test_communities_are_named_after_their_best_connected_members(tmp_path):
     names = ["n0", "n1", "n2", "n3", "n4", "n5"]
     graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
-    table = applied(Communities(max_size=3), graph, tmp_path).columns.communities
+    table = apply_operator(Communities(max_size=3), graph, tmp_path).columns.communities
     assert table.lists("members").lists() == [[0, 1, 2], [3, 4, 5]]
     assert table.texts("title") == ["n2, n0, n1", "n3, n4, n5"]
     assert table.numbers("parent").tolist() == [-1, -1]

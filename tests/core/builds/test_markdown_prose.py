@@ -1,4 +1,4 @@
-"""Headings and tables of Markdown, read as such."""
+"""Headings and tables of Markdown as sentences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_rows_in_other_languages_stand_side_by_side():
 @pytest.mark.parametrize(
     "text", ["Plain text, with #5 and a-b.\n- item\n", "```\n# code\na | b\n```", "if a || b: x|y"]
 )
-def test_what_is_no_heading_and_no_table_stays(text):
+def test_other_text_stays_unchanged(text):
     assert as_prose(text) == text
 
 

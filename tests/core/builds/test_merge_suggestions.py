@@ -1,4 +1,7 @@
-"""Entities that are likely the same, on names written down here; merges that are saved beside a corpus and done again on each graph."""
+"""Suggested merges of entities with fixed names, and merges that are saved with a corpus.
+
+Saved merges are applied to each new graph.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from core.types import Question
 from tests.films import Bag, Written
 
 
-def graph(*entities):
-    """A graph of entities, each with the number of chunks that it comes of, up to four."""
+def graph_of_entities(*entities):
+    """Build a graph of entities, each with its number of chunks, at most four."""
     names, sizes = [name for name, _ in entities], [size for _, size in entities]
     chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
     edges = [(names[0], "knows", name) for name in names[1:]]
@@ -37,7 +40,7 @@ def graph(*entities):
     )
 
 
-def merges(found):
+def suggested_merges(found):
     return [(one.edit.names, one.reason) for one in found]
 
 
@@ -55,9 +58,9 @@ def merges(found):
         ("city", "cities", "plural"),
     ],
 )
-def test_names_that_differ_in_their_spelling_alone(name, other, reason):
-    assert merges(
-        suggest_by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
+def test_names_that_differ_only_in_spelling_are_suggested(name, other, reason):
+    assert suggested_merges(
+        suggest_by_spelling(graph_of_entities((name, 3), (other, 1), ("Marley", 2)), EntityMerges())
     ) == [((other, name), reason)]
 
 
@@ -74,12 +77,12 @@ def test_names_that_differ_in_their_spelling_alone(name, other, reason):
         ("x²", "x2"),
     ],
 )
-def test_names_that_are_not_the_same(name, other):
-    assert suggest_by_spelling(graph((name, 3), (other, 1)), EntityMerges()) == []
+def test_different_names_are_not_suggested(name, other):
+    assert suggest_by_spelling(graph_of_entities((name, 3), (other, 1)), EntityMerges()) == []
 
 
-def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
-    known = graph(("spirits", 1), ("Spirit", 4), ("spirit", 2))
+def test_the_name_with_most_passages_stays_and_refused_pairs_are_left_out():
+    known = graph_of_entities(("spirits", 1), ("Spirit", 4), ("spirit", 2))
     assert [one.edit.names for one in suggest_by_spelling(known, EntityMerges())] == [
         ("spirit", "Spirit"),
         ("spirits", "Spirit"),
@@ -91,9 +94,12 @@ def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
     assert [one.passages for one in suggest_by_spelling(known, EntityMerges())] == [(2, 4), (1, 4)]
 
 
-def test_alike_vectors_but_other_numbers_are_no_suggestion():
-    """By words: two of three shared is a cosine of 2/3, all shared in another order 1."""
-    known = graph(
+def test_similar_vectors_with_other_numbers_are_not_suggested():
+    """Vectors count words.
+
+    Two of three words in common give a cosine of 2/3, and all words in another order give 1.
+    """
+    known = graph_of_entities(
         ("Tiny Tim Cratchit", 3),
         ("Cratchit Tim Tiny", 1),
         ("stave 1", 1),
@@ -105,7 +111,7 @@ def test_alike_vectors_but_other_numbers_are_no_suggestion():
         (("Cratchit Tim Tiny", "Tiny Tim Cratchit"), 1.0),
         (("stave 1", "1 stave"), 1.0),
     ]
-    assert suggest_by_vectors(graph(("Ann", 1)), EntityMerges(), Bag()) == []
+    assert suggest_by_vectors(graph_of_entities(("Ann", 1)), EntityMerges(), Bag()) == []
 
 
 def test_a_graph_of_passages_or_summaries_has_no_entities():
@@ -131,7 +137,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def test_merges_are_saved_forgotten_and_stay_when_documents_change(corpus):
+def test_merges_are_saved_removed_and_kept_after_changes(corpus):
     one, other = Edit("merge", ("Tim", "Tiny Tim")), Edit("merge", ("Old Scrooge", "Scrooge"))
     assert read_merges(corpus) == EntityMerges() and EntityMerges().digest == ""
     change_merges(
@@ -145,7 +151,7 @@ def test_merges_are_saved_forgotten_and_stay_when_documents_change(corpus):
     assert change_merges(corpus, lambda mends: mends.without([one])).edits == (other,)
 
 
-def test_a_damaged_file_of_merges_says_so(corpus):
+def test_a_damaged_file_of_merges_is_reported(corpus):
     (corpus.folder / MERGES_FILE).write_text('{"edits": [["merge"]], "refused": []}', "utf-8")
     with pytest.raises(StoreError, match="remove that file"):
         read_merges(corpus)
@@ -156,7 +162,7 @@ def test_too_many_merges_are_refused():
         EntityMerges().accepted(Edit("merge", (str(i), "a")) for i in range(5_001))
 
 
-def test_of_two_names_what_was_said_last_counts():
+def test_the_last_decision_on_two_names_counts():
     one, other = Edit("merge", ("Hood", "Amy Hood")), Edit("merge", ("EHA", "Agency"))
     merged = EntityMerges().accepted([one, other])
     refused = merged.refusing([("Amy Hood", "Hood")])
@@ -164,7 +170,7 @@ def test_of_two_names_what_was_said_last_counts():
     assert refused.accepted([one]) == EntityMerges((other, one), ())
 
 
-def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_rebuild(corpus):
+def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     engine = Engine(Written(encoder=Bag()))
     line = "NounPhrases() >> Merge()"
     spec = f"SentenceChunks() >> {line}"
@@ -192,7 +198,7 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
         plain.n_nodes,
     ) and name not in mended.names(range(mended.n_nodes))
     assert unmatched_edits(plain, read_merges(corpus).edits) == (Edit("merge", ("Nobody", into)),)
-    # what was answered before the merges is not taken for what is now
+    # Lanes that ran before the merges are not reused now.
     assert engine.key(ask, [Instance("a", "A", lines[0])]) != before
     larger = corpus.add([Document("c", "A third text on Paris.", "C")])
     run_build(larger, spec, engine.models)
@@ -201,7 +207,7 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
     engine.jobs.stop()
 
 
-def test_lanes_that_were_done_before_a_merge_are_not_taken_for_what_is_now(corpus):
+def test_lanes_from_before_a_merge_are_not_reused(corpus):
     engine = Engine(Written(encoder=Bag()))
     one = Instance("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
     ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)

@@ -12,19 +12,19 @@ from core.models.base import NoModels
 from core.watch import NO_WATCH
 
 
-def found(text):
+def facts_of(text):
     return read_terms([text])[0]
 
 
 def names(text):
-    return {entity.name: entity.type for entity in found(text).entities}
+    return {entity.name: entity.type for entity in facts_of(text).entities}
 
 
 def labels(text):
-    return {(one.head, one.name, one.tail) for one in found(text).relations}
+    return {(one.head, one.name, one.tail) for one in facts_of(text).relations}
 
 
-def test_a_number_behind_a_name_belongs_to_it_and_makes_a_product():
+def test_a_number_after_a_name_belongs_to_it_and_makes_a_product():
     assert names("Microsoft sells Office 365 and Dynamics 365 in Europe.") == {
         "Microsoft": "organisation",
         "Office 365": "product",
@@ -33,7 +33,7 @@ def test_a_number_behind_a_name_belongs_to_it_and_makes_a_product():
     }
 
 
-def test_what_an_of_or_for_adds_belongs_to_a_name():
+def test_additions_with_of_or_for_belong_to_a_name():
     text = "She joined the Student Struggle for Soviet Jewry and met the Governor of Arkansas."
     assert {"Student Struggle for Soviet Jewry", "Governor of Arkansas"} <= set(names(text))
     assert {"Staff Director", "Senate Judiciary Committee"} <= set(
@@ -47,7 +47,7 @@ def test_a_role_is_no_part_of_a_person():
     )
 
 
-def test_a_wife_with_a_surname_alone_is_not_her_husband():
+def test_a_title_with_a_surname_alone_is_another_person():
     assert "Mrs. Fezziwig" in names("Mrs. Fezziwig danced with Scrooge.")
 
 
@@ -61,19 +61,19 @@ def test_titles_in_quotes_are_works():
     }
 
 
-def test_who_speaks_in_capitals_is_a_person():
+def test_speakers_in_capitals_are_persons():
     text = "WALTER PRITCHARD, Citi: Hi, Amy. How is Office doing? AMY HOOD: Thanks, Walter."
     assert {"Walter Pritchard": "person", "Amy Hood": "person"}.items() <= names(text).items()
     assert "Hi" not in names(text)
 
 
-def test_dates_numbers_and_pronouns_are_none():
+def test_dates_numbers_and_pronouns_are_no_names():
     assert names(
         "In May 1999 he saw 12 people there, twice on Monday, in the early 1980s."
     ).keys() <= {"people"}
 
 
-def test_terms_lose_adjectives_that_say_nothing():
+def test_terms_lose_vague_adjectives():
     assert {"lymph nodes", "radiation therapy"} <= set(
         names("Several new lymph nodes were found after additional radiation therapy.")
     )
@@ -99,17 +99,17 @@ def home(tmp_path, monkeypatch):
         ("Angela Merkel lives in Berlin.", ("Angela Merkel", "lives in", "Berlin")),
     ],
 )
-def test_a_relation_is_labelled_by_what_leads_from_one_to_the_other(text, label):
+def test_a_relation_is_labelled_by_the_words_between_its_ends(text, label):
     assert label in labels(text)
 
 
-def test_what_nothing_leads_to_appears_with_it():
-    (one,) = found("In Paris and Rome it rained.").relations
+def test_unconnected_names_of_a_sentence_appear_together():
+    (one,) = facts_of("In Paris and Rome it rained.").relations
     assert (one.name, one.weight) == ("appears with", 1.0)
 
 
 def test_a_relation_weighs_as_many_sentences_as_name_both():
-    facts = found("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
+    facts = facts_of("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
     assert [(one.head, one.tail, one.weight) for one in facts.relations] == [
         ("Angela Merkel", "Berlin", 2.0)
     ]
@@ -130,12 +130,14 @@ def test_a_relation_weighs_as_many_sentences_as_name_both():
         ),
     ],
 )
-def test_words_that_say_that_two_names_are_of_one_are_its_label(text, label):
-    aliases = {(one.head, one.tail) for one in found(text).relations if one.name == "also called"}
+def test_alias_phrases_become_the_label(text, label):
+    aliases = {
+        (one.head, one.tail) for one in facts_of(text).relations if one.name == "also called"
+    }
     assert aliases if label == "also called" else label in aliases
 
 
-def test_a_name_in_brackets_is_related_by_them_and_the_end_of_a_longer_term_is_not():
+def test_a_name_in_brackets_is_related_to_the_whole_term():
     assert ("primary care physician", "in brackets", "PCP") in labels(
         "A primary care physician (PCP) refers patients."
     )
@@ -147,35 +149,35 @@ def test_a_name_in_brackets_is_related_by_them_and_the_end_of_a_longer_term_is_n
     }
 
 
-def test_a_verb_behind_a_name_and_an_open_bracket_are_no_part_of_it():
+def test_a_following_verb_or_open_bracket_is_no_part_of_a_name():
     assert not any("muttered" in name for name in names("Scrooge muttered that he was tired."))
     assert not any("(" in name for name in names("A biopsy of the sentinel lymph node(s) is done."))
 
 
-def test_markup_is_text_and_nothing_is_nothing():
+def test_markup_is_text_and_empty_text_has_no_names():
     assert {"Barack Obama", "Berlin"} <= set(
         names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>")
     )
-    assert found("") == found(" \n ") and not found("").entities
+    assert facts_of("") == facts_of(" \n ") and not facts_of("").entities
 
 
-def test_other_letters_are_left_and_said():
-    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _Context()))
+def test_other_scripts_are_skipped_with_a_note():
+    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _ParserContext()))
     assert not facts[0].entities and "not in Latin letters" in facts[0].notes[0]
 
 
-def test_german_is_read_as_noun_phrases_read_it():
+def test_german_is_read_like_noun_phrases():
     ctx = BuildContext(NoModels(), language="de")
     texts = ["Angela Merkel wohnt in Berlin."]
     assert [*NamesAndTerms().extracted(texts, ctx)] == [*NounPhrases().extracted(texts, ctx)]
     assert NamesAndTerms().signature(ctx).startswith(NounPhrases().signature(ctx))
 
 
-def test_batches_are_read_alike():
+def test_batches_give_the_same_facts_as_single_texts():
     texts = ["Barack Obama visited Paris.", "Angela Merkel lives in Berlin."]
     batches = dict(read_batches(read_terms, [[one] for one in texts]))
     assert [batches[0][0], batches[1][0]] == read_terms(texts)
 
 
-class _Context:
+class _ParserContext:
     watch, workers, language = NO_WATCH, None, ""

@@ -31,7 +31,7 @@ def names(found):
     return {entity.name: entity.type for entity in found.entities}
 
 
-def test_names_have_types_and_dates_numbers_and_pronouns_are_none(tmp_path):
+def test_names_have_types_and_dates_numbers_and_pronouns_are_no_names(tmp_path):
     found, _ = facts(
         tmp_path,
         "In May 1999, Barack Obama met 12 people in Paris. He had seen it before on Monday, twice.",
@@ -63,7 +63,7 @@ def test_lower_case_text_still_has_noun_phrases(tmp_path):
     assert {"old queen", "lotharingia", "young bishop", "river"} <= set(names(found))
 
 
-def test_chinese_is_told_and_not_guessed_at(tmp_path):
+def test_chinese_is_noted_and_not_parsed(tmp_path):
     found, report = facts(tmp_path, "安住在罗马。她认识鲍勃，鲍勃住在米兰。")
     assert not found.entities and "not in Latin letters" in report.notes[0]
 
@@ -120,7 +120,7 @@ def test_one_sentence_is_a_graph(tmp_path):
     assert graph.triple_texts(range(graph.n_edges)) == ["Barack Obama -> appears with -> Paris"]
 
 
-def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
+def test_saved_facts_are_not_read_again(tmp_path, monkeypatch):
     first = Texts(
         tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin."
     )

@@ -1,4 +1,4 @@
-"""Batches read by several processes tell what one process tells."""
+"""Batches give the same facts in several processes as in one."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from core.builds.facts import ChunkEntity, Facts
 from core.errors import RunCancelled
 from core.watch import Watch
 
-HERE = os.getpid()
+TEST_PROCESS = os.getpid()
 WORDS = "Ann met Bob in Rome. The old mill stood by a river, said \u2028 {Eva}."
 
 
-def counted(texts):
+def count_texts(texts):
     return [Facts((ChunkEntity(text, times=len(text)),)) for text in texts]
 
 
-def deadly(texts):
-    """Kills whatever process but that of the test."""
-    if os.getpid() != HERE:
+def kill_other_process(texts):
+    """Kill any process but that of the test."""
+    if os.getpid() != TEST_PROCESS:
         os.kill(os.getpid(), signal.SIGKILL)
-    return counted(texts)
+    return count_texts(texts)
 
 
-def failing(texts):
+def fail_to_parse(texts):
     raise ValueError("no parser")
 
 
 @pytest.fixture(autouse=True)
-def two(monkeypatch):
+def two_processes(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "2")
 
 
@@ -41,27 +41,29 @@ def batches(count=MIN_PARALLEL_BATCHES):
     return [[f"{number} {WORDS}", "line\nline"] for number in range(count)]
 
 
-def test_two_processes_tell_what_one_tells():
-    found = dict(read_batches(counted, batches()))
-    assert found == {number: counted(batch) for number, batch in enumerate(batches())}
+def test_two_processes_give_the_facts_of_one():
+    found = dict(read_batches(count_texts, batches()))
+    assert found == {number: count_texts(batch) for number, batch in enumerate(batches())}
 
 
-def test_what_a_process_that_dies_leaves_is_read_here():
-    assert dict(read_batches(deadly, batches())) == dict(read_batches(counted, batches()))
+def test_batches_of_a_dead_process_are_read_here():
+    assert dict(read_batches(kill_other_process, batches())) == dict(
+        read_batches(count_texts, batches())
+    )
 
 
-def test_a_failure_and_a_cancel_are_raised():
+def test_failures_and_cancelling_are_raised():
     with pytest.raises(ValueError, match="no parser"):
-        list(read_batches(failing, batches()))
+        list(read_batches(fail_to_parse, batches()))
     with pytest.raises(RunCancelled):
-        list(read_batches(counted, batches(), Watch(cancelled)))
+        list(read_batches(count_texts, batches(), Watch(cancel_run)))
 
 
-def cancelled():
+def cancel_run():
     raise RunCancelled
 
 
-def test_noun_phrases_are_the_same_bytes_by_two_processes(monkeypatch):
+def test_two_processes_give_identical_noun_phrases(monkeypatch):
     several = dict(read_batches(phrases, batches()))
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     alone = dict(read_batches(phrases, batches()))

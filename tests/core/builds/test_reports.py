@@ -1,4 +1,4 @@
-"""Reports on communities, bottom-up, by recorded replies and without any model."""
+"""Community reports, bottom-up, with recorded replies and without a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
 
 CHUNKS = Table.of(id=["x", "y", "z"], text=["one", "two", "three"])
-# A star a-b, a-c, a-d and an edge d-e; the community of all has the part {d, e}.
+# A star a-b, a-c, a-d and an edge d-e. The community of all nodes has the part {d, e}.
 NODES = {
     "type": ["person"] * 5,
     "description": ["About a.", "About b.", "", "About <d> {x}.", "About e."],
@@ -33,7 +33,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def told(operator, tmp_path, say=None, watch=NO_WATCH):
+def report_communities(operator, tmp_path, say=None, watch=NO_WATCH):
     table = Table.of(
         level=[0, 1],
         parent=[-1, 0],
@@ -57,21 +57,23 @@ def told(operator, tmp_path, say=None, watch=NO_WATCH):
     return operator.apply(made, ctx).graph.columns.communities, models.writer.asked, ctx
 
 
-def test_without_a_model_a_report_is_what_the_graph_tells(tmp_path):
-    table, asked, _ = told(Reports(writer="extractive"), tmp_path)
+def test_without_a_model_a_report_is_made_of_graph_texts(tmp_path):
+    table, asked, _ = report_communities(Reports(writer="extractive"), tmp_path)
     assert not asked
-    # Best connected first: a (3), d (2), b, c, e; relations by the degrees of both ends: a-d (5), a-b and a-c (4), d-e (3).
+    # Best connected first: a (3), d (2), b, c, e. Relations by the degrees of both ends: a-d (5),
+    # a-b and a-c (4), d-e (3).
     assert table.texts("report") == [
         "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c About e. d meets e",
         "About <d> {x}. d meets e About e.",
     ]
-    # All of the first's members are told of in 2 of 3 chunks, the second's in 1: 10 ln 3 / ln 4 and 10 ln 2 / ln 4.
+    # Members of the first community are in 2 of 3 chunks, those of the second in 1: 10 ln 3 / ln 4
+    # and 10 ln 2 / ln 4.
     assert table.numbers("rating").tolist() == pytest.approx([7.92, 5.0], abs=0.01)
-    assert (
-        told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0]
-        == (
-            "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"  # 3 + 3 + 4 + 3 + 3 + 4 tokens
-        )
+    assert report_communities(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[
+        0
+    ] == (
+        # 3 + 3 + 4 + 3 + 3 + 4 tokens.
+        "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"
     )
 
 
@@ -84,9 +86,9 @@ def report(title, rating=5):
     }
 
 
-def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_no_room(tmp_path):
+def test_reports_on_parts_replace_facts_in_a_full_prompt(tmp_path):
     say = lambda asked, number: report("part" if number == 1 else "whole", number)
-    table, asked, _ = told(Reports(budget=40), tmp_path, say)
+    table, asked, _ = report_communities(Reports(budget=40), tmp_path, say)
     assert table.texts("title") == ["whole", "part"] and table.texts("report") == [
         "On whole. One. Two.",
         "On part. One. Two.",
@@ -95,9 +97,9 @@ def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_
     assert "About <d> {x}." in asked[0] and "part: On part. One. Two." in asked[1]
 
 
-def test_each_report_that_came_is_told(tmp_path):
+def test_each_finished_report_is_announced(tmp_path):
     said = []
-    told(
+    report_communities(
         Reports(),
         tmp_path,
         lambda *_: report("all"),
@@ -110,14 +112,14 @@ def test_each_report_that_came_is_told(tmp_path):
     ]
 
 
-def test_with_room_parts_are_not_told_twice(tmp_path):
-    _, asked, _ = told(Reports(), tmp_path, lambda *_: report("any"))
+def test_a_prompt_with_room_contains_no_reports_on_parts(tmp_path):
+    _, asked, _ = report_communities(Reports(), tmp_path, lambda *_: report("any"))
     assert "On any." not in asked[1] and "About e." in asked[1] and "d meets e" in asked[1]
 
 
-def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
+def test_an_unusable_reply_affects_only_its_report(tmp_path):
     say = lambda asked, number: "I cannot." if number < 3 else report("whole")
-    table, _, ctx = told(Reports(), tmp_path, say)
+    table, _, ctx = report_communities(Reports(), tmp_path, say)
     assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith(
         "About <d> {x}."
     )
@@ -128,7 +130,7 @@ def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
     "reply",
     ["", "[]", "{}", '{"title": 1, "summary": "", "findings": [], "rating": 1}', '{"title": "a"'],
 )
-def test_what_is_no_report_is_not_read(reply):
+def test_other_replies_are_no_reports(reply):
     assert read_report(reply) is None
 
 

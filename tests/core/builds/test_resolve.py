@@ -1,4 +1,4 @@
-"""Names that are one and terms that are none, worked out by hand on facts of a few chunks."""
+"""Merged names and dropped terms, by hand on facts of a few chunks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
-    """The facts after resolving, and the report, of chunks given as (document, [(name, type)], relations)."""
+def resolve_facts(tmp_path, *chunks, operator=None, texts=None, titles=None):
+    """Facts after resolving, and the report.
+
+    Each chunk is given as (document, [(name, type)], relations).
+    """
     documents = [document for document, *_ in chunks]
     facts = [
         Facts(tuple(ChunkEntity(*one) for one in names), tuple(ChunkRelation(*one) for one in rest))
@@ -67,7 +70,7 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
             [("Amy", "Azure", "sells")],
         ),
     ]
-    facts, report = resolved(tmp_path, *chunks)
+    facts, report = resolve_facts(tmp_path, *chunks)
     assert names(facts[1]) == {"Amy Hood": ("person", 2), "Azure": ("product", 1)}
     assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [
         ("Amy Hood", "sells", "Azure")
@@ -79,7 +82,7 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
     }
 
 
-def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
+def test_a_part_of_two_names_stays_and_is_reported(tmp_path):
     chunks = [
         (
             "carol",
@@ -87,7 +90,7 @@ def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
             [],
         )
     ]
-    facts, report = resolved(tmp_path, *chunks)
+    facts, report = resolve_facts(tmp_path, *chunks)
     assert len(facts[0].entities) == 3
     (near,) = name_merges(report.plain()).near
     assert (near.name, near.candidates, near.documents) == (
@@ -98,25 +101,25 @@ def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
 
 
 def test_a_place_is_not_part_of_a_person(tmp_path):
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, ("d", [("George Washington", "person"), ("Washington", "place")], [])
     )
     assert set(names(facts[0])) == {"George Washington", "Washington"}
 
 
-def test_a_middle_name_makes_no_other_person_and_another_first_name_does(tmp_path):
-    facts, _ = resolved(
+def test_a_first_name_makes_another_person_but_a_middle_name_does_not(tmp_path):
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []),
     )
     assert set(names(facts[0])) == {"Kasper Peter Schmeichel"}
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, ("d", [("Kasper Schmeichel", "person"), ("Peter Schmeichel", "person")], [])
     )
     assert set(names(facts[0])) == {"Kasper Schmeichel", "Peter Schmeichel"}
 
 
-def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
+def test_an_acronym_is_joined_with_its_long_form_and_type(tmp_path):
     chunks = [
         (
             "d",
@@ -128,30 +131,30 @@ def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
             [],
         )
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
 
 
-def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name_has_the_word(
+def test_parts_are_joined_elsewhere_after_two_documents_agree(
     tmp_path,
 ):
     full, part = ("Amy Hood", "person"), ("Amy", "person")
     known = [("one", [full, part], []), ("two", [full, part], [])]
-    facts, _ = resolved(tmp_path, *known, ("three", [part], []))
+    facts, _ = resolve_facts(tmp_path, *known, ("three", [part], []))
     assert set(names(facts[2])) == {"Amy Hood"}
-    facts, _ = resolved(tmp_path, known[0], ("three", [part], []))
-    assert set(names(facts[1])) == {"Amy"}  # one document is too little
-    facts, _ = resolved(
+    facts, _ = resolve_facts(tmp_path, known[0], ("three", [part], []))
+    assert set(names(facts[1])) == {"Amy"}  # One document is not enough.
+    facts, _ = resolve_facts(
         tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], [])
     )
     assert set(names(facts[3])) == {"Amy"}
-    facts, _ = resolved(
+    facts, _ = resolve_facts(
         tmp_path, *known, ("three", [part], []), operator=ResolveNames(least=-9, everywhere=False)
     )
     assert set(names(facts[2])) == {"Amy"}
 
 
-def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
+def test_spellings_are_joined_under_the_most_frequent_one(tmp_path):
     chunks = [
         (
             "d",
@@ -164,19 +167,19 @@ def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
             [],
         )
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert names(facts[0]) == {"Pelé": ("person", 4), "US": ("place", 3)}
     assert key_of_name("Williams", "person") != key_of_name("William", "person")
     assert key_of_name("lymph nodes", "concept") == key_of_name("Lymph node", "concept")
 
 
-def test_the_type_is_that_of_most_mentions_and_a_name_s_before_a_phrase_s(tmp_path):
+def test_the_type_is_that_of_most_mentions(tmp_path):
     chunks = [
         ("d", [("Azure", "concept", "", 9)], []),
         ("d", [("Azure", "product", "", 2)], []),
         ("e", [("Azure", "place")], []),
     ]
-    facts, _ = resolved(tmp_path, *chunks)
+    facts, _ = resolve_facts(tmp_path, *chunks)
     assert [names(one)["Azure"][0] for one in facts] == ["product"] * 3
 
 
@@ -184,28 +187,29 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
     named = [
         ("difficult thing", "concept"),
         ("new type", "concept"),
-        ("melanoma", "concept", "", 2),  # named twice by the chunk that has it
+        ("melanoma", "concept", "", 2),  # Named twice by its chunk.
         ("lymph node", "concept"),
         ("Thing", "concept"),
     ]
     chunks = [("d", named, [("melanoma", "new type", "is"), ("melanoma", "lymph node", "in")])]
-    facts, report = resolved(tmp_path, *chunks, operator=ResolveNames())
+    facts, report = resolve_facts(tmp_path, *chunks, operator=ResolveNames())
     assert set(names(facts[0])) == {"melanoma", "lymph node"}
     assert [(one.head, one.tail) for one in facts[0].relations] == [("melanoma", "lymph node")]
     assert report.counts["common phrases"] == 3
 
 
-def test_a_term_weighs_more_where_its_words_are_used_more():
-    # 1,000 words: “cloud” 20 times is a Zipf value of 7.3, 2.8 above the 4.5 of the language; weight 2.8 / 4 - (4.5 - 4) = 0.2;
-    # named four times in each chunk that has it 1.5 * 2 more
+def test_a_term_weighs_more_if_its_words_are_frequent():
+    # In 1,000 words, “cloud” 20 times has a Zipf value of 7.3, which is 2.8 above its value of 4.5
+    # in the language. The weight is 2.8 / 4 - (4.5 - 4) = 0.2. Four mentions in each chunk that has
+    # the word add 1.5 * 2.
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.2
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud", 4.0), 1) == 3.2
-    # once says nothing
+    # A single occurrence says nothing.
     assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5
     assert TermWeights({}).weight("12") == float("-inf")
 
 
-def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
+def test_a_title_in_the_text_is_the_subject_of_the_document(tmp_path):
     chunks = [
         (
             "1",
@@ -219,7 +223,7 @@ def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
         ("2", [("Kiss", "concept"), ("Tell", "concept"), ("Corliss", "person")], []),
     ]
     texts = ["Giuseppe Fortunino Verdi composed in Milan.", "Kiss and Tell is a film with Corliss."]
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, *chunks, texts=texts, titles=["Giuseppe Verdi", "Kiss and Tell (1945 film)"]
     )
     assert names(facts[0]) == {"Giuseppe Verdi": ("person", 2), "Milan": ("place", 1)}
@@ -228,40 +232,42 @@ def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
     assert ("Giuseppe Fortunino Verdi", "Giuseppe Verdi", "title of the document") in {
         (one.name, one.into, one.rule) for one in name_merges(report.plain()).made
     }
-    facts, _ = resolved(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
+    facts, _ = resolve_facts(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
     assert "Notes of a meeting" not in names(facts[0])
 
 
-def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(tmp_path):
+def test_relations_to_the_subject_replace_shared_sentences(tmp_path):
     names_of = [("Verdi", "person"), ("Milan", "place"), ("Rome", "place"), ("Puccini", "person")]
     relations = [
         ("Milan", "Rome", "appears with"),
         ("Puccini", "Rome", "lived in"),
         ("Verdi", "Milan", "appears with"),
     ]
-    facts, _ = resolved(tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"])
+    facts, _ = resolve_facts(
+        tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"]
+    )
     assert {(one.head, one.name, one.tail) for one in facts[0].relations} == {
         ("Verdi", "appears with", "Milan"),
         ("Verdi", "appears with", "Rome"),
         ("Verdi", "appears with", "Puccini"),
         ("Puccini", "lived in", "Rome"),
     }
-    # without a title they stay
-    assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
+    # Without a title the relations stay.
+    assert len(resolve_facts(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
 
 
-def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_sentence(tmp_path):
+def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
     brothers = [
         ("1", [("Champ Bailey", "person")], []),
         ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], []),
     ]
     texts = ["Champ Bailey", "Champ Bailey is a brother of Boss Bailey."]
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, *brothers, texts=texts, titles=["Champ Bailey", "Boss Bailey"]
     )
     assert set(names(facts[1])) == {"Champ Bailey", "Boss Bailey"}
     chunk = ("1", [("Jerry Glanville", "person")], [])
-    facts, report = resolved(
+    facts, report = resolve_facts(
         tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"]
     )
     assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.plain()).made
@@ -290,27 +296,27 @@ def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_se
             "non-small cell lung cancer",
         ),
         (("pembrolizumab", "concept"), "in brackets", ("Keytruda", "place"), "pembrolizumab"),
+        # This is mostly the end of a longer term.
         (
             ("area", "concept"),
             "also called",
             ("Battle Park", "concept"),
             None,
-        ),  # mostly the end of a longer term
+        ),
         (("Kenya", "place"), "also called", ("Embassy Nairobi", "organisation"), None),
         (("Ann Lee", "person"), "in brackets", ("Rome", "place"), None),
+        # A common word is no drug.
         (
             ("quarterback", "concept"),
             "in brackets",
             ("Broncos", "organisation"),
             None,
-        ),  # a common word is no drug
+        ),
         (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
     ],
 )
-def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(
-    tmp_path, head, label, tail, into
-):
-    facts, report = resolved(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
+def test_alternative_names_in_the_text_are_joined_if_plausible(tmp_path, head, label, tail, into):
+    facts, report = resolve_facts(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
     if into:
         assert set(names(facts[0])) == {into} and not facts[0].relations
     else:
@@ -320,7 +326,7 @@ def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(
         )
 
 
-def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
+def test_a_name_in_brackets_after_several_belongs_to_the_most_frequent(tmp_path):
     two = (
         [("nivolumab", "concept"), ("Opdivo", "product")],
         [("nivolumab", "Opdivo", "in brackets")],
@@ -329,30 +335,34 @@ def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
         [("ipilimumab", "concept"), ("Opdivo", "product")],
         [("ipilimumab", "Opdivo", "in brackets")],
     )
-    facts, _ = resolved(tmp_path, ("d", *two), ("d", *two), ("d", *other))
+    facts, _ = resolve_facts(tmp_path, ("d", *two), ("d", *two), ("d", *other))
     assert set(names(facts[2])) == {"ipilimumab", "nivolumab"}
-    facts, _ = resolved(tmp_path, ("d", *two), ("d", *other))
+    facts, _ = resolve_facts(tmp_path, ("d", *two), ("d", *other))
     assert set(names(facts[1])) == {"ipilimumab", "Opdivo"}
 
 
-def test_a_role_and_a_surname_are_no_full_name_and_a_name_written_twice_is_once(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], []))
+def test_a_role_with_a_surname_is_no_full_name(tmp_path):
+    facts, _ = resolve_facts(
+        tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], [])
+    )
     assert set(names(facts[0])) == {"Fezziwig", "Mrs. Fezziwig"}
     once = ("d", [("Cytarabine", "product")], [])
-    facts, _ = resolved(tmp_path, ("d", [("Cytarabine Cytarabine", "product")], []), once, once)
+    facts, _ = resolve_facts(
+        tmp_path, ("d", [("Cytarabine Cytarabine", "product")], []), once, once
+    )
     assert set(names(facts[0])) == {"Cytarabine"}
-    facts, _ = resolved(tmp_path, ("d", [("Duran Duran", "organisation")], []))
+    facts, _ = resolve_facts(tmp_path, ("d", [("Duran Duran", "organisation")], []))
     assert set(names(facts[0])) == {"Duran Duran"}
 
 
-def test_initials_fit_by_chance_in_a_long_document_so_that_it_must_say_what_they_are(tmp_path):
+def test_initials_need_an_explanation_in_a_long_document(tmp_path):
     chunks = [("d", [("breast cancer gene", "concept"), ("BCG", "organisation")], [])]
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
-    assert set(names(resolved(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
+    assert set(names(resolve_facts(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
 
 
-def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_says(tmp_path):
-    facts, _ = resolved(
+def test_mostly_lower_case_names_are_terms(tmp_path):
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("time", "organisation"), ("Ann Lee", "person")], []),
         operator=ResolveNames(),
@@ -360,23 +370,23 @@ def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_
     assert set(names(facts[0])) == {"Ann Lee"}
 
 
-def test_hostile_and_empty_names_do_no_harm(tmp_path):
-    facts, _ = resolved(
+def test_hostile_and_empty_names_are_handled(tmp_path):
+    facts, _ = resolve_facts(
         tmp_path,
         ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []),
     )
     assert set(names(facts[0])) == {"<script>", "’s"}
-    assert resolved(tmp_path, ("d", [], []))[0] == [Facts()]
+    assert resolve_facts(tmp_path, ("d", [], []))[0] == [Facts()]
 
 
-def test_names_that_a_person_says_are_not_the_same_stay_two(tmp_path):
+def test_names_marked_as_different_stay_apart(tmp_path):
     chunks = [("d", [("Amy Hood", "person"), ("Amy", "person")], [])]
     corpus = Texts(tmp_path)
     corpus.own = False
     change_merges(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
     change_merges(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
-    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
+    assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
 
 
 def test_a_line_without_facts_is_refused():
@@ -384,7 +394,7 @@ def test_a_line_without_facts_is_refused():
         find_build("TokenChunks() >> ResolveNames() >> Merge()")
 
 
-def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
+def test_a_graph_by_names_reports_joined_names(tmp_path):
     texts = {
         "a": "Angela Merkel lives in Berlin. Merkel met Barack Obama.",
         "b": "Angela Merkel and Barack Obama visited Paris.",
@@ -411,13 +421,14 @@ HOODS = {
 }
 
 
-def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_until_it_is_built_anew(
+def test_a_graph_with_later_marked_names_is_outdated_but_usable(
     tmp_path,
 ):
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
     first = run_build(corpus, "kg-names", Reading())
-    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))  # which it never joined
+    # The build never joined this pair.
+    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))
     assert build_status(corpus, "kg-names").current
     change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
     now = build_status(corpus, "kg-names")
@@ -439,9 +450,8 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
         and build_status(corpus, "kg-names").current
     )
     (corpus.folder / "mends.json").write_text("{")
-    assert build_status(
-        corpus, "kg-names"
-    ).current  # what cannot be read marks nothing; the page says that it is damaged
+    # An unreadable file marks nothing. The page reports the damage.
+    assert build_status(corpus, "kg-names").current
 
 
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
@@ -460,7 +470,7 @@ def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_pat
     )
 
 
-def test_names_differ_with_what_is_marked():
+def test_joined_names_differ_with_the_marked_pairs():
     near = NearMerge("Berg", ("Anna Berg", "Olof Berg"), 1, ("c",))
     merges = NameMerges.of(
         [NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))],
@@ -470,27 +480,28 @@ def test_names_differ_with_what_is_marked():
     )
     marked = {("Ek", "Karin Ek")}
     assert not merges.differ_with(marked)
-    assert merges.differ_with(set())  # Ek would be joined again
+    assert merges.differ_with(set())  # Ek would be joined again.
     assert merges.differ_with(marked | {("Amy Hood", "Hood")})
-    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # only Olof Berg is left for Berg
+    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # Only Olof Berg is left for Berg.
     assert not merges.differ_with(marked | {("Anna Berg", "Berg"), ("Berg", "Olof Berg")})
-    more = replace(merges, made_in_all=2)  # of those that a report does not list it cannot say
+    # The report does not list all merges, so this cannot be decided.
+    more = replace(merges, made_in_all=2)
     assert not more.differ_with(marked) and more.differ_with(marked | {("a", "b")})
 
 
-def test_what_is_not_the_same_is_joined_neither_over_a_third_name_nor_by_a_title(tmp_path):
+def test_different_names_are_not_joined_indirectly_or_by_a_title(tmp_path):
     corpus = Texts(tmp_path)
     corpus.own = False
     chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]
-    assert set(names(resolved(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
+    assert set(names(resolve_facts(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
     change_merges(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
-    assert {"Ada", "Ada Byron King"} <= set(names(resolved(tmp_path, *chain)[0][0]))
+    assert {"Ada", "Ada Byron King"} <= set(names(resolve_facts(tmp_path, *chain)[0][0]))
     film = [("d", [("Bill Oakley Senior", "person"), ("Ohio", "place")], [])]
     text = ["Bill Oakley Senior of Ohio"]
-    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
     (made,) = name_merges(report.plain()).made
     assert (made.name, made.into) == ("Bill Oakley Senior", "Bill Senior")
     change_merges(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
-    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
     assert not name_merges(report.plain()).made and "Bill Oakley Senior" in names(facts[0])
     assert name_merges(report.plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)

@@ -1,4 +1,4 @@
-"""Graphs by a language model that ship with a corpus: a newcomer opens them, and no language model is asked."""
+"""Graphs that ship with a corpus open for a new user without a language model call."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
 
 
-class Titled(Models):
-    """A language model with a name of its own for each that is asked for."""
+class TitledModels(Models):
+    """Models with a title and weights of their own for each name."""
 
     def is_chat(self, name):
         return "qwen" in name
@@ -66,8 +66,11 @@ class Titled(Models):
         return f"weights of {name}"
 
 
-def described(asked, number):
-    """A reply about the names that a prompt lists; that on Bob is no JSON, and a report is one."""
+def reply_about_names(asked, number):
+    """Reply to a prompt about the names that it lists.
+
+    The reply about Bob is no JSON, and a prompt for a report gets a report.
+    """
     if "Reports on parts" in asked:
         return {"title": "People", "summary": "They are told of.", "findings": [], "rating": 3}
     if "Bob Cratchit" in asked:
@@ -79,20 +82,23 @@ def described(asked, number):
     }
 
 
-class Nobody(Titled):
-    """The models of a newcomer, who has no language model."""
+class ChatlessModels(TitledModels):
+    """Models of a new user, who has no language model."""
 
     def __init__(self):
-        super().__init__(described)
+        super().__init__(reply_about_names)
 
     def chat(self, role="answer"):
         raise AssertionError("no language model is asked")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A folder where graphs of a corpus were made, and what they stand on was written; what the file tells of them."""
-    folder, models = tmp_path_factory.mktemp("maker"), Titled(described)
+def built_graphs(tmp_path_factory):
+    """Folder and corpus of built graphs, the models, and the shipped builds.
+
+    The data to ship are written to the folder.
+    """
+    folder, models = tmp_path_factory.mktemp("maker"), TitledModels(reply_about_names)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(folder))
         corpus = Texts(folder / "corpus", **TEXTS)
@@ -109,9 +115,9 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def maker(made, monkeypatch, tmp_path):
-    """Who made them, with the file put where it ships."""
-    folder, corpus, models, told = made
+def maker(built_graphs, monkeypatch, tmp_path):
+    """Corpus, models and shipped builds, with the data file where it ships."""
+    folder, corpus, models, told = built_graphs
     monkeypatch.setenv("HOPSCOPE_HOME", str(folder))
     (tmp_path / "data" / "tests").mkdir(parents=True)
     shutil.copy(folder / REPLIES_FILE, tmp_path / "data" / "tests")
@@ -120,14 +126,14 @@ def maker(made, monkeypatch, tmp_path):
 
 @pytest.fixture
 def newcomer(maker, tmp_path, monkeypatch):
-    """The same documents with somebody who has never built anything."""
+    """The same documents in the home of a user who has never built anything."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
     (tmp_path / "newcomer").mkdir()
     return Texts(tmp_path / "theirs", **TEXTS)
 
 
-def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
-    (corpus, _, _), built = maker, BuiltGraphs(Nobody())
+def test_a_new_user_opens_the_graphs_without_a_language_model_call(maker, newcomer):
+    (corpus, _, _), built = maker, BuiltGraphs(ChatlessModels())
     newcomer.characters = 200
     for kind in ("kg", "tkg", "rkg"):
         assert (
@@ -144,9 +150,10 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
     assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
 
 
-def test_what_it_took_travels_with_the_file(maker, newcomer):
+def test_the_file_records_the_cost_of_its_builds(maker, newcomer):
     _, models, (kg, tkg, rkg) = maker
-    # Two chunks with names: two replies of 1,050 tokens and 2 seconds, one of which is no JSON; reports for tkg alone.
+    # Two chunks have names. They get two replies of 1,050 tokens and 2 seconds, one of which is no
+    # JSON. Only tkg has reports.
     assert kg == ShippedBuild(
         "kg-described",
         repr(find_build("kg-described").line),
@@ -164,16 +171,16 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
         == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
     )
     assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
-    # a chunk, a report, and the chunk that cannot be read twice by each build
+    # One chunk, one report, and two attempts in each build at the chunk without a readable reply.
     assert len(models.writer.asked) == 1 + 1 + 3 * 2
     assert (
         shipped_builds(newcomer) == (kg, tkg, rkg)
         and find_shipped_build(newcomer, find_build("tkg-described")) == tkg
     )
     assert find_shipped_build(newcomer, find_build("tkg-llm")) is None
-    run_build(newcomer, "tkg-described", Nobody())
+    run_build(newcomer, "tkg-described", ChatlessModels())
     report = build_status(newcomer, "tkg-described").report
-    # that of the reports is another
+    # Reports have another model.
     assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
     assert from_plain(ShippedBuild, report["shipped"]) == tkg
     assert (
@@ -183,34 +190,34 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
     )
 
 
-def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
+def test_the_file_depends_only_on_its_content(maker, tmp_path):
     corpus, models, told = maker
     file = tmp_path / REPLIES_FILE
     before = (tmp_path / "data" / "tests" / REPLIES_FILE).read_bytes()
     assert (
-        write_shipment(corpus, [find_build(one) for one in BUILDS], Nobody(), file) == told
+        write_shipment(corpus, [find_build(one) for one in BUILDS], ChatlessModels(), file) == told
         and file.read_bytes() == before
     )
 
 
-def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
+def test_shipped_replies_suffice_without_shipped_facts(newcomer):
     kept = SavedReplies(shipped=shipped_replies(newcomer))
-    made = run_build(newcomer, "rkg-described", Nobody(), saved=kept)
+    made = run_build(newcomer, "rkg-described", ChatlessModels(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
     assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
 
 
-def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
+def test_shipped_data_do_not_fit_other_documents(newcomer):
     other = newcomer.changed(a="Ebenezer Scrooge was alone.")
     assert not shipped_builds(other) and build_for(other, "tkg").id == "tkg-names"
 
 
-def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
-    class Other(Nobody):
+def test_other_models_use_the_next_best_graph(newcomer):
+    class OtherWeightModels(ChatlessModels):
         def weights(self, name):
             return "other weights"
 
-    built = BuiltGraphs(Other())
+    built = BuiltGraphs(OtherWeightModels())
     newcomer.characters = 200
     for _ in range(2):
         assert built_as(built(newcomer, "kg", make=True)).id == "kg-names"
@@ -218,12 +225,12 @@ def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
         built(newcomer, "kg-described", make=True)
 
 
-def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
+def test_a_graph_built_here_comes_before_a_shipped_one(newcomer):
     rows = {
         "entities": [entity_of("Ebenezer Scrooge")],
         "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")],
     }
-    models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
+    models = TitledModels(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
     run_build(newcomer, "rkg-llm", models)
     assert (
         build_for(newcomer, "rkg").id == "rkg-llm"
@@ -231,8 +238,8 @@ def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
     )
 
 
-def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Titled(described)
+def test_a_build_with_another_language_model_can_ship(tmp_path, monkeypatch):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(reply_about_names)
     small = find_build("kg-described@qwen-0.5b")
     assert (
         small == find_build("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
@@ -253,19 +260,19 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
     theirs.characters = 200
     ids = list(builds_of(theirs))
     assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
-    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", make=True)).id == small.id
+    assert built_as(BuiltGraphs(ChatlessModels())(theirs, "kg", make=True)).id == small.id
     assert BuiltGraph(build=small.id).build == small.id
 
 
 @pytest.mark.parametrize(
     "spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"]
 )
-def test_a_build_that_asks_nobody_takes_no_language_model(spec):
+def test_a_build_without_calls_takes_no_language_model(spec):
     with pytest.raises(BadParameter):
         find_build(spec)
 
 
-def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
+def test_unshippable_builds_give_an_error_sentence(maker, tmp_path):
     corpus, models, _ = maker
     with pytest.raises(BadInput, match="reads no chunks"):
         write_shipment(corpus, [find_build("tree-noun-phrases")], models, tmp_path / REPLIES_FILE)
@@ -273,7 +280,7 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
         write_shipment(
             corpus.changed(d="Fred met Mrs. Cratchit."),
             [find_build("kg-described")],
-            Nobody(),
+            ChatlessModels(),
             tmp_path / REPLIES_FILE,
         )
     with pytest.raises(BadInput, match="different ways"):
@@ -287,14 +294,17 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
     assert not (tmp_path / REPLIES_FILE).exists()
 
 
-class Otherwise(Titled):
-    """Models whose encoder tells other vectors, as the last bits of another processor may."""
+class OtherVectorModels(TitledModels):
+    """Models whose encoder returns other vectors.
+
+    On another processor the last bits may differ.
+    """
 
     def encode(self, texts, watch=NO_WATCH):
         return super().encode([text[::3] for text in texts])
 
 
-def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp_path, monkeypatch):
+def test_a_shipped_tree_keeps_its_clusters_despite_other_vectors(tmp_path, monkeypatch):
     words = "alpine bonsai cactus dahlia".split()
     texts = {
         f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told."
@@ -304,7 +314,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
     corpus, one, models = (
         Texts(tmp_path / "corpus", **texts),
         find_build("tree-k-llm@qwen-0.5b"),
-        Titled(lambda *_: "A summary."),
+        TitledModels(lambda *_: "A summary."),
     )
     mine = run_build(corpus, one, models, lanes=1)
     (tmp_path / "data" / "tests").mkdir(parents=True)
@@ -315,21 +325,23 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         (tmp_path / name).mkdir()
         theirs = Texts(tmp_path / name / "corpus", **texts)
-        return run_build(theirs, one, Otherwise(say)), build_for(theirs, "tree-k")
+        return run_build(theirs, one, OtherVectorModels(say)), build_for(theirs, "tree-k")
 
     theirs, stands = elsewhere("newcomer", lambda *_: pytest.fail("a language model is asked"))
     assert theirs.digest == mine.digest and stands.id == one.id
     shutil.rmtree(tmp_path / "data")
     alone, _ = elsewhere("alone", lambda *_: "A summary.")
-    assert alone.digest != mine.digest  # so that it was the file that made them the same
+    assert alone.digest != mine.digest  # So the graphs above are the same because of the file.
 
 
-def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
+def test_shipped_facts_of_a_parser_are_not_read_again(tmp_path, monkeypatch):
     corpus, one = Texts(tmp_path / "corpus", **TEXTS), find_build("tkg-noun-phrases")
-    mine, other = run_build(corpus, one, Nobody()), find_build("rkg-noun-phrases")
+    mine, other = run_build(corpus, one, ChatlessModels()), find_build("rkg-noun-phrases")
     (tmp_path / "data" / "tests").mkdir(parents=True)
     assert (
-        write_shipment(corpus, [one, other], Nobody(), tmp_path / "data" / "tests" / FACTS_FILE)
+        write_shipment(
+            corpus, [one, other], ChatlessModels(), tmp_path / "data" / "tests" / FACTS_FILE
+        )
         == ()
     )
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
@@ -340,7 +352,7 @@ def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
         lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()),
     )
     theirs = Texts(tmp_path / "theirs", **TEXTS)
-    assert run_build(theirs, one, Nobody()).digest == mine.digest
+    assert run_build(theirs, one, ChatlessModels()).digest == mine.digest
     assert not shipped_builds(theirs) and build_status(theirs, one).report["counts"]["kept"] == 3
 
 
@@ -352,14 +364,14 @@ def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
         {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}},
     ],
 )
-def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
+def test_a_file_with_a_bad_description_gives_an_error_sentence(row, tmp_path):
     with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
         stream.write(json.dumps(row))
     with pytest.raises(BadInput, match="write it anew"):
         head_of(tmp_path / REPLIES_FILE)
 
 
-def test_replies_without_a_first_row_are_replies_still(tmp_path):
+def test_replies_without_a_description_are_still_read(tmp_path):
     with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
         stream.write(
             json.dumps(
@@ -379,15 +391,18 @@ def test_replies_without_a_first_row_are_replies_still(tmp_path):
     )
 
 
-FILES = [
+REPLY_FILES = [
     file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())
 ]
 
 
-@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch):
-    """The real files: of these documents, cut as they are cut now, with what every chunk told under the keys of today."""
+@pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
+def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
+    """The shipped files are of the current documents and chunks.
+
+    They have the facts of every chunk under current keys.
+    """
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, head = open_corpus(file.parent.name), head_of(file)
     assert head["corpus"] == corpus.digest and head["builds"]
@@ -405,29 +420,34 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
             assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
 
 
-@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
-    """The real files with an encoder that counts letters; the real one is not the point, and takes its time."""
+@pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
+def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
+    """The shipped files are opened with an encoder that counts letters.
+
+    The real encoder is slow and does not matter here.
+    """
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, real = open_corpus(file.parent.name), Registry()
 
-    class Here(Reading):
+    class LetterVectorRegistry(Reading):
         weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
 
     assert shipped_builds(corpus)
     for one in shipped_builds(corpus):
-        run_build(corpus, one.build, Here())
+        run_build(corpus, one.build, LetterVectorRegistry())
         report = build_status(corpus, one.build).report
         assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
 
 
-TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())]
+FACT_FILES = [
+    file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())
+]
 
 
-@pytest.mark.parametrize("file", TOLD, ids=lambda file: file.parent.name)
-def test_noun_phrases_that_ship_are_of_every_chunk_as_it_is(file):
-    """The real files: what the parser of today tells of chunks as they are cut now is all there, so that it is not asked."""
+@pytest.mark.parametrize("file", FACT_FILES, ids=lambda file: file.parent.name)
+def test_shipped_noun_phrases_cover_every_current_chunk(file):
+    """The shipped files have the current parser's facts on every chunk, so that it does not run."""
     corpus, line = open_corpus(file.parent.name), find_build("kg-noun-phrases").line
     ctx = build_context(corpus, Registry())
     keys = [

@@ -1,4 +1,7 @@
-"""What a build may spend, on a real server whose replies have a known number of tokens, and what it will cost beforehand."""
+"""Spending caps and cost estimates of a build.
+
+A real server gives replies with a known number of tokens.
+"""
 
 import json
 import re
@@ -23,12 +26,15 @@ from core.watch import Watch
 from tests.core.builds.test_language_model import Models
 from tests.core.models.chat_server import serving, stream
 
-READ, WRITTEN = 90, 10  # tokens of every prompt and reply: 100 for a chunk, .28 money
+READ_TOKENS, WRITTEN_TOKENS = (
+    90,
+    10,
+)  # Tokens of every prompt and reply: 100 per chunk, which cost .28.
 TEXTS = [f"Person{i:02} visited City{i:02}." for i in range(20)]
 
 
-class Priced(Models):
-    """Models of which the language one is behind a server, at 2 money for a thousand tokens read and 10 for a thousand written."""
+class PricedServerModels(Models):
+    """Models with a language model behind a server, at 2 per thousand tokens in and 10 out."""
 
     def __init__(self, chat):
         self.writer = chat
@@ -39,7 +45,10 @@ class Priced(Models):
 
 @pytest.fixture
 def far(tmp_path, monkeypatch):
-    """`far.corpus` of twenty chunks, `far.models` and `far.asked`, the chunks that the server was sent, in `far.seconds` each."""
+    """A corpus of twenty chunks and models behind a server.
+
+    `far.asked` lists the chunks that the server was sent, and `far.seconds` is the time of a reply.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     write_corpus(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
     here = SimpleNamespace(corpus=open_corpus("notes"), asked=[], seconds=0.05, most=0, now=0)
@@ -80,9 +89,9 @@ def far(tmp_path, monkeypatch):
             **piece,
             "choices": [],
             "usage": {
-                "prompt_tokens": READ,
-                "completion_tokens": WRITTEN,
-                "total_tokens": READ + WRITTEN,
+                "prompt_tokens": READ_TOKENS,
+                "completion_tokens": WRITTEN_TOKENS,
+                "total_tokens": READ_TOKENS + WRITTEN_TOKENS,
             },
         }
         stream(
@@ -91,8 +100,8 @@ def far(tmp_path, monkeypatch):
 
     with serving(answer) as (address, _):
         chat = OpenAIChat(address, "m", "far", at_once=3)
-        chat.holds_counts = False  # the prompts have more
-        here.models = Priced(chat)
+        chat.holds_counts = False  # Real prompts have more tokens than the server reports.
+        here.models = PricedServerModels(chat)
         yield here
 
 
@@ -102,8 +111,8 @@ LINE = "TokenChunks(size=240, overlap=24) >> LanguageModelExtraction(gleaning=0)
 @pytest.mark.parametrize(
     "cap, said", [(Cap(2), "1.96 of 2.00 EUR"), (Cap(714, tokens=True), "700 of 714 tokens")]
 )
-def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
-    """Seven chunks are 1.96 and 700 tokens, eight were 2.24 and 800."""
+def test_a_cap_stops_a_build_and_a_higher_cap_continues_it(far, cap, said):
+    """Seven chunks cost 1.96 and 700 tokens; eight would cost 2.24 and 800."""
     one = find_build(LINE)
     with pytest.raises(
         CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"
@@ -111,7 +120,8 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
         run_build(far.corpus, one, far.models, cap=cap)
     assert len(far.asked) == 7 and not build_status(far.corpus, one).built
     with pytest.raises(CapReached):
-        run_build(far.corpus, one, far.models, cap=cap)  # the same cap asks nothing more
+        # With the same cap no further call is made.
+        run_build(far.corpus, one, far.models, cap=cap)
     assert len(far.asked) == 7
     assert (
         estimate_cost(far.corpus, one, far.models)
@@ -120,15 +130,14 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     )
     far.together, far.gathered = 3, threading.Event()
     graph = run_build(far.corpus, one, far.models, cap=Cap(100))
-    # nothing is asked twice
+    # No chunk is sent twice.
     assert sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
-    assert not spent_file(
-        build_folder(far.corpus, one)
-    ).exists()  # what the next build spends is its own
+    # The next build counts its own spending.
+    assert not spent_file(build_folder(far.corpus, one)).exists()
     assert far.most == 3
 
 
-def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
+def test_a_capped_build_gives_the_graph_of_an_uncapped_one(far, tmp_path, monkeypatch):
     with pytest.raises(CapReached):
         run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
     digest = run_build(far.corpus, LINE_BUILD, far.models).digest
@@ -140,7 +149,7 @@ def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
 LINE_BUILD = find_build(LINE)
 
 
-def test_what_was_spent_before_a_stop_counts(far):
+def test_spending_before_a_stop_counts(far):
     def check():
         if len(far.asked) >= 5:
             raise RunCancelled()
@@ -163,10 +172,10 @@ def test_what_was_spent_before_a_stop_counts(far):
     spent_file(build_folder(far.corpus, LINE_BUILD)).write_text("torn{")
     assert "damaged" in spent_words(build_folder(far.corpus, LINE_BUILD), far.models, ("answer",))
     with pytest.raises(StoreError, match="damaged.*remove .* to count from nothing"):
-        # it would be counted from nothing without a word
+        # Otherwise the spending would silently start from zero.
         run_build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))
     assert len(far.asked) == before
-    # without a cap it costs no build
+    # Without a cap the build is not affected.
     assert run_build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
 
 
@@ -177,17 +186,20 @@ def test_a_cap_in_money_needs_a_price(far):
     assert not far.asked
 
 
-def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
+def test_descriptions_are_summarised_concurrently_in_order(far):
     line = LINE.replace("Merge()", "Merge(summarise=True, longest=1)")
     far.together = 3
     graph = run_build(far.corpus, find_build(line), far.models)
-    assert len(far.asked) == 20 + 40 + 20  # chunks, nodes, edges
+    assert len(far.asked) == 20 + 40 + 20  # Chunks, nodes, edges.
     assert far.most == 3 and graph.n_nodes == 40
     assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
 
 
-def test_what_comes_on_top_is_estimated_and_added_up(far):
-    """By hand: 20 chunks, and .24 reports for each are 5, with 460 tokens in and 190 out: 5 * (.92 + 1.90) = 14.10 EUR."""
+def test_further_calls_are_estimated_and_added(far):
+    """20 chunks with .24 reports each give 5 reports, with 460 tokens in and 190 out.
+
+    By hand, they cost 5 * (.92 + 1.90) = 14.10 EUR.
+    """
     expected = estimate_cost(far.corpus, find_build("tkg"), far.models)
     assert expected.rest == UsageEstimate(Usage(5, 2300, 950), None, 14.1, "EUR")
     both = expected.reading.usage.calls + 5
@@ -198,7 +210,7 @@ def test_what_comes_on_top_is_estimated_and_added_up(far):
     )
 
 
-def test_money_in_two_currencies_is_not_added_up():
+def test_amounts_in_two_currencies_are_not_added():
     euro, dollar = (
         UsageEstimate(Usage(1, 10, 1), 2.0, 3.0, "EUR"),
         UsageEstimate(Usage(2, 20, 2), 4.0, 5.0, "USD"),
@@ -209,7 +221,7 @@ def test_money_in_two_currencies_is_not_added_up():
     assert euro + UsageEstimate() == UsageEstimate() + euro == euro
 
 
-def command(far, capsys, *more):
+def run_build_command(far, capsys, *more):
     code = main(
         ["corpus", "build", "notes", "--graph", LINE, *more],
         lambda: SimpleNamespace(models=far.models),
@@ -219,20 +231,20 @@ def command(far, capsys, *more):
 
 
 def test_the_command_estimates_and_keeps_to_a_cap(far, capsys):
-    code, out, _ = command(far, capsys, "--estimate")
+    code, out, _ = run_build_command(far, capsys, "--estimate")
     assert (
         code == EXIT_OK
         and "20 of 20 chunks are to be read: about 20 calls" in out
         and " EUR" in out
         and not far.asked
     )
-    code, _, err = command(far, capsys, "--cap", "much", "--yes")
+    code, _, err = run_build_command(far, capsys, "--cap", "much", "--yes")
     assert code == EXIT_WRONG_INPUT and "is no cap" in err and not far.asked
-    code, _, err = command(far, capsys, "--cap", "714 tokens", "--yes")
+    code, _, err = run_build_command(far, capsys, "--cap", "714 tokens", "--yes")
     assert (
         code == EXIT_FAILED
         and "Stopped before the cap: 700 of 714 tokens are spent" in err
         and len(far.asked) == 7
     )
-    code, out, _ = command(far, capsys, "--cap", "100", "--yes")
+    code, out, _ = run_build_command(far, capsys, "--cap", "100", "--yes")
     assert code == EXIT_OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20

@@ -1,4 +1,4 @@
-"""Vectors of a build: saved beside those of questions, and found where an earlier version left them."""
+"""Vectors of a build are saved with those of questions, and found in files of earlier versions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.core.builds.kit import Reading
 ENCODED_TEXTS = ["a bed", "deaf", "a bed", "ice"]
 
 
-class CountedReading(Reading):
-    """Remembers the texts that it encoded."""
+class TextRecordingModels(Reading):
+    """Models that record the texts that they encoded."""
 
     def __init__(self):
         self.asked = []
@@ -31,7 +31,7 @@ class CountedReading(Reading):
         return super().encode(texts)
 
 
-class Sentences(Reading):
+class MiniLMModels(Reading):
     """Models with the embedded encoder, which saves its vectors itself."""
 
     def __init__(self):
@@ -53,7 +53,7 @@ def vectors_and_fresh(models, texts=ENCODED_TEXTS):
 
 
 def leave_former_file(home, vectors):
-    """What earlier versions wrote: vectors by the signature of the encoder and the text."""
+    """Write the file of earlier versions: vectors by the signature of the encoder and the text."""
     with closing(sqlite3.connect(home / "vectors.sqlite")) as base, base:
         base.execute(
             "create table vectors (key blob primary key, vector blob not null) without rowid"
@@ -67,31 +67,31 @@ def leave_former_file(home, vectors):
         )
 
 
-def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
-    encoder = CountedReading()
+def test_a_text_is_encoded_once_and_saved_with_those_of_questions(home):
+    encoder = TextRecordingModels()
     made, fresh = vectors_and_fresh(encoder)
     assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
     assert np.array_equal(made, Reading().encode(ENCODED_TEXTS).astype(np.float16))
     assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
-    again, fresh = vectors_and_fresh(other := CountedReading(), [*ENCODED_TEXTS, "new"])
+    again, fresh = vectors_and_fresh(other := TextRecordingModels(), [*ENCODED_TEXTS, "new"])
     assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
     assert vector_file().facts().texts == 4
     assert not (home / "vectors.sqlite").exists()
 
 
-def test_more_texts_than_are_encoded_together(home):
+def test_more_texts_than_a_batch_are_encoded(home):
     texts = [f"{'abc' * (number % 7)} {number}" for number in range(ENCODE_BATCH_TEXTS + 3)]
-    made, fresh = vectors_and_fresh(CountedReading(), texts)
+    made, fresh = vectors_and_fresh(TextRecordingModels(), texts)
     assert np.array_equal(made, Reading().encode(texts).astype(np.float16)) and fresh == len(texts)
-    assert vectors_and_fresh(CountedReading(), [])[0].shape[0] == 0
+    assert vectors_and_fresh(TextRecordingModels(), [])[0].shape[0] == 0
 
 
-def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
+def test_vectors_of_an_earlier_version_are_found_and_migrated(home):
     known = {
         text: np.full(16, number, np.float16) for number, text in enumerate(ENCODED_TEXTS[:2], 1)
     }
     leave_former_file(home, known)
-    made, fresh = vectors_and_fresh(encoder := CountedReading())
+    made, fresh = vectors_and_fresh(encoder := TextRecordingModels())
     assert encoder.asked == ["ice"] and fresh == 1
     assert np.array_equal(made[:2], np.stack(list(known.values())))
     (home / "vectors.sqlite").unlink()
@@ -100,12 +100,12 @@ def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
 
 
 @pytest.mark.parametrize("megabytes", ["512", "0"])
-def test_an_encoder_that_saves_itself_has_each_text_on_disk_once(home, monkeypatch, megabytes):
+def test_an_encoder_with_its_own_cache_saves_each_text_once(home, monkeypatch, megabytes):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", megabytes)
-    models = Sentences()
+    models = MiniLMModels()
     made, fresh = vectors_and_fresh(models)
     assert fresh == 3 and vector_file().facts().texts == (3 if megabytes == "512" else 0)
-    found, fresh = vectors_and_fresh(later := Sentences())
+    found, fresh = vectors_and_fresh(later := MiniLMModels())
     assert np.array_equal(found, made) and fresh == later.made.computed
     assert fresh == (0 if megabytes == "512" else 3)
     leave_former_file(home, {"ice cream": np.ones(384, np.float16)})

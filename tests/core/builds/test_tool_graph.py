@@ -1,4 +1,4 @@
-"""A corpus opened from an index of another tool: its graph beside one that is built here, and rows that run on both."""
+"""A corpus opened from another tool's index: its graph, a graph built here, and methods on both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dulce(tmp_path, monkeypatch):
     return open_index(REAL, "dulce", "Operation Dulce")[0]
 
 
-def test_looking_writes_nothing(tmp_path, monkeypatch):
+def test_a_preview_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     taken = preview_index(REAL)
     assert (
@@ -66,14 +66,14 @@ def test_an_opened_corpus_has_the_documents_and_the_graph_of_the_index(dulce):
     assert estimate_cost(dulce, find_build("opened-graphrag"), Reading()).chunks == 2
 
 
-def test_rows_on_its_kind_of_graph_take_the_opened_one_first(dulce):
+def test_methods_prefer_the_opened_graph_of_their_kind(dulce):
     run_build(dulce, "tkg-noun-phrases", Reading())
-    assert build_for(dulce, "tkg").id == "tkg-noun-phrases"  # the only one that is built
+    assert build_for(dulce, "tkg").id == "tkg-noun-phrases"  # No other graph is built.
     run_build(dulce, "opened-graphrag", Reading())
     assert build_for(dulce, "tkg").id == "opened-graphrag"
 
 
-def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
+def test_the_opened_graph_is_compared_with_a_built_one(dulce):
     theirs, ours = (
         run_build(dulce, "opened-graphrag", Reading()),
         run_build(dulce, "tkg-noun-phrases", Reading()),
@@ -81,12 +81,12 @@ def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
     found = graph_difference(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
-    # chunks of other sizes are other chunks, so that no comparison takes them for the same
+    # Chunks of other sizes have other ids, so that no comparison confuses them.
     assert not shared
 
 
 @pytest.mark.parametrize("tool", sorted(set(TOOLS) - {"youtu-graphrag"}))
-def test_each_tools_index_is_built_and_rows_of_its_kind_stand_on_it(tool, tmp_path, monkeypatch):
+def test_each_tools_index_is_built_and_used_by_methods(tool, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     corpus, _ = open_index(RECORDED / tool, "opened")
     one = find_build(tool_build(tool))
@@ -98,7 +98,7 @@ def test_each_tools_index_is_built_and_rows_of_its_kind_stand_on_it(tool, tmp_pa
     assert [name for name in builds_of(corpus) if name.startswith("opened-")][0] == one.id
 
 
-def test_edges_between_alike_names_are_made_on_hipporags_triples(tmp_path, monkeypatch):
+def test_synonym_edges_are_added_to_triples_of_hipporag(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     corpus, _ = open_index(RECORDED / "hipporag", "opened")
     bare, joined = (
@@ -109,7 +109,7 @@ def test_edges_between_alike_names_are_made_on_hipporags_triples(tmp_path, monke
     assert joined.n_edges == bare.n_edges + added and joined.names(range(5)) == bare.names(range(5))
 
 
-def test_other_corpora_are_not_offered_it(dulce, tmp_path):
+def test_the_opened_build_is_not_offered_to_other_corpora(dulce, tmp_path):
     other = Texts(tmp_path / "other", one="Ann lives in Rome.")
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
     with pytest.raises(
@@ -120,7 +120,7 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
     assert build_for(other, "tkg").extractor == "names"
 
 
-def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
+def test_documents_added_later_are_noted_as_missing(dulce):
     run_build(dulce, "opened-graphrag", Reading())
     assert not build_status(dulce, "opened-graphrag").uncovered
     more = dulce.add(
@@ -136,11 +136,11 @@ def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
         State(Question("Who?")), Context(graph, Environment(Reading()))
     )
     assert after.trace[0].notes[1:] == (said,)
-    # again, after the change
+    # The same once more, after the change.
     assert run_build(more, "opened-graphrag", Reading()).digest == graph.digest
 
 
-def test_documents_that_were_changed_or_removed_since_end_it(dulce):
+def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
     run_build(dulce, "opened-graphrag", Reading())
     text = dulce.document("dulce.txt").text
     more = dulce.add([Document("more", "Ann lives in Rome.")])
@@ -160,14 +160,14 @@ def test_documents_that_were_changed_or_removed_since_end_it(dulce):
         and "1 document was changed" in build_status(other, "opened-graphrag").outdated
     )
     back = other.change([Document("dulce.txt", text, "A title of another day")])
-    assert build_status(back, "opened-graphrag").current  # it is the text that counts
+    assert build_status(back, "opened-graphrag").current  # Only the text counts.
     removed = back.remove(["dulce.txt"])
     assert (
         "1 document was removed (“dulce.txt”)" in build_status(removed, "opened-graphrag").outdated
     )
 
 
-def test_what_an_earlier_version_opened_serves_as_long_as_nothing_changes(dulce):
+def test_an_index_opened_by_an_earlier_version_stays_usable(dulce):
     run_build(dulce, "opened-graphrag", Reading())
     file = dulce.folder / OPENED_FOLDER / "graphrag" / SUMMARY_FILE
     known = json.loads(file.read_text())
@@ -231,10 +231,14 @@ def test_a_folder_that_is_no_index_leaves_no_corpus(tmp_path, monkeypatch):
 
 
 def test_chunks_that_are_longer_than_an_encoder_reads_are_noted(dulce):
-    class Short(Reading):
+    class ShortEncoderModels(Reading):
         max_tokens = 100
 
-    sizes = run_build(dulce, "opened-graphrag", Short()).columns.chunks.numbers("tokens").tolist()
-    assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each
+    sizes = (
+        run_build(dulce, "opened-graphrag", ShortEncoderModels())
+        .columns.chunks.numbers("tokens")
+        .tolist()
+    )
+    assert len(sizes) == 2 and min(sizes) > 100  # 700 letters each.
     told = "Chunks longer than the 100 tokens that the encoder reads: 2; their vectors are of their beginnings."
     assert told in build_status(dulce, "opened-graphrag").report["notes"]

@@ -1,4 +1,7 @@
-"""The vectors that an opened index came with: taken where the encoder makes the same, else made anew, and which is said."""
+"""Vectors of an opened index are used if the encoder here gives the same vectors.
+
+Otherwise they are made anew, with a note.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from tests.core.corpus.indexes.kit import ENCODER, RECORDED
 from tests.notes import NoteWith
 
 
-class Theirs(NoModels):
-    """Models whose encoder is that of the recorded indexes; it counts what it reads."""
+class RecordedEncoderModels(NoModels):
+    """Models with the encoder of the recorded indexes, which records the texts that it reads."""
 
     def __init__(self):
         self.read = []
@@ -50,12 +53,12 @@ def notes(corpus) -> list[str]:
 
 
 def test_vectors_of_the_encoder_are_taken(corpus):
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
     assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
-    # only the checks
+    # Only some texts are encoded, to compare their vectors.
     assert not {
         *texts_of_items(graph, "nodes", range(5)),
         *texts_of_items(graph, "relations", range(5)),
@@ -68,7 +71,7 @@ def test_vectors_of_the_encoder_are_taken(corpus):
 
 
 def test_passages_come_in_the_order_of_the_index(corpus):
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     given = opened_vectors(corpus, "lightrag", "chunks")
     asked = ENCODER.encode(["Who owns the Marie?"])[0]
@@ -86,7 +89,7 @@ def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
     assert {one.title for one in corpus} == {"harbour.txt", "ship.txt"}
 
 
-def test_vectors_of_another_encoder_are_not(corpus):
+def test_vectors_of_another_encoder_are_not_taken(corpus):
     graph = run_build(corpus, "opened-lightrag", Reading())
     why = "are not used: they have 384 numbers each, and those of the encoder here 16. They are computed again."
     assert notes(corpus) == [
@@ -101,12 +104,12 @@ def test_vectors_of_another_encoder_are_not(corpus):
     )
 
 
-def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
-    class Turned(Theirs):
+def test_equally_long_vectors_of_another_encoder_are_not_taken(corpus):
+    class ReversedEncoderModels(RecordedEncoderModels):
         def encode(self, texts, watch=NO_WATCH):
             return ENCODER.encode(texts)[:, ::-1].copy()
 
-    run_build(corpus, "opened-lightrag", Turned())
+    run_build(corpus, "opened-lightrag", ReversedEncoderModels())
     assert (
         len(notes(corpus)) == 3
         and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
@@ -119,7 +122,7 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     left = ["", *given.texts[1:]]
     with open(folder / "nodes-texts.npy", "wb") as stream:
         np.save(stream, np.frombuffer(json.dumps(left).encode(), np.uint8))
-    models = Theirs()
+    models = RecordedEncoderModels()
     graph = run_build(corpus, "opened-lightrag", models)
     index = vector_index(graph, models, "nodes")
     (first,) = texts_of_items(graph, "nodes", [0])
@@ -129,22 +132,22 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     assert ": 4, 1 are made here. 4 were made again" in index.source
 
 
-def test_damaged_vectors_are_made_anew(corpus):
+def test_damaged_vectors_are_encoded_again(corpus):
     file = corpus.folder / OPENED_FOLDER / "lightrag" / "vectors" / "nodes.npy"
     content = bytearray(file.read_bytes())
     content[200] ^= 255
     file.write_bytes(bytes(content))
     assert opened_vectors(corpus, "lightrag", "nodes") is None
-    graph = run_build(corpus, "opened-lightrag", Theirs())
-    assert not open_vectors(vector_folder(graph, Theirs(), "nodes")).source
+    graph = run_build(corpus, "opened-lightrag", RecordedEncoderModels())
+    assert not open_vectors(vector_folder(graph, RecordedEncoderModels(), "nodes")).source
 
 
-def test_a_row_on_the_opened_graph_says_whose_vectors_it_searches(corpus):
-    graph = run_build(corpus, "opened-lightrag", Theirs())
+def test_a_method_on_the_opened_graph_names_the_source_of_its_vectors(corpus):
+    graph = run_build(corpus, "opened-lightrag", RecordedEncoderModels())
     state = State(
         Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0]
     )
-    after = VectorNodes(keep=2)(state, Context(graph, Environment(Theirs())))
+    after = VectorNodes(keep=2)(state, Context(graph, Environment(RecordedEncoderModels())))
     assert (
         after.trace[-1]
         .notes[-1]

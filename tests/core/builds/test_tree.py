@@ -1,4 +1,4 @@
-"""A tree of summaries, clusters and central sentences, by hand."""
+"""A tree of summaries, its clusters and central sentences, by hand."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Blocks(NoModels):
-    """An encoder that gives texts which begin with the same letter nearly the same vector; a chat that says how often it was asked."""
+class FirstLetterModels(NoModels):
+    """Models whose encoder gives nearly the same vector to texts with the same first letter.
+
+    The chat records its prompts.
+    """
 
     def __init__(self):
         self.asked = []
@@ -74,13 +77,13 @@ def chunks_of(*groups):
     )
 
 
-def grown(operator, chunks, tmp_path, models=None):
-    ctx = BuildContext(models or Blocks())
+def grow_tree(operator, chunks, tmp_path, models=None):
+    ctx = BuildContext(models or FirstLetterModels())
     return operator.apply(BuildState(Texts(tmp_path), chunks), ctx).graph, ctx
 
 
 def test_three_far_groups_are_three_summaries(tmp_path):
-    graph, ctx = grown(
+    graph, ctx = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
     assert graph.n_nodes == 27 and ctx.report.counts["summaries"] == 3
@@ -104,27 +107,29 @@ def test_three_far_groups_are_three_summaries(tmp_path):
     assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
 
 
-def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_path, monkeypatch):
+def test_clusters_of_two_wait_for_the_next_layer_as_in_the_analysis(tmp_path, monkeypatch):
     groups = [np.arange(9), np.arange(9, 11), np.array([11])]
     monkeypatch.setattr(Tree, "_clusters", lambda *_: groups)
-    # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one c: by
-    # RAPTOR's code three summaries, by the analysis one, and the three others have no parent yet.
+    # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one
+    # c: RAPTOR's code makes three summaries. The reading of the analysis makes one, and the other
+    # three chunks have no parent yet.
     chunks = chunks_of(("a", 9), ("b", 2), ("c", 1))
-    every, _ = grown(Tree(summaries="extractive", layers=1), chunks, tmp_path)
-    paper, ctx = grown(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
+    every, _ = grow_tree(Tree(summaries="extractive", layers=1), chunks, tmp_path)
+    paper, ctx = grow_tree(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
     assert every.n_nodes == 12 + 3 and paper.n_nodes == 12 + 1
     assert ctx.report.counts["summaries"] == 1
     heads, _, tails = paper.triples(np.arange(paper.n_edges))
     assert {name for name in paper.names(tails)} == {f"c{row:02}" for row in range(9)}
 
 
-def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path, monkeypatch):
-    # Twelve texts; first layer: three clusters of three, and three single ones. Then all six together.
+def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path, monkeypatch):
+    # Twelve texts. The first layer has three clusters of three, and three single texts. The second
+    # layer has all six together.
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
     found = iter([[np.array(one) for one in layer] for layer in layers])
     monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
     monkeypatch.setattr(tree, "MAX_TOP_NODES", 5)
-    graph, _ = grown(
+    graph, _ = grow_tree(
         Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
     )
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -132,10 +137,10 @@ def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path
     assert sorted(below) == ["Summary 1.1", "Summary 1.2", "Summary 1.3", "c09", "c10", "c11"]
 
 
-def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_path):
-    models, chunks = Blocks(), chunks_of(("a", 8), ("b", 8))
-    first, _ = grown(Tree(), chunks, tmp_path, models)
-    again, ctx = grown(Tree(), chunks, tmp_path, models)
+def test_a_language_model_is_called_once_per_cluster(tmp_path):
+    models, chunks = FirstLetterModels(), chunks_of(("a", 8), ("b", 8))
+    first, _ = grow_tree(Tree(), chunks, tmp_path, models)
+    again, ctx = grow_tree(Tree(), chunks, tmp_path, models)
     assert (
         len(models.asked) == 2
         and first.digest == again.digest
@@ -143,14 +148,14 @@ def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_p
     )
 
 
-def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tmp_path):
-    class Silent(Blocks):
+def test_an_empty_summary_is_replaced_by_central_sentences(tmp_path):
+    class EmptyReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
             return ChatReply("  ", 10, 0) if asked.text == "Sum of a0" else asked
 
     chunks = chunks_of(("a", 8), ("b", 8))
-    graph, ctx = grown(Tree(), chunks, tmp_path, Silent())
+    graph, ctx = grow_tree(Tree(), chunks, tmp_path, EmptyReplyModels())
     told = [text for text in graph.columns.nodes.texts("description") if text]
     assert (
         len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
@@ -158,54 +163,55 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
     assert ctx.report.counts["unread summaries"] == 1 and "empty" in ctx.report.notes[0]
 
 
-def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
-    class Cut(Blocks):
+def test_a_truncated_summary_is_kept_and_counted(tmp_path):
+    class TruncatedReplyModels(FirstLetterModels):
         def reply(self, messages, **how):
             asked = super().reply(messages, **how)
             return ChatReply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
 
-    models = Cut()
-    graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
+    models = TruncatedReplyModels()
+    graph, ctx = grow_tree(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
     assert len(models.asked) == 2 and "Sum of a0" in graph.columns.nodes.texts("description")
     assert ctx.report.counts["summaries cut"] == 1 and ctx.report.counts["asked again"] == 0
     assert ctx.report.notes == [NoteWith("cut", 200, "tokens")]
 
 
-def test_a_model_that_dies_is_told(tmp_path):
-    class Dead(Blocks):
+def test_a_failing_model_is_reported(tmp_path):
+    class FailingChatModels(FirstLetterModels):
         def reply(self, messages, **_):
             raise ModelFailed("The model died.")
 
     with pytest.raises(ModelFailed, match="died"):
-        grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, Dead())
+        grow_tree(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, FailingChatModels())
 
 
 @pytest.mark.parametrize("count", [1, 11])
 def test_few_chunks_need_no_summary(count, tmp_path):
-    graph, _ = grown(Tree(), chunks_of(("a", count)), tmp_path)
+    graph, _ = grow_tree(Tree(), chunks_of(("a", count)), tmp_path)
     assert (graph.n_nodes, graph.n_edges) == (count, 0)
 
 
 def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
-    # 101 tokens each
+    # 101 tokens each.
     chunks = chunks_of(("a", 20)).with_columns(
         text=["a" + "y" * 347 + f"{row:02}." for row in range(20)]
     )
-    graph, _ = grown(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
+    graph, _ = grow_tree(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
 
 
-def test_a_chunk_may_be_called_like_a_summary(tmp_path):
+def test_a_chunk_may_have_the_name_of_a_summary(tmp_path):
     chunks = chunks_of(("a", 8), ("b", 8)).with_columns(
         id=["Summary 1.1", *[f"c{row}" for row in range(15)]]
     )
-    graph, _ = grown(Tree(summaries="extractive"), chunks, tmp_path)
+    graph, _ = grow_tree(Tree(summaries="extractive"), chunks, tmp_path)
     assert graph.n_nodes == 18 and "Summary 1.1'" in graph.names(range(18))
 
 
 def test_balanced_clusters_have_no_more_than_their_share():
-    # Nine points near 0 and three near 10: two clusters of six, so three of the nine go with the far ones.
+    # Nine points near 0 and three near 10. With two clusters of six, three of the nine join the far
+    # ones.
     points = np.array([[0.01 * i] for i in range(9)] + [[10.0], [10.1], [10.2]])
     near, far = cluster_balanced(points, 6)
     assert len(near) == len(far) == 6
@@ -214,7 +220,7 @@ def test_balanced_clusters_have_no_more_than_their_share():
 
 
 @pytest.mark.parametrize("sought", [False, True])
-def test_a_mixture_finds_far_groups_and_is_the_same_again(sought, monkeypatch):
+def test_a_mixture_finds_separate_groups_deterministically(sought, monkeypatch):
     monkeypatch.setattr(clustering, "MAX_PCA_VECTORS", 20 if sought else 20_000)
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
@@ -232,18 +238,19 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
         clustering._projected(vectors.astype(np.float32), 5),
         PCA(5, svd_solver="full").fit_transform(vectors),
     )
-    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)  # an axis has two directions
+    # The sign of an axis is arbitrary.
+    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)
 
 
-def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, monkeypatch):
-    whole, _ = grown(
+def test_a_tree_of_very_many_chunks_searches_the_number_of_components(tmp_path, monkeypatch):
+    whole, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
     monkeypatch.setattr(tree, "MAX_EXHAUSTIVE_CHUNKS", 10)
-    sought, _ = grown(
+    sought, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
-    assert sought.digest == whole.digest  # three groups are found either way
+    assert sought.digest == whole.digest  # Both ways find three groups.
 
 
 def groups_of(count, size, spread, seed=0):
@@ -255,8 +262,8 @@ def groups_of(count, size, spread, seed=0):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
-    # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
+def test_many_small_groups_are_found_without_regularisation():
+    # 30 groups of 6. A regularisation of 1e-4 would join them to a few clusters of about 30.
     found = cluster_by_mixtures(groups_of(30, 6, 0.05), "pca")
     assert [one.tolist() for one in found] == [
         list(range(first, first + 6)) for first in range(0, 180, 6)
@@ -264,7 +271,7 @@ def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
 
 
 @pytest.mark.parametrize("count, size", [(7, 4), (3, 3)])
-def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(count, size):
+def test_the_searched_number_of_components_equals_the_exhaustive_one(count, size):
     from sklearn.decomposition import PCA
     from sklearn.mixture import GaussianMixture
 
@@ -278,23 +285,23 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
     assert {tuple(one.tolist()) for one in cluster_by_mixtures(vectors, "pca")} == sure - {()}
 
 
-def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
-    class One(Tree):
-        """A tree whose first twelve texts are six pairs, and the thirteenth a cluster of its own."""
+def test_a_cluster_of_one_text_has_a_summary(tmp_path):
+    class PairedTree(Tree):
+        """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
         def _clusters(self, vectors, sizes, ctx, depth=0):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
-    models = Blocks()
-    graph, _ = grown(One(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
-    assert len(models.asked) == 7  # the single text too
+    models = FirstLetterModels()
+    graph, _ = grow_tree(PairedTree(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
+    assert len(models.asked) == 7  # The single text has a summary too.
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = dict(zip(graph.names(heads), graph.names(tails)))
     rows = dict(zip(graph.names(range(20)), graph.columns.nodes.lists("chunks").lists()))
     assert below["Summary 1.7"] == "c12" and rows["Summary 1.7"] == [12]
 
 
-def test_umap_is_told_where_it_is_missing():
+def test_a_missing_umap_is_reported():
     pytest.importorskip("sklearn")
     if find_spec("umap") is not None:
         pytest.skip("umap-learn is installed")
@@ -303,13 +310,17 @@ def test_umap_is_told_where_it_is_missing():
 
 
 def test_central_sentences_are_those_nearest_to_the_mean():
-    # Three sentences of a, one of b: the mean leans to a. In the order of the texts, and none twice.
+    # Three sentences of a, one of b: the mean is near a. The sentences keep their order, and none
+    # comes twice.
     texts = ["Aa one. Bb two.", "Aa three. Aa one."]
-    assert central_sentences(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
-    assert central_sentences(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
+    assert (
+        central_sentences(texts, 6, "encoder", BuildContext(FirstLetterModels()))
+        == "Aa one. Aa three."
+    )
+    assert central_sentences(["", " "], 6, "encoder", BuildContext(FirstLetterModels())) == ""
 
 
-def test_text_is_cut_behind_a_word():
+def test_text_is_cut_after_a_word():
     assert cut_text("one two three", 3) == "one two …" and cut_text("one", 3) == "one"
 
 
@@ -320,6 +331,6 @@ def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypat
     ).standard_normal((200, 2))
     found = cluster_balanced(clouds, 6)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
-    # those far from each other never share a cluster
+    # Vectors that are far apart never share a cluster.
     assert all((one < 100).all() or (one >= 100).all() for one in found)
     assert [one.tolist() for one in found] == [one.tolist() for one in cluster_balanced(clouds, 6)]

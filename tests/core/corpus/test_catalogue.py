@@ -1,4 +1,4 @@
-"""The corpora that ship, and those of a person's own by name."""
+"""Shipped corpora, and a person's own corpora, by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def own_home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_what_ships_opens_with_its_questions(own_home, name):
+def test_shipped_corpora_open_with_their_questions(own_home, name):
     corpus = open_corpus(name)
     assert (corpus.n_documents, len(corpus.questions(name))) == SHIPPED[name]
     assert corpus.title and corpus.licence and corpus.source and not corpus.own
@@ -97,7 +97,7 @@ def test_small_corpora_in_other_languages(own_home, name, code, named):
     assert named <= entities and not entities & languages()[code].common
 
 
-def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):
+def test_hotpotqa_has_answers_and_two_gold_paragraphs(own_home):
     asked = {question.id: question for question in open_corpus("hotpotqa").questions("hotpotqa")}
     first = asked["5a8b57f25542995d1e6f1371"]
     assert (first.text, first.answers) == (
@@ -122,7 +122,7 @@ def test_cacm_has_its_references(own_home):
     }
 
 
-def test_what_ships_is_read_once_and_again_when_its_files_change(own_home, monkeypatch):
+def test_shipped_corpora_are_read_again_only_for_another_version(own_home, monkeypatch):
     first = open_corpus("hotpotqa")
     stamp = (first.folder / "corpus.json").stat().st_mtime_ns
     assert (
@@ -154,7 +154,7 @@ def test_a_name_that_is_no_safe_folder_is_refused(own_home, name):
         open_corpus(name)
 
 
-def test_what_ships_is_neither_overwritten_nor_removed(own_home):
+def test_shipped_corpora_are_neither_overwritten_nor_removed(own_home):
     with pytest.raises(BadInput, match="already"):
         new_folder("hotpotqa")
     with pytest.raises(BadInput, match="cannot be removed"):

@@ -1,4 +1,7 @@
-"""Documents that are as they were are not cut again, and the chunks are those of a corpus that is cut as a whole."""
+"""Unchanged documents are not cut again.
+
+The chunks are the same as if the whole corpus were cut.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def document(id, *sentences):
     return Document(id, " ".join(f"{one} two three four." for one in sentences))
 
 
-FIRST = [
+FIRST_DOCUMENTS = [
     document("b", "One", "And"),
     Document("c", " "),
     document("d", "Just"),
@@ -31,8 +34,8 @@ FIRST = [
 
 
 @pytest.fixture
-def cut():
-    """A cutter that remembers which documents it was given."""
+def recording_chunker():
+    """A chunking function that records the ids of its documents."""
 
     def cut(documents):
         given = list(documents)
@@ -47,39 +50,45 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def test_only_what_is_new_or_changed_is_cut(tmp_path, cut):
-    corpus = write_corpus(tmp_path / "one", FIRST)
-    before, fresh = reuse_chunks(corpus, cut, None)
+def test_only_new_or_changed_documents_are_cut(tmp_path, recording_chunker):
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
+    before, fresh = reuse_chunks(corpus, recording_chunker, None)
     assert fresh == 4 and before.counts.tolist() == [2, 0, 1, 3]
     corpus = corpus.put([document("a", "New"), document("d", "Just", "More")], removed=["b"])
-    after, fresh = reuse_chunks(corpus, cut, before)
-    assert cut.seen == ["a", "d"] and fresh == 2 and after.counts.tolist() == [1, 0, 2, 3]
+    after, fresh = reuse_chunks(corpus, recording_chunker, before)
+    assert (
+        recording_chunker.seen == ["a", "d"]
+        and fresh == 2
+        and after.counts.tolist() == [1, 0, 2, 3]
+    )
     assert after.chunks.digest == chunk_by_tokens(corpus, 5, 0).digest
     assert after.chunks.texts("id") == ["a", "d#0", "d#1", "f#0", "f#1", "f#2"]
 
 
-def test_nothing_is_cut_where_nothing_changed_and_all_where_all_did(tmp_path, cut):
-    corpus = write_corpus(tmp_path / "one", FIRST)
-    before, _ = reuse_chunks(corpus, cut, None)
-    same, fresh = reuse_chunks(corpus, cut, before)
-    assert fresh == 0 and cut.seen == [] and same.chunks.digest == before.chunks.digest
+def test_unchanged_corpora_are_not_cut_and_fully_changed_ones_wholly(tmp_path, recording_chunker):
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
+    before, _ = reuse_chunks(corpus, recording_chunker, None)
+    same, fresh = reuse_chunks(corpus, recording_chunker, before)
+    assert (
+        fresh == 0 and recording_chunker.seen == [] and same.chunks.digest == before.chunks.digest
+    )
     other = write_corpus(tmp_path / "two", [document("x", "Other")])
-    assert reuse_chunks(other, cut, before)[0].chunks.texts("id") == ["x"]
+    assert reuse_chunks(other, recording_chunker, before)[0].chunks.texts("id") == ["x"]
 
 
-def test_a_document_whose_title_alone_changed_is_cut_again(tmp_path, cut):
-    corpus = write_corpus(tmp_path / "one", FIRST)
-    before, _ = reuse_chunks(corpus, cut, None)
-    corpus = corpus.change([Document("d", FIRST[2].text, "A title")])
-    assert reuse_chunks(corpus, cut, before)[0].chunks.texts("title").count(
+def test_a_document_whose_title_alone_changed_is_cut_again(tmp_path, recording_chunker):
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
+    before, _ = reuse_chunks(corpus, recording_chunker, None)
+    corpus = corpus.change([Document("d", FIRST_DOCUMENTS[2].text, "A title")])
+    assert reuse_chunks(corpus, recording_chunker, before)[0].chunks.texts("title").count(
         "A title"
-    ) == 1 and cut.seen == ["d"]
+    ) == 1 and recording_chunker.seen == ["d"]
 
 
-def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks_cuts_none(
+def test_builds_report_cut_documents_and_share_equal_chunks(
     tmp_path,
 ):
-    corpus = write_corpus(tmp_path / "one", FIRST)
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     run_build(corpus, LINE, NoModels())
     corpus = corpus.put([document("a", "New")])
     grown = run_build(corpus, LINE, NoModels())
@@ -99,8 +108,8 @@ def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks
 
 
 @pytest.mark.parametrize("damage", ["another byte", "of another graph", "absent"])
-def test_where_what_was_noted_does_not_fit_the_graph_all_is_cut(tmp_path, damage):
-    corpus = write_corpus(tmp_path / "one", FIRST)
+def test_all_documents_are_cut_if_the_record_does_not_fit_the_graph(tmp_path, damage):
+    corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     folder = run_build(corpus, LINE, NoModels()).folder
     file, cutter = folder / CHUNKED_DOCUMENTS_FILE, f"{LINE} 1"
     assert (

@@ -1,4 +1,4 @@
-"""Documents cut into chunks, by hand and by what must hold of any text."""
+"""Documents cut into chunks, by hand and by properties that hold for any text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def texts(table):
     return table.texts("text")
 
 
-def test_windows_of_tokens_overlap_as_said():
+def test_windows_of_tokens_overlap_by_the_given_number():
     table = chunk_by_tokens([TEN], size=4, overlap=1)
     assert texts(table) == ["one two three four", "four five six seven", "seven eight nine ten"]
     assert table.texts("id") == ["ten#0", "ten#1", "ten#2"] and table.numbers(
@@ -63,7 +63,7 @@ def test_chinese_is_cut_between_characters_but_not_before_a_full_stop():
     assert texts(table) == ["我们去公", "园。他们回", "家。"]
 
 
-def test_a_chunk_tells_its_document_title_and_place():
+def test_a_chunk_has_its_document_title_and_place():
     document = Document(
         "d", "alpha beta gamma delta", "Title", places=((0, "page 1"), (11, "page 2"))
     )
@@ -137,11 +137,11 @@ def test_sentences_are_packed_up_to_the_size():
         ("", []),
     ],
 )
-def test_sentences_end_where_they_do(text, expected):
+def test_sentence_ends_are_found(text, expected):
     assert [text[a:b] for a, b in sentence_spans(text)] == expected
 
 
-def test_ids_never_meet():
+def test_chunk_ids_are_unique():
     documents = [Document("a", TEN.text), Document("a#0", "one"), Document("a#0#0", "two")]
     ids = chunk_by_tokens(documents, size=6, overlap=0).texts("id")
     assert ids == ["a#0", "a#1", "a#0#0", "a#0#0#0"]
@@ -163,7 +163,7 @@ TEXT = st.text(alphabet="ab .\n中。😀,éก", max_size=300)
 
 
 @given(TEXT, st.integers(1, 30), st.integers(0, 29))
-def test_chunks_are_slices_that_cover_the_text_and_are_no_larger_than_said(text, size, overlap):
+def test_chunks_are_slices_that_cover_the_text_within_the_size(text, size, overlap):
     document, bare = Document("d", text), re.sub(r"\s", "", text)
     for table in (
         chunk_by_tokens([document], size, min(overlap, size - 1)),

@@ -1,4 +1,4 @@
-"""A corpus on disk: what it holds, what changes it, and what a kill leaves of it."""
+"""A corpus on disk: its content, its changes, and its state after a kill."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_digest_is_that_of_the_content(tmp_path):
     assert Corpus.open(tmp_path / "c").add([Document("d3", "text 3")]).digest == first
 
 
-def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
+def test_a_change_gives_another_digest_and_does_not_disturb_readers(tmp_path):
     before = write_corpus(tmp_path / "c", [ANN, BO])
     after = before.change([Document("ann", "Ann knows nobody.")])
     assert after.digest != before.digest and after.document("ann").text == "Ann knows nobody."
@@ -78,7 +78,7 @@ def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
     assert len(list((tmp_path / "c").glob("data-*"))) == 1
 
 
-def test_the_corpus_at_hand_keeps_its_questions(tmp_path):
+def test_an_open_corpus_keeps_its_questions(tmp_path):
     before = write_corpus(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
     before.put([BO], sets={"a": ("A", [Question("Two?")])})
     assert (
@@ -102,7 +102,7 @@ def test_a_title_and_question_sets_can_be_put_later(tmp_path):
     assert [later.questions(name)[0].text for name in "ab"] == ["One?", "Two?"]
 
 
-def test_what_does_not_change_writes_nothing(tmp_path):
+def test_equal_content_writes_nothing(tmp_path):
     corpus = write_corpus(tmp_path / "c", [ANN, BO])
     stamp = (tmp_path / "c" / "corpus.json").stat().st_mtime_ns
     assert corpus.add([ANN]).digest == corpus.digest == corpus.put([BO]).digest
@@ -123,7 +123,7 @@ def test_what_does_not_change_writes_nothing(tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path, change, sentence):
+def test_invalid_changes_are_refused_and_change_nothing(tmp_path, change, sentence):
     corpus = write_corpus(tmp_path / "c", [ANN, BO])
     with pytest.raises(BadInput, match=sentence):
         change(corpus)
@@ -143,7 +143,7 @@ def test_half_a_character_becomes_the_replacement_character(tmp_path):
     )
 
 
-def test_a_damaged_corpus_says_so(tmp_path):
+def test_a_damaged_corpus_is_reported(tmp_path):
     write_corpus(tmp_path / "c", [ANN])
     next((tmp_path / "c").glob("data-*/documents.arrow")).write_bytes(b"ARROW1")
     with pytest.raises(StoreError, match="damaged"):
@@ -208,7 +208,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
     assert list(corpus.add([BO])) == [ANN, BO]
 
 
-def test_several_who_add_at_once_lose_nothing(tmp_path):
+def test_concurrent_additions_lose_nothing(tmp_path):
     corpus = write_corpus(tmp_path / "c", [ANN])
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: corpus.add([Document(f"d{n}", f"text {n}")]), range(12)))
@@ -228,7 +228,8 @@ def test_a_hundred_thousand_documents_open_at_once(tmp_path):
     write_corpus(
         tmp_path / "small", [Document(f"d{i:06}", f"Document {i}. " * 40) for i in range(1_000)]
     )
-    # a hundred times as many documents; to read them all would take a hundred times as long
+    # There are a hundred times as many documents. Reading all of them would take a hundred times as
+    # long.
     assert (
         growth(
             lambda: Corpus.open(tmp_path / "small").document("d000999").text,

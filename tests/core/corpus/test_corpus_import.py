@@ -1,4 +1,4 @@
-"""Files brought again: what they no longer hold, and what was left out of them."""
+"""Repeated imports of files: rows that are gone, and notes on parts left out."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_files_that_a_folder_no_longer_has_are_missing_but_not_those_of_others(t
         (tmp_path / name).write_text(f"Text of {name}.")
     import_documents("mine", [tmp_path / "in", tmp_path / "c.txt"])
     (tmp_path / "in/a.txt").unlink()
-    # it cannot be read now, and is in the folder still
+    # This file cannot be read now, but is still in the folder.
     (tmp_path / "in/bad.md").write_bytes(b"\0\0")
     assert import_documents("mine", [tmp_path / "c.txt"]).missing == ()
     brought = import_documents("mine", [tmp_path / "in"])
@@ -79,7 +79,7 @@ def test_a_zip_is_a_folder(tmp_path):
     assert brought.missing == ("a.txt",)
 
 
-def test_what_was_left_out_of_a_file_is_saved_with_it_until_it_is_brought_again(tmp_path):
+def test_notes_on_a_file_are_saved_until_it_is_imported_again(tmp_path):
     (tmp_path / "old.txt").write_bytes("Zoé dîne à Genève.".encode("cp1252"))
     (tmp_path / "new.txt").write_text("Plain.")
     note = import_documents("mine", [tmp_path / "old.txt", tmp_path / "new.txt"]).notes[0]
@@ -97,7 +97,7 @@ def test_what_was_left_out_of_a_file_is_saved_with_it_until_it_is_brought_again(
     )
 
 
-def test_what_is_known_of_files_is_removed_with_their_documents(tmp_path):
+def test_records_of_files_are_removed_with_their_documents(tmp_path):
     (tmp_path / "in").mkdir()
     for name in "ab":
         (tmp_path / "in" / f"{name}.txt").write_text(name)

@@ -1,4 +1,4 @@
-"""Links between documents: files of them, corpora that keep them, BEIR folders with them."""
+"""Links between documents, in files, in corpora and in BEIR folders."""
 
 import gzip
 
@@ -17,7 +17,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def test_a_line_tells_two_ids_and_maybe_type_and_count(tmp_path):
+def test_a_line_has_two_ids_and_optionally_type_and_count(tmp_path):
     file = tmp_path / "links.tsv"
     file.write_text("from\tto\ttype\tcount\na\tb\nb\tc\tcites\na\tc\tcites\t2.5\n", "utf-8")
     assert read_links(file) == [
@@ -45,14 +45,14 @@ def test_a_folder_without_a_file_of_links_has_none(tmp_path):
         ("a\tb\tcites\tmany", "“many” is no number above 0"),
     ],
 )
-def test_a_line_that_is_no_link_is_told_with_its_number(tmp_path, line, told):
+def test_a_line_that_is_no_link_is_reported_with_its_number(tmp_path, line, told):
     file = tmp_path / "links.tsv"
     file.write_text(f"a\tb\n{line}\n", "utf-8")
     with pytest.raises(BadInput, match=told):
         read_links(file)
 
 
-def test_a_corpus_keeps_links_once_and_its_digest_tells_of_them(tmp_path):
+def test_a_corpus_keeps_links_once_and_its_digest_covers_them(tmp_path):
     links = [DocumentLink("b", "c"), DocumentLink("a", "b", count=2.0), DocumentLink("b", "c")]
     linked, bare = (
         write_corpus(tmp_path / "one", DOCUMENTS, links=links),
@@ -76,7 +76,7 @@ def test_links_stay_when_documents_come_and_go(tmp_path):
 
 
 def folder(tmp_path, qrels="q1\ta\t1\n", corpus="abc"):
-    """A folder in the form of BEIR with links."""
+    """Write a folder in BEIR form with links."""
     place = tmp_path / "set"
     (place / "qrels").mkdir(parents=True)
     (place / "corpus.jsonl").write_text(

@@ -1,4 +1,4 @@
-"""Published corpora, in small: documents, questions and their gold."""
+"""Small copies of published corpora: documents, questions and their gold documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOTPOT = [
 ]
 
 
-def written(path, rows, array=False):
+def write_rows(path, rows, array=False):
     data = json.dumps(rows, indent=1) if array else "\n".join(map(json.dumps, rows))
     path.write_bytes(gzip.compress(data.encode()) if path.suffix == ".gz" else data.encode())
     return path
@@ -46,7 +46,7 @@ def written(path, rows, array=False):
 )
 def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, array):
     documents, sets = read_published(
-        "hotpotqa", written(tmp_path / name, HOTPOT, array), {"h": None}
+        "hotpotqa", write_rows(tmp_path / name, HOTPOT, array), {"h": None}
     )
     assert [(d.id, d.text) for d in documents] == [
         ("Ann", "Ann knows Bo. They are friends."),
@@ -64,19 +64,19 @@ def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, arra
 
 
 def test_a_question_of_hotpotqa_keeps_its_blanks(tmp_path):
-    """By which the answers that were saved to it are found again."""
+    """Saved answers are found again by the exact text of their question."""
     row = HOTPOT[0] | {"question": "Which  of them is tall? "}
-    _, sets = read_published("hotpotqa", written(tmp_path / "h.json", [row], True), {"h": None})
+    _, sets = read_published("hotpotqa", write_rows(tmp_path / "h.json", [row], True), {"h": None})
     assert sets["h"].questions[0].text == "Which  of them is tall? "
 
 
 def test_passages_come_by_title_and_questions_by_gold_titles(tmp_path):
-    passages = written(
+    passages = write_rows(
         tmp_path / "corpus.json",
         [{"title": "A", "text": "One."}, {"title": "B", "text": "Two."}],
         array=True,
     )
-    asked = written(
+    asked = write_rows(
         tmp_path / "q.jsonl",
         [{"question": "Which?", "gold_titles": ["A", "B"], "multihop_list": False}],
     )
@@ -92,15 +92,15 @@ def test_two_texts_of_one_title_are_two_documents_and_one_text_is_one(tmp_path):
         {"title": "A", "text": "Two."},
         {"title": "A", "text": "One."},
     ]
-    documents, _ = read_published("passages", written(tmp_path / "c.json", rows, array=True), {})
+    documents, _ = read_published("passages", write_rows(tmp_path / "c.json", rows, array=True), {})
     assert [(d.id, d.title, d.text) for d in documents] == [
         ("A", "A", "One."),
         ("A (2)", "A", "Two."),
     ]
 
 
-def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_path):
-    asked = written(
+def test_several_texts_of_a_title_make_the_source_of_a_question_its_gold(tmp_path):
+    asked = write_rows(
         tmp_path / "q.json",
         [{"id": "1", "source": "B", "question": "Q?", "answer": "x", "question_type": "Fact"}],
         array=True,
@@ -110,7 +110,7 @@ def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_
         ([{"corpus_name": name, "context": name} for name in "AB"], ("B",)),
     ):
         documents, sets = read_published(
-            "graphrag-bench", written(tmp_path / "c.json", rows, array=True), {"g": asked}
+            "graphrag-bench", write_rows(tmp_path / "c.json", rows, array=True), {"g": asked}
         )
         assert [d.id for d in documents] == [row["corpus_name"] for row in rows]
         assert [(one.answers, one.gold) for one in sets["g"].questions] == [(("x",), gold)]
@@ -120,14 +120,14 @@ def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_
 def beir(tmp_path):
     folder = tmp_path / "beir"
     (folder / "qrels").mkdir(parents=True)
-    written(
+    write_rows(
         folder / "corpus.jsonl.gz",
         [
             {"_id": "1", "title": "T", "text": "One.", "metadata": {}},
             {"_id": "2", "title": "", "text": "Two."},
         ],
     )
-    written(
+    write_rows(
         folder / "queries.jsonl", [{"_id": "q", "text": "Which?"}, {"_id": "r", "text": "Who?"}]
     )
     (folder / "qrels" / "train.tsv").write_text(
@@ -166,13 +166,13 @@ def test_each_file_of_judgements_is_a_set_with_the_documents_above_zero(beir):
         ("queries.jsonl", '{"text": "Which?"}\n', "queries.jsonl, line 1: the row has no '_id'"),
     ],
 )
-def test_a_folder_that_is_not_of_that_form_says_where(beir, file, text, sentence):
+def test_a_folder_of_another_form_is_refused_with_the_place(beir, file, text, sentence):
     (beir / file).write_text(text)
     with pytest.raises(BadInput, match=sentence):
         read_published("beir", beir, {})
 
 
-def test_a_folder_that_lacks_a_file_says_which(tmp_path):
+def test_a_folder_without_a_required_file_is_refused(tmp_path):
     with pytest.raises(BadInput, match="holds no corpus.jsonl, plain or packed"):
         read_published("beir", tmp_path, {})
 
@@ -196,9 +196,9 @@ def test_a_folder_that_lacks_a_file_says_which(tmp_path):
         ("graphrag-bench", {"context": "A"}, "the row has no 'corpus_name'"),
     ],
 )
-def test_a_row_that_is_not_of_that_form_says_where(tmp_path, format, row, sentence):
+def test_a_row_of_another_form_is_refused_with_the_place(tmp_path, format, row, sentence):
     with pytest.raises(BadInput, match=sentence):
-        read_published(format, written(tmp_path / "c.jsonl", [row]), {"set": None})
+        read_published(format, write_rows(tmp_path / "c.jsonl", [row]), {"set": None})
 
 
 def test_a_book_is_one_document(tmp_path):
@@ -211,7 +211,7 @@ def test_a_book_is_one_document(tmp_path):
 
 def test_answers_and_gold_are_texts_whatever_the_row_holds(tmp_path):
     rows = [{"question": "When?", "answer": 1843, "gold": [7]}, {"question": "No answer?"}]
-    first, second = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
+    first, second = read_questions(write_rows(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
     assert (first.id, first.answers, first.gold) == ("s-1", ("1843",), ("7",)) and (
         second.id,
         second.answers,
@@ -225,7 +225,7 @@ def test_the_names_of_an_answer_are_a_group_and_come_back_from_json(tmp_path):
         {"question": "Which?", "answer": "Daei", "answer_aliases": ["Ali Daei"]},
         {"question": "Where?", "answers": ["A", ["B", "b"]]},
     ]
-    found = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
+    found = read_questions(write_rows(tmp_path / "q.jsonl", rows), "s", gold=GOLD_KEYS)
     assert [(one.answers, one.aliases) for one in found] == [
         (("Daei", "Bican"), (("Daei", "Ali Daei"), ("Bican",))),
         (("Daei",), (("Daei", "Ali Daei"),)),

@@ -1,10 +1,12 @@
-"""The sets of the papers and boards in exactly their schema, two or three rows of each: what must come out, worked out by hand.
+"""Two or three rows of each published set in its exact schema, with results by hand.
 
-Where a schema is from: HotpotQA, the authors' README and `hotpotqa/hotpot_qa` on HuggingFace; 2WikiMultihopQA, Alab-NII/2wikimultihop;
-MuSiQue, StonyBrookNLP/musique; HippoRAG, OSU-NLP-Group/HippoRAG `main.py` and `reproduce/dataset`; MultiHop-RAG, yixuantt/MultiHopRAG;
-UltraDomain, TommyChien/UltraDomain; ALCE, princeton-nlp/ALCE; QuALITY, nyu-mll/quality v1.0.1 and `emozilla/quality`; PopQA,
-`akariasai/PopQA` test.tsv; BSARD, maastrichtlawtech/bsard; CRAG, facebookresearch/CRAG docs/dataset.md; SciFact, allenai/scifact; BEIR,
-beir-cellar/beir; GraphRAG-Bench, GraphRAG-Bench/GraphRAG-Bench.
+Sources of the schemas: HotpotQA, the authors' README and `hotpotqa/hotpot_qa` on HuggingFace;
+2WikiMultihopQA, Alab-NII/2wikimultihop; MuSiQue, StonyBrookNLP/musique; HippoRAG,
+OSU-NLP-Group/HippoRAG `main.py` and `reproduce/dataset`; MultiHop-RAG, yixuantt/MultiHopRAG;
+UltraDomain, TommyChien/UltraDomain; ALCE, princeton-nlp/ALCE; QuALITY, nyu-mll/quality v1.0.1 and
+`emozilla/quality`; PopQA, `akariasai/PopQA` test.tsv; BSARD, maastrichtlawtech/bsard; CRAG,
+facebookresearch/CRAG docs/dataset.md; SciFact, allenai/scifact; BEIR, beir-cellar/beir;
+GraphRAG-Bench, GraphRAG-Bench/GraphRAG-Bench.
 """
 
 from __future__ import annotations
@@ -43,8 +45,8 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
-    """The rows as a file of the form that its name says."""
+def write_rows(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
+    """Write the rows as a file in the form of its suffix."""
     file, form = folder / name, name.partition(".")[2]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
     table = lambda: pa.Table.from_pylist(rows)
@@ -53,7 +55,7 @@ def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
             file.write_text(json.dumps(rows, indent=1), "utf-8")
         case "parquet":
             pq.write_table(table(), file)
-        case "arrow":  # as `datasets` saves it
+        case "arrow":  # The form in which `datasets` saves a set.
             with pa.ipc.new_stream(str(file), table().schema) as stream:
                 stream.write_table(table())
         case _:
@@ -67,8 +69,8 @@ def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def tabled(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
-    """The rows as a table, as pandas saves it."""
+def write_table(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
+    """Write the rows as a table, as pandas saves it."""
     text = io.StringIO()
     writer = csv.DictWriter(
         text, list(rows[0]), delimiter="\t" if name.endswith(".tsv") else ",", lineterminator="\n"
@@ -81,7 +83,10 @@ def tabled(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 
 @dataclass(frozen=True)
 class PublishedCase:
-    """Rows of a set that bring their passages along, and what they are: documents by id with their texts, and questions."""
+    """Rows of a set that includes its passages, with the expected documents and questions.
+
+    Documents are texts by id.
+    """
 
     rows: list[dict[str, Any]]
     documents: dict[str, str]
@@ -133,7 +138,7 @@ HOTPOT_ASKED = [
 
 
 def in_columns(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of HotpotQA as HuggingFace has it: lists of pairs as objects of lists."""
+    """Return a row of HotpotQA in HuggingFace's form, where lists of pairs are objects of lists."""
     facts, context = row["supporting_facts"], row["context"]
     return {
         **{key: row[key] for key in ("question", "answer", "type", "level")},
@@ -409,7 +414,10 @@ ULTRADOMAIN = [
         "meta": {"title": "Of Wax", "authors": "Bo"},
     },
 ]
-PAGE = "<!DOCTYPE html><html><head><title>x</title><script>no()</script></head><body><p>Up is a film of 2009.</p></body></html>"
+PAGE = (
+    "<!DOCTYPE html><html><head><title>x</title><script>no()</script></head><body><p>Up is a "
+    "film of 2009.</p></body></html>"
+)
 RESULT = {
     "page_url": "https://up.example",
     "page_snippet": "A film.",
@@ -572,10 +580,10 @@ CASES = {
 @pytest.mark.parametrize(
     "set, form", [(name, form) for name, case in CASES.items() for form in case.forms]
 )
-def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
-    """Recognised without a word on its format, in every form that rows are published in."""
+def test_a_set_with_its_passages_is_imported(tmp_path, set, form):
+    """The set is recognised without a given format, in every form that rows are published in."""
     case = CASES[set]
-    brought = import_documents("set", [written(tmp_path, f"set.{form}", case.rows)])
+    brought = import_documents("set", [write_rows(tmp_path, f"set.{form}", case.rows)])
     assert {one.id: one.text for one in brought.corpus} == case.documents
     assert [_numbered(one) for one in brought.corpus.questions("set")] == case.questions
     assert all(any(note in said for said in brought.notes) for note in case.notes)
@@ -583,7 +591,10 @@ def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
 
 
 def _numbered(question: Question) -> Question:
-    """Without the line in the id of a question whose row has none, as it depends on the form."""
+    """Return the question without an id that was made from its line number.
+
+    That id depends on the form of the file.
+    """
     return replace(question, id="set") if question.id.startswith("set-") else question
 
 
@@ -644,11 +655,14 @@ MULTIHOP = [
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
 def test_multihop_rag(tmp_path, form):
-    """The facts are quoted from the bodies: the gold is the part of a document that holds the sentence, as in the authors' evaluation."""
+    """The facts are quoted from the bodies of the documents.
+
+    As in the authors' evaluation, the gold is the part of a document that holds the sentence.
+    """
     found = import_documents(
         "news",
-        [written(tmp_path, f"corpus.{form}", NEWS)],
-        questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
+        [write_rows(tmp_path, f"corpus.{form}", NEWS)],
+        questions=write_rows(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
     )
     first, second = found.corpus.questions("news")
     own = {one.title: one.id for one in found.corpus}
@@ -658,7 +672,10 @@ def test_multihop_rag(tmp_path, form):
 
 
 def test_popqa(tmp_path):
-    """The possible answers are a JSON list in a cell: names of one answer, the object of the triple before them."""
+    """The possible answers are a JSON list in one cell.
+
+    They are names of one answer; the object of the triple is the first of them.
+    """
     row = {
         "id": 4222362,
         "subj": "George Rankin",
@@ -686,19 +703,21 @@ def test_popqa(tmp_path):
     }
     names = ("politician", "political leader", "pol")
     for name in ("test.tsv", "popqa.csv"):
-        (question,) = read_questions(tabled(tmp_path, name, [row]))
+        (question,) = read_questions(write_table(tmp_path, name, [row]))
         assert question == Question(
             row["question"], "4222362", ("George Rankin",), ("politician",), aliases=(names,)
         )
     for form in ("jsonl", "parquet"):
-        (question,) = read_questions(written(tmp_path, f"popqa.{form}", [row]))
-        assert question.aliases == (
-            ("politician", "political leader", "pol", "Politician"),
-        )  # with the title of the object's page
+        (question,) = read_questions(write_rows(tmp_path, f"popqa.{form}", [row]))
+        # The title of the object's page is one of the names.
+        assert question.aliases == (("politician", "political leader", "pol", "Politician"),)
 
 
 def test_bsard(tmp_path):
-    """Articles by their numbers, which the questions name in one cell; articles and questions are tables."""
+    """Articles and questions are tables.
+
+    A question names its articles in one cell, by number.
+    """
     articles = [
         {
             "id": number,
@@ -728,8 +747,8 @@ def test_bsard(tmp_path):
     ]
     found = import_documents(
         "bsard",
-        [tabled(tmp_path, "articles.csv", articles)],
-        questions=tabled(tmp_path, "questions_test.csv", asked),
+        [write_table(tmp_path, "articles.csv", articles)],
+        questions=write_table(tmp_path, "questions_test.csv", asked),
     )
     assert [one.text for one in found.corpus][0] == "L'article 7 dit tout, ou rien."
     assert [one.gold for one in found.corpus.questions("bsard")] == [
@@ -742,8 +761,8 @@ def test_hipporags_corpora_and_questions(tmp_path):
     passages = [{"title": one["title"], "text": one["paragraph_text"]} for one in PARAGRAPHS]
     found = import_documents(
         "musique",
-        [written(tmp_path, "musique_corpus.json", passages)],
-        questions=written(tmp_path, "musique.json", MUSIQUE[:1]),
+        [write_rows(tmp_path, "musique_corpus.json", passages)],
+        questions=write_rows(tmp_path, "musique.json", MUSIQUE[:1]),
     )
     (question,) = found.corpus.questions("musique")
     texts = {one.id: one.text for one in found.corpus}
@@ -766,8 +785,8 @@ def test_scifact_as_its_authors_publish_it(tmp_path):
     claims += [{"id": 3, "claim": "D is.", "evidence": {}, "cited_doc_ids": [5]}]
     found = import_documents(
         "claims",
-        [written(tmp_path, "corpus.jsonl", abstracts)],
-        questions=written(tmp_path, "claims_dev.jsonl", claims),
+        [write_rows(tmp_path, "corpus.jsonl", abstracts)],
+        questions=write_rows(tmp_path, "claims_dev.jsonl", claims),
     )
     assert {one.id: one.text for one in found.corpus} == {
         "corpus.jsonl:4983": "A is. B is not.",
@@ -797,8 +816,8 @@ def test_graphrag_bench(tmp_path, form):
     ]
     found = import_documents(
         "novels",
-        [written(tmp_path, f"novel.{form}", novels)],
-        questions=written(tmp_path, f"questions.{form}", asked),
+        [write_rows(tmp_path, f"novel.{form}", novels)],
+        questions=write_rows(tmp_path, f"questions.{form}", asked),
     )
     assert found.corpus.questions("novels") == (
         Question("Who went on?", "Novel-73586ddc", answers=("Novel-2.",), gold=("Novel-2",)),
@@ -823,16 +842,16 @@ JUDGED = [
 
 
 def beir(folder: Path, form: str) -> Path:
-    """A folder of BEIR, as the authors publish it, as HuggingFace has it, or as MTEB."""
+    """Write a BEIR folder as the authors, HuggingFace or MTEB publish it."""
     for name, rows in (("corpus", DOCUMENTS), ("queries", QUERIES)):
         (folder / "set" / name).mkdir(parents=True)
         if form == "parquet":
-            written(folder / "set" / name, "part-00000-of-00001.parquet", rows)
+            write_rows(folder / "set" / name, "part-00000-of-00001.parquet", rows)
         else:
-            written(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
+            write_rows(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
     (folder / "set" / "qrels").mkdir()
     if form == "rows":
-        written(
+        write_rows(
             folder / "set" / "qrels",
             "test.jsonl",
             [dict(zip(("query-id", "corpus-id", "score"), one)) for one in JUDGED],
@@ -849,7 +868,10 @@ def beir(folder: Path, form: str) -> Path:
 
 @pytest.mark.parametrize("form", ["plain", "packed", "parquet", "rows", "trec"])
 def test_a_folder_of_beir(tmp_path, form):
-    """As NFCorpus has it, a query that is judged and not there; and a document. Both are left out and counted; the rest is read."""
+    """Judgements of a missing query or a missing document are left out and counted.
+
+    NFCorpus judges a missing query. The rest is read.
+    """
     found = import_documents("nf", [beir(tmp_path, form)])
     assert {one.id: one.text for one in found.corpus} == {"MED-1": "A is.", "MED-2": "Of B"}
     assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [
@@ -862,19 +884,23 @@ def test_a_folder_of_beir(tmp_path, form):
 
 
 def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
-    """One object a line each, though an object with a list of objects under `data` is a file of rows where nothing follows it."""
+    """Each line is one object.
+
+    A single object with a list of objects under `data` is a file of rows only where nothing follows
+    it.
+    """
     rows = [
         {"data": [{"n": number}], "question": f"who {number}?", "answer": "Ann"}
         for number in (1, 2)
     ]
     for count in (1, 2):
-        found = read_questions(written(tmp_path, "q.jsonl", rows[:count]))
+        found = read_questions(write_rows(tmp_path, "q.jsonl", rows[:count]))
         assert [one.text for one in found] == ["who 1?", "who 2?"][:count]
         texts = [{"data": [{"n": number}], "text": f"Text {number}."} for number in (1, 2)]
         assert (
             len(
                 import_documents(
-                    f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]
+                    f"texts-{count}", [write_rows(tmp_path, "t.jsonl", texts[:count])]
                 ).corpus
             )
             == count
@@ -883,7 +909,7 @@ def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
             {"data": [{"n": number}], "graph": [["Ann", "knows", f"Bo {number}"]]}
             for number in (1, 2)
         ]
-        assert len(list(read_triples(written(tmp_path, "g.jsonl", graphs[:count])))) == count
+        assert len(list(read_triples(write_rows(tmp_path, "g.jsonl", graphs[:count])))) == count
 
 
 ROG = [
@@ -913,8 +939,11 @@ ROG = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rog(tmp_path, form):
-    """Questions with their entities and answers, each with the triples of its row; all triples together are a graph."""
-    file = written(tmp_path, f"webqsp.{form}", ROG)
+    """Questions with their entities and answers, each with the triples of its row.
+
+    All triples together are a graph.
+    """
+    file = write_rows(tmp_path, f"webqsp.{form}", ROG)
     known = QuestionSet("webqsp", "", file, graphs="question")
     first, second = known.questions()
     assert (first.text, first.entities, first.answers) == (
@@ -964,31 +993,34 @@ def test_grailqa_on_huggingface(tmp_path):
         }
     }
     for form in ("jsonl", "parquet"):
-        (question,) = read_questions(written(tmp_path, f"grail.{form}", [row]))
+        (question,) = read_questions(write_rows(tmp_path, f"grail.{form}", [row]))
         assert (question.id, question.entities, question.answers) == ("2100", ("g",), ("SI", "4"))
 
 
-def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
-    """A column that holds them under an unusual name is an error rather than a score of 0."""
+def test_questions_without_answers_and_gold_are_refused(tmp_path):
+    """Answers in a column with an unusual name are an error, rather than a score of 0."""
     import_documents(
         "towns",
-        [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
+        [write_rows(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
     )
     rows = [{"question": "Where?", "passage_key": "Oslo"}]
     with pytest.raises(
         BadInput,
-        match="has no answers and no evidence.*columns question, passage_key.*Looked for answer, .*gold, gold_titles",
+        match=(
+            "has no answers and no evidence.*columns question, passage_key.*Looked for "
+            "answer, .*gold, gold_titles"
+        ),
     ):
-        import_question_set("towns", written(tmp_path, "asked.jsonl", rows))
+        import_question_set("towns", write_rows(tmp_path, "asked.jsonl", rows))
     for column in GOLD_KEYS:
         import_question_set(
-            "towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
+            "towns", write_rows(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
         )
         assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
 
 
 def test_a_zip_of_a_folder_of_beir(tmp_path):
-    """As the authors publish them: one folder in a zip of its name."""
+    """The authors publish one folder in a zip of the same name."""
     folder = beir(tmp_path, "plain")
     with zipfile.ZipFile(tmp_path / "nfcorpus.zip", "w") as packed:
         for file in folder.rglob("*.*"):
@@ -1007,7 +1039,8 @@ def test_a_zip_of_a_folder_of_beir(tmp_path):
 
 def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
     files = [
-        written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)
+        write_rows(tmp_path, f"{part}.jsonl", [row])
+        for part, row in zip(("Train", "Dev_1"), HOTPOT)
     ]
     found = import_documents("hot", files)
     assert {
@@ -1018,9 +1051,8 @@ def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
     }
 
 
-def test_a_column_that_is_named_makes_a_table_of_a_file(tmp_path):
-    file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
-    assert (
-        len(import_documents("one", [file], columns={"text": "context"}).corpus) == 3
-    )  # a document for each row
+def test_a_named_column_makes_a_table_of_a_file(tmp_path):
+    file = write_rows(tmp_path, "a.jsonl", ULTRADOMAIN)
+    # One document for each row.
+    assert len(import_documents("one", [file], columns={"text": "context"}).corpus) == 3
     assert len(import_documents("two", [file], columns={"text": "Body"}).corpus) == 2

@@ -1,4 +1,4 @@
-"""Gold passages that are a part of a document: found by a quotation, however the document is cut."""
+"""Gold passages that are parts of documents are found by a quotation in any chunks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def cut(corpus, size: int):
+def build_chunks(corpus, size: int):
     return run_build(corpus, f"SentenceChunks(size={size}) >> NounPhrases() >> Merge()", NoModels())
 
 
@@ -32,23 +32,26 @@ def texts(graph, passage: str) -> list[str]:
     return [graph.columns.chunks.text("text", row) for row in sorted(chunk_rows(graph, passage))]
 
 
-def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(corpus):
+def test_a_quotation_finds_its_chunk_in_any_chunking(corpus):
     passage = passage_name("a.md", MARRIED.replace(" ", "\n "))
     assert split_passage_name(passage) == ("a.md", MARRIED)
-    assert texts(cut(corpus, 9), passage) == [MARRIED]
-    assert texts(cut(corpus, 100), passage) == [TEXT]
-    # not that of the other document
-    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
+    assert texts(build_chunks(corpus, 9), passage) == [MARRIED]
+    assert texts(build_chunks(corpus, 100), passage) == [TEXT]
+    # The other document has the same text and is not matched.
+    assert texts(build_chunks(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
 
 
-def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus):
-    """The halves are “Later she married” and “Tom Reid of Ayr.”; the document was cut behind “Tom”."""
-    graph = cut(corpus, 4)
+def test_a_cut_quotation_finds_the_chunk_with_a_whole_half(corpus):
+    """The halves are “Later she married” and “Tom Reid of Ayr.”.
+
+    The document was cut after “Tom”.
+    """
+    graph = build_chunks(corpus, 4)
     assert texts(graph, passage_name("a.md", MARRIED)) == ["Later she married Tom"]
 
 
-def test_a_document_alone_names_all_its_chunks_and_an_absent_one_none(corpus):
-    graph = cut(corpus, 9)
+def test_a_document_name_finds_all_its_chunks(corpus):
+    graph = build_chunks(corpus, 9)
     assert len(chunk_rows(graph, "a.md")) == 3 and chunk_rows(graph, "c.md") == frozenset()
     assert chunk_rows(graph, passage_name("a.md", "It rained all year in Rome.")) == frozenset()
     assert gold_rows(graph, ["a.md", "b.md"]) == chunk_rows(graph, "a.md") | chunk_rows(
@@ -65,7 +68,8 @@ def test_a_source_has_a_passage_where_its_document_holds_the_quotation(corpus):
 def test_questions_may_bring_parts_of_documents_by_title(corpus, tmp_path):
     file = tmp_path / "asked.jsonl"
     file.write_text(
-        '{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married Tom Reid of Ayr.", "Coast\\nNot so."]}'
+        '{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married '
+        'Tom Reid of Ayr.", "Coast\\nNot so."]}'
     )
     brought = import_question_set("coast", file)
     assert brought.corpus.questions("coast")[0].gold == (
@@ -86,4 +90,4 @@ def test_gold_titles_and_quotations_are_found_in_other_typography(corpus, tmp_pa
     assert [one.gold[0].split("\n")[0] for one in brought.corpus.questions("coast")] == ["c.md"] * 2
     assert not any("does not have" in note for note in brought.notes)
     quoted = brought.corpus.questions("coast")[1].gold[0]
-    assert len(chunk_rows(cut(brought.corpus, 100), quoted)) == 1
+    assert len(chunk_rows(build_chunks(brought.corpus, 100), quoted)) == 1

@@ -1,4 +1,4 @@
-"""A real SPARQL endpoint on loopback, over a store in memory, for the time of a test."""
+"""A real SPARQL endpoint on this computer, over a store in memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Reply = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class Sparql:
-    """The store behind it, what it wants and does, and the queries that came.
+    """A SPARQL endpoint: its store, its settings, and the queries that it received.
 
-    `most` rows are given of a query, as public endpoints do; `key` is the name and password that it wants; `instead` answers in its place
-    where it returns a reply.
+    It returns at most `most` rows for a query, as public endpoints do. `key` is the required name
+    and password. A reply of `instead` replaces the result of the store.
     """
 
     store: Store = field(default_factory=Store)
@@ -65,7 +65,7 @@ class Sparql:
 
 @contextmanager
 def endpoint(**how) -> Iterator[Sparql]:
-    """The endpoint, answering at its `url`."""
+    """Run the endpoint at its `url`."""
     served = Sparql(**how)
 
     class EndpointHandler(BaseHTTPRequestHandler):

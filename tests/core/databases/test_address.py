@@ -1,4 +1,4 @@
-"""Addresses of databases: what they are, what they must not hold, and who may be asked."""
+"""Addresses of databases: valid ones, forbidden parts, and hosts that may be used."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_addresses(text, kind, url, database):
         ("https://[x", "is no address"),
     ],
 )
-def test_what_is_no_address(text, said):
+def test_invalid_addresses_are_refused(text, said):
     with pytest.raises(BadInput, match=said) as refused:
         address_of(text)
     assert "secret-word" not in str(refused.value)
 
 
-def test_hosts_where_hopscope_is_shared(monkeypatch):
+def test_a_shared_hopscope_restricts_hosts(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     assert address_of("bolt://localhost:7687").kind == BOLT
     for text in ("bolt://10.0.0.5:7687", "https://query.wikidata.org/sparql"):

@@ -1,4 +1,7 @@
-"""Graphs copied over Bolt: what is said where no database answers. A real one is asked in tests/peers/test_bolt.py."""
+"""Errors of copying over Bolt where no database replies.
+
+tests/peers/test_bolt.py copies from a real database.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,19 @@ from core.watch import Watch
 
 @pytest.fixture
 def silent():
-    """The address of a port that takes connections and says nothing."""
+    """Address of a port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield address_of(f"bolt://127.0.0.1:{server.getsockname()[1]}")
 
 
-def test_one_that_is_silent(silent, tmp_path, monkeypatch):
+def test_a_silent_server_is_reported(silent, tmp_path, monkeypatch):
     pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
     monkeypatch.setattr(bolt, "PIECE_WAIT_SECONDS", 0.4)
     with pytest.raises(BadInput, match=r"did not answer within 0\.4 s"):
         copy_bolt(silent, "", CopyLimits(), tmp_path / "g")
 
 
-def test_cancel_while_it_is_silent(silent, tmp_path):
+def test_waiting_for_a_silent_server_can_be_cancelled(silent, tmp_path):
     pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
     stopped = threading.Event()
 
@@ -42,7 +45,7 @@ def test_cancel_while_it_is_silent(silent, tmp_path):
         copy_bolt(silent, "", CopyLimits(watch=Watch(check)), tmp_path / "g")
 
 
-def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):
+def test_missing_servers_and_other_protocols_are_reported(tmp_path):
     pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = address_of(f"bolt://127.0.0.1:{server.getsockname()[1]}")
@@ -64,12 +67,12 @@ def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):
     assert "secret-word" not in str(lost.value)
 
 
-def test_without_the_driver(tmp_path, monkeypatch):
+def test_a_missing_driver_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(BadInput, match="pip install neo4j"):
         copy_bolt(address_of("bolt://localhost:7687"), "", CopyLimits(), tmp_path / "g")
 
 
-def test_texts_that_xml_cannot_hold():
+def test_texts_are_escaped_for_xml():
     assert bolt._data("name", "a\x00<b>&\ud800") == '<data key="name">a&lt;b&gt;&amp;</data>'
     assert len(bolt._data("name", "x" * 100_000)) < 21_000

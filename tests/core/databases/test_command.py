@@ -1,4 +1,4 @@
-"""`build` with the address of a database in the place of a file."""
+"""The command `build` with the address of a database instead of a file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_a_dry_run_copies_a_little_and_builds_nothing(served, tmp_path, capsys, 
         (["--language", "<x>", "--out", "g"], "tag of a language"),
     ],
 )
-def test_what_does_not_fit_is_a_sentence(served, tmp_path, capsys, monkeypatch, options, said):
+def test_unsuitable_options_give_an_error_sentence(
+    served, tmp_path, capsys, monkeypatch, options, said
+):
     monkeypatch.chdir(tmp_path)
     assert main(["build", served.url, *options]) != 0
     assert said in capsys.readouterr().err and not served.queries

@@ -1,4 +1,7 @@
-"""A database that is asked live: what is found and fetched of a real SPARQL endpoint, and how it is cut; by hand on small graphs."""
+"""Live queries to a real SPARQL endpoint on small graphs, by hand.
+
+They show the found entities, the fetched edges, and the bounds.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ ALL_OF_FIVE = {"Ann -> r -> Bob", "Bob -> r -> Cleo", "Cleo -> r -> Dan <b>", "D
         (4, ALL_OF_FIVE),
     ],
 )
-def test_edges_within_hops_of_the_start_both_ways(served, hops, found):
+def test_edges_within_the_hops_are_fetched_in_both_directions(served, hops, found):
     served.load(FIVE)
     near = live(served, hops=hops).around("what does Bob know?")
     assert triples(near) == found and near.fetched.starts == ("Bob",)
@@ -68,9 +71,7 @@ def test_edges_within_hops_of_the_start_both_ways(served, hops, found):
         ("Eve (http://x/e)", "Eve"),
     ],
 )
-def test_an_entity_is_found_by_a_label_whatever_its_language_and_case_or_by_its_iri(
-    served, name, called
-):
+def test_an_entity_is_found_by_any_label_or_its_iri(served, name, called):
     served.load(FIVE)
     assert live(served).around("", [name]).fetched.starts == (called,)
 
@@ -84,7 +85,7 @@ def test_an_entity_is_found_by_a_label_whatever_its_language_and_case_or_by_its_
         "WHO DIRECTED INCEPTION",
     ],
 )
-def test_a_question_names_its_entities(served, question):
+def test_entities_are_found_in_a_question(served, question):
     served.load(FILMS)
     assert live(served).around(question).fetched.starts == ("Inception",)
 
@@ -118,20 +119,20 @@ def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
 @pytest.mark.parametrize(
     "name", ['Nobody", <x>) } ; DROP ALL #', "<http://x/a> . ?s ?p ?o", "\\", "\x00", "Nobody\n"]
 )
-def test_who_is_not_there_is_a_sentence_and_what_is_typed_stays_text(served, name):
+def test_unknown_entities_give_an_error_and_change_no_data(served, name):
     served.load(FIVE)
     with pytest.raises(UnknownEntity, match="was not found by its name"):
         live(served).around("", [name])
     assert len(served.store) == 10
 
 
-def test_a_question_that_names_nothing_is_a_sentence(served):
+def test_a_question_without_entities_gives_an_error_sentence(served):
     served.load(FIVE)
     with pytest.raises(UnknownEntity, match="No entity of 127"):
         live(served).around("who is it?")
 
 
-def test_of_things_with_one_name_the_one_with_most_triples_is_taken_and_said(served):
+def test_of_equal_names_the_one_with_most_triples_is_taken_with_a_note(served):
     served.load(FIVE + ' :other rdfs:label "Ann" . :other :r :x , :y .')
     near = live(served, hops=1).around("", ["Ann"])
     assert triples(near) == {"Ann -> r -> x", "Ann -> r -> y"}
@@ -149,7 +150,7 @@ def star(leaves):
     )
 
 
-def test_a_node_of_many_edges_is_cut_each_way_and_it_is_said(served):
+def test_edges_of_a_hub_are_limited_per_direction_with_a_note(served):
     served.load(star(7))
     near = live(served, hops=1, each=3).around("", ["Hub"])
     assert near.n_edges == 6 and near.degrees(near_of(near, "Hub"), "out").tolist() == [3]
@@ -164,7 +165,7 @@ def near_of(graph, name):
     return np.array(graph.nodes_named(name))
 
 
-def test_no_more_edges_than_in_all_and_it_is_said(served):
+def test_the_total_of_edges_is_limited_with_a_note(served):
     served.load(chain(30))
     near = live(served, hops=6, edges=4).around("", ["n15"])
     assert near.n_edges == 4 and any(
@@ -172,7 +173,7 @@ def test_no_more_edges_than_in_all_and_it_is_said(served):
     )
 
 
-def test_no_request_begins_once_the_seconds_have_passed(served, monkeypatch):
+def test_no_request_begins_after_the_time_limit(served, monkeypatch):
     served.load(chain(30))
     monkeypatch.setattr(
         "core.databases.neighbourhood.time.monotonic", iter(range(0, 1000, 2)).__next__
@@ -181,30 +182,31 @@ def test_no_request_begins_once_the_seconds_have_passed(served, monkeypatch):
     assert near.n_edges < 12 and any("3 s had passed" in one for one in near.fetched.sentences)
 
 
-def test_a_server_that_gives_few_rows_is_asked_for_less_until_all_is_there(served):
+def test_smaller_requests_follow_when_a_server_limits_its_rows(served):
     served.load(chain(9))
     served.most = 6
     assert live(served, hops=6).around("", ["n4"]).n_edges == 9
 
 
-def test_a_thing_of_which_a_server_gives_only_half_is_said_to_be_cut(served):
+def test_a_node_with_only_some_edges_returned_is_noted_as_cut(served):
     served.load(star(7))
     served.most = 6
     assert "1 entity has more than" in live(served, hops=1).around("", ["Hub"]).fetched.text
 
 
-def test_named_graphs_where_the_default_one_is_empty(served):
+def test_named_graphs_are_used_if_the_default_one_is_empty(served):
     from pyoxigraph import RdfFormat
 
     served.load(
-        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .\n"
+        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r>"
+        " <http://x/b> <http://g/2> .\n"
         '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" <http://g/3> .',
         RdfFormat.N_QUADS,
     )
     assert triples(live(served, each=1).around("", ["Ann"])) == {"Ann -> r -> b"}
 
 
-def test_blank_nodes_lead_no_further_and_it_is_said(served):
+def test_paths_end_at_blank_nodes_with_a_note(served):
     served.load(PREFIXES + ':a :r [ :r :b ] . :a rdfs:label "Ann" .')
     near = live(served, hops=3).around("", ["Ann"])
     assert near.n_edges == 1 and any(
@@ -213,7 +215,7 @@ def test_blank_nodes_lead_no_further_and_it_is_said(served):
 
 
 @pytest.mark.parametrize("literals", ["triples", "attributes", "leave-out"])
-def test_wide_enough_it_is_the_copy(served, tmp_path, literals):
+def test_with_wide_limits_the_result_equals_the_copy(served, tmp_path, literals):
     served.load(FILMS)
     file = copy_graph(address_of(served.url), tmp_path, CopyLimits(), literals=literals)
     triples = list(file.read())
@@ -222,7 +224,7 @@ def test_wide_enough_it_is_the_copy(served, tmp_path, literals):
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
 
 
-def test_what_was_fetched_is_not_fetched_again_until_it_is_forgotten(served):
+def test_fetched_edges_are_cached_until_forgotten(served):
     served.load(FIVE)
     asked = live(served)
     first, before = asked.around("", ["Ann"]), len(served.queries)
@@ -252,7 +254,7 @@ def test_what_was_fetched_is_not_fetched_again_until_it_is_forgotten(served):
     ],
 )
 @pytest.mark.parametrize("when", ["first", "later"])
-def test_a_database_that_fails_is_a_sentence_and_nothing_is_kept(served, reply, said, when):
+def test_a_failing_database_gives_an_error_sentence_and_caches_nothing(served, reply, said, when):
     import re
 
     served.load(FIVE)
@@ -267,12 +269,12 @@ def test_a_database_that_fails_is_a_sentence_and_nothing_is_kept(served, reply, 
     assert asked.around("", ["Ann"]).n_edges == 2
 
 
-def test_a_database_that_is_not_there_is_a_sentence():
+def test_an_unreachable_database_gives_an_error_sentence():
     with pytest.raises(BadInput, match="cannot be reached"):
         LiveDatabase("gone", LiveSettings("sparql+http://127.0.0.1:9/sparql")).around("", ["Ann"])
 
 
-def test_one_that_is_slow_and_cancel(served, monkeypatch):
+def test_a_slow_database_times_out_and_can_be_cancelled(served, monkeypatch):
     served.load(FIVE)
     monkeypatch.setattr(sparql, "PIECE_WAIT_SECONDS", 0.2)
     served.instead = lambda query, number: (
@@ -291,14 +293,14 @@ def test_one_that_is_slow_and_cancel(served, monkeypatch):
         live(served).around("", ["Ann"], Watch(stop))
 
 
-def test_batches_are_as_one_by_one(served, monkeypatch):
+def test_batches_equal_single_requests(served, monkeypatch):
     served.load(FILMS)
     together = live(served, hops=3).around("", ["Inception"])
     monkeypatch.setattr(sparql_lookup, "THINGS_PER_REQUEST", 1)
     assert live(served, hops=3).around("", ["Inception"]).digest == together.digest
 
 
-def test_a_key_is_that_of_its_variable_and_in_no_file(served, tmp_path, monkeypatch):
+def test_a_key_comes_from_its_variable_and_is_in_no_file(served, tmp_path, monkeypatch):
     served.load(FIVE)
     served.key = "ann:secret-word"
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
@@ -312,7 +314,7 @@ def test_a_key_is_that_of_its_variable_and_in_no_file(served, tmp_path, monkeypa
         open_live(tmp_path / "g").live.around("", ["Ann"])
 
 
-def test_where_people_share_the_file_of_keys_is_lent_to_nobody(served, tmp_path, monkeypatch):
+def test_a_shared_hopscope_does_not_use_the_file_of_keys(served, tmp_path, monkeypatch):
     from core.models.api_keys import save_key
 
     served.load(FIVE)
@@ -338,7 +340,7 @@ def test_where_people_share_the_file_of_keys_is_lent_to_nobody(served, tmp_path,
         ("address = ", "cannot be read"),
     ],
 )
-def test_a_damaged_description_is_a_sentence(tmp_path, text, said):
+def test_a_damaged_description_gives_an_error_sentence(tmp_path, text, said):
     (tmp_path / LIVE_FILE).write_text(text)
     with pytest.raises(StoreError, match=said.replace("?", "\\?")) as refused:
         open_live(tmp_path)

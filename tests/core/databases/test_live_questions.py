@@ -1,4 +1,7 @@
-"""A database that is asked live, through the front door: the same as its copy, by commands, in a saved case and in an evaluation."""
+"""A live database gives the same results as its copy.
+
+It is used by the engine, by commands, in a saved case and in an evaluation.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def served(tmp_path, monkeypatch):
         yield one
 
 
-def compared(engine, name, question, specs):
+def compare_lanes(engine, name, question, specs):
     ask = engine.ask(GraphSource(name), question, model=False)
     job = engine.compare(ask, [find_instance(spec) for spec in specs])
     assert job.wait(120) and not job.error
@@ -40,15 +43,15 @@ def compared(engine, name, question, specs):
     return job.comparison
 
 
-def texts(comparison):
+def path_texts_and_names(comparison):
     return [
         (lane.graph.texts(lane.state.paths.items), lane.graph.names(lane.state.reader or ()))
         for lane in comparison.lanes
     ]
 
 
-def add(served, **how):
-    """A live graph and the copy of the same, in the person's folder."""
+def add_live_graph(served, **how):
+    """Add a live graph to the home folder."""
     add_live(LiveSettings(served.url, hops=6, **how), "live")
     return served
 
@@ -73,18 +76,21 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.text)
-def test_on_five_nodes_paths_and_answers_are_those_of_the_copy(served, tmp_path, question):
+def test_five_nodes_have_the_paths_and_answers_of_the_copy(served, tmp_path, question):
     served.load(FIVE)
-    add(served), add_copy(served, tmp_path)
+    add_live_graph(served), add_copy(served, tmp_path)
     engine = Engine()
-    near, copy = (compared(engine, name, question, ROWS[:3]) for name in ("live", "copy"))
-    assert texts(near) == texts(copy) and near.ask.question.entities == copy.ask.question.entities
-    assert all(paths for paths, _ in texts(near))
+    near, copy = (compare_lanes(engine, name, question, ROWS[:3]) for name in ("live", "copy"))
+    assert (
+        path_texts_and_names(near) == path_texts_and_names(copy)
+        and near.ask.question.entities == copy.ask.question.entities
+    )
+    assert all(paths for paths, _ in path_texts_and_names(near))
     assert near.lanes[0].state.trace[0].notes[0].startswith("Asked live: 4 triples within 6 hops")
 
 
 def turtle_of(triples):
-    """Triples of names as Turtle, things called by labels."""
+    """Triples of names as Turtle, with nodes and relations named by labels."""
     names = list(dict.fromkeys(name for head, _, tail in triples for name in (head, tail)))
     place = {name: at for at, name in enumerate(names)}
     labels = "".join(
@@ -99,7 +105,7 @@ def turtle_of(triples):
     )
 
 
-def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served, tmp_path, movies):
+def test_a_part_of_wikimovies_has_the_paths_and_answers_of_the_copy(served, tmp_path, movies):
     import numpy as np
 
     first = movies.steps(movies.nodes_named("Inception")[0])[0]
@@ -113,16 +119,19 @@ def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served,
         )
     )
     served.load(turtle_of(triples))
-    add(served, each=1_000), add_copy(served, tmp_path)
+    add_live_graph(served, each=1_000), add_copy(served, tmp_path)
     engine, question = Engine(), Question("who directed Inception", answers=("Christopher Nolan",))
-    near, copy = (compared(engine, name, question, ROWS[:2]) for name in ("live", "copy"))
+    near, copy = (compare_lanes(engine, name, question, ROWS[:2]) for name in ("live", "copy"))
     assert near.graph.n_edges == len(set(triples)) > 300 and near.graph.digest == copy.graph.digest
-    assert texts(near) == texts(copy) and len(texts(near)[0][0]) > 100
+    assert (
+        path_texts_and_names(near) == path_texts_and_names(copy)
+        and len(path_texts_and_names(near)[0][0]) > 100
+    )
 
 
-def test_it_is_a_source_like_others_and_its_databases_death_is_not_that_of_others(served, tmp_path):
+def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_path):
     served.load(FIVE)
-    add(served), add_copy(served, tmp_path)
+    add_live_graph(served), add_copy(served, tmp_path)
     assert available_sources()[GraphSource("live")] == "live (live)" and datasets()["live"].live
     engine = Engine()
     assert engine.graph("live").n_nodes == 0 and engine.graph("live").live.words.startswith(
@@ -131,15 +140,15 @@ def test_it_is_a_source_like_others_and_its_databases_death_is_not_that_of_other
     served.instead = lambda query, number: (503, {"Retry-After": "0"}, b"")
     with pytest.raises(BadInput, match="is busy"):
         engine.ask(GraphSource("live"), Question("who knows Ann?"), model=False)
-    assert compared(engine, "copy", Question("who knows Ann?"), ROWS[:1])
+    assert compare_lanes(engine, "copy", Question("who knows Ann?"), ROWS[:1])
 
 
 def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkeypatch):
     served.load(FIVE)
     served.key = "ann:secret-word"
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
-    add(served, key="HOPSCOPE_KEY_MINE")
-    before = compared(Engine(), "live", QUESTIONS[0], ROWS[:2])
+    add_live_graph(served, key="HOPSCOPE_KEY_MINE")
+    before = compare_lanes(Engine(), "live", QUESTIONS[0], ROWS[:2])
     saved = json.dumps(freeze(before))
     served.instead = lambda query, number: (500, {}, b"")
     after = thaw(json.loads(saved))
@@ -147,23 +156,23 @@ def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkey
     assert after.graph.name == "live" and after.lanes[0].state.trace[0].notes[0].startswith(
         "Asked live: 4 triples"
     )
-    assert after.graph.texts(after.lanes[0].state.paths.items) == texts(before)[0][0]
+    assert after.graph.texts(after.lanes[0].state.paths.items) == path_texts_and_names(before)[0][0]
 
 
-def test_without_an_entity_of_the_neighbourhood(served):
+def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
     from dataclasses import replace
 
     from core.graph.edits import Edit
 
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     engine = Engine()
     source = replace(GraphSource("live"), edits=(Edit("node", ("Dan <b>",)),))
     ask = engine.ask(source, QUESTIONS[0], model=False)
     assert ask.source.graph.n_edges == 2 and ask.source.graph.fetched is not None
 
 
-def test_commands_add_and_ask_it(served, capsys):
+def test_commands_add_and_use_a_live_graph(served, capsys):
     served.load(FIVE)
     assert main(["build", f"sparql+{served.url}", "--live", "--name", "mine", "--hops", "1"]) == 0
     assert "The graph mine is ready. Asked live at 127" in capsys.readouterr().out
@@ -190,20 +199,20 @@ def test_commands_add_and_ask_it(served, capsys):
         (["--name", "!"], "Give the graph a name"),
     ],
 )
-def test_what_does_not_fit_is_a_sentence(served, capsys, options, said):
+def test_unsuitable_options_give_an_error_sentence(served, capsys, options, said):
     assert main(["build", served.url, "--live", *options]) != 0
     assert said in capsys.readouterr().err and not graphs_folder().exists()
 
 
-def test_one_that_does_not_answer_is_not_added(served, capsys):
+def test_a_database_without_a_reply_is_not_added(served, capsys):
     served.key = "ann:word"
     assert main(["build", served.url, "--live", "--name", "x"]) != 0
     assert "wants a name and password" in capsys.readouterr().err and "x" not in datasets()
 
 
-def test_a_damaged_description_is_said_when_it_is_opened(served):
+def test_a_damaged_description_is_reported_on_opening(served):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     (graphs_folder() / "live" / "live.toml").write_text("hops = 2")
     assert (
         "live" not in datasets()
@@ -213,9 +222,9 @@ def test_a_damaged_description_is_said_when_it_is_opened(served):
         open_graph("live")
 
 
-def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
+def test_a_live_graph_cannot_be_exported_or_indexed(served, capsys):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     assert (
         main(["graph", "export", "live"]) != 0 and "asked live; copy it" in capsys.readouterr().err
     )
@@ -225,12 +234,13 @@ def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
     )
 
 
-def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):
+def test_an_evaluation_runs_on_a_live_graph(served, tmp_path, capsys):
     served.load(FIVE)
-    add(served)
+    add_live_graph(served)
     file = tmp_path / "questions.csv"
     file.write_text(
-        "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,Nobody,Eva\nwho is known by Cleo,Dan <b>,Cleo\n"
+        "question,answers,entities\nwho is known by Ann,Bob,Ann\nwho is known by Eve,"
+        "Nobody,Eva\nwho is known by Cleo,Dan <b>,Cleo\n"
     )
     main(["evaluate", "--set", str(file), "--graph", "live", "--method", "lego-1", "--no-llm"])
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Endpoints that are broken or mean harm, and those that say in a header that their answer is a part."""
+"""Endpoints that are broken or hostile, and partial answers that a header announces."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def reply(names, rows, headers=JSON):
     return 200, dict(headers), json.dumps(body).encode()
 
 
-def whole(rows, headers=JSON):
-    """An endpoint that has these rows, whatever it is asked."""
+def endpoint_with_rows(rows, headers=JSON):
+    """An endpoint that returns these rows for every query."""
     count = reply("n", [[term(str(len(rows)), "literal")]])
     return lambda query, number: count if "COUNT" in query else reply("spo", rows, headers)
 
@@ -62,29 +62,29 @@ A, P, B = (term(f"http://x/{name}") for name in "apb")
         ([A, P, term("b", "odd")], False),
     ],
 )
-def test_one_bad_row_spoils_no_other(tmp_path, odd, kept):
+def test_one_bad_row_affects_no_other(tmp_path, odd, kept):
     rows = [[A, P, B], [B, P, A], odd]
-    with endpoint(instead=whole(rows)) as served:
+    with endpoint(instead=endpoint_with_rows(rows)) as served:
         triples, notes = read(served, tmp_path, language="none")
     assert {("a", "p", "b"), ("b", "p", "a")} <= triples and len(triples) == 2 + kept
     assert ("1 row that is no triple left out" in notes[0]) == (not kept)
 
 
-def test_the_first_misfit_is_named(tmp_path):
-    with endpoint(instead=whole([[A, P, B], [term("http://x/c d"), P, B]])) as served:
+def test_the_first_bad_row_is_named(tmp_path):
+    with endpoint(instead=endpoint_with_rows([[A, P, B], [term("http://x/c d"), P, B]])) as served:
         assert "“http://x/c d”" in read(served, tmp_path, language="none")[1][0]
 
 
-def test_blank_nodes_stay_apart_whatever_they_are_called(tmp_path):
+def test_blank_nodes_stay_apart_under_any_label(tmp_path):
     labels = ["b1", "_:b2", "b_1", "b-1", "_b1", "1", "_1", "_5f_1", "b_2d_1", "b.1", "ß", "://"]
     rows = [[term(label, "bnode"), P, B] for label in labels]
-    with endpoint(instead=whole(rows)) as served:
+    with endpoint(instead=endpoint_with_rows(rows)) as served:
         triples, _ = read(served, tmp_path, language="none")
     assert len({head for head, _, _ in triples}) == len(labels)
 
 
 @pytest.mark.parametrize("form", ["SELECT ?s ?p ?o", "CONSTRUCT { ?s ?p ?o }"])
-def test_a_part_of_an_answer_is_said(tmp_path, form):
+def test_a_partial_answer_is_noted(tmp_path, form):
     query = form + " WHERE { ?s ?p ?o }"
     part = lambda headers: (
         reply("spo", [[A, P, B]] * 3, headers)
@@ -104,7 +104,7 @@ def test_a_part_of_an_answer_is_said(tmp_path, form):
         assert any("Not all is here" in note and said in note for note in notes) == bool(said)
 
 
-def test_pages_go_on_where_a_server_gives_parts_and_counts_wrong(tmp_path, monkeypatch):
+def test_pages_continue_despite_partial_answers_and_wrong_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     all_rows = [[term(f"http://x/{at}"), P, B] for at in range(25)]
 
@@ -125,7 +125,7 @@ def test_pages_go_on_where_a_server_gives_parts_and_counts_wrong(tmp_path, monke
         assert len(read(served, tmp_path, language="none")[0]) == 25
 
 
-def test_an_empty_page_for_want_of_time_is_no_end(tmp_path):
+def test_an_empty_page_after_a_timeout_is_no_end(tmp_path):
     def answer(query, number):
         if "COUNT" in query:
             return 500, {}, b""
@@ -135,7 +135,7 @@ def test_an_empty_page_for_want_of_time_is_no_end(tmp_path):
         read(served, tmp_path, language="none")
 
 
-def test_labels_that_are_a_part_are_said(tmp_path):
+def test_partial_labels_are_noted(tmp_path):
     def answer(query, number):
         return reply("spo", [], CUT_OFF) if "VALUES" in query else None
 
@@ -145,7 +145,7 @@ def test_labels_that_are_a_part_are_said(tmp_path):
 
 
 @pytest.mark.parametrize("count", ["-5", "9" * 4000, "many", ""])
-def test_a_count_that_is_none(tmp_path, count):
+def test_an_invalid_count_is_ignored(tmp_path, count):
     def answer(query, number):
         return reply("n", [[term(count, "literal")]]) if "COUNT" in query else None
 
@@ -155,7 +155,7 @@ def test_a_count_that_is_none(tmp_path, count):
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_the_same_page_again_ends_the_copy_and_keeps_what_came(tmp_path, shuffled):
+def test_a_repeated_page_ends_the_copy_and_keeps_its_triples(tmp_path, shuffled):
     def answer(query, number):
         if "COUNT" in query:
             return 500, {}, b""
@@ -168,7 +168,7 @@ def test_the_same_page_again_ends_the_copy_and_keeps_what_came(tmp_path, shuffle
     assert len(served.queries) < 6
 
 
-def test_graphs_with_the_same_statements_are_no_repeated_pages(tmp_path, monkeypatch):
+def test_named_graphs_with_equal_statements_are_no_repeated_pages(tmp_path, monkeypatch):
     from pyoxigraph import RdfFormat
 
     monkeypatch.setattr(sparql, "PAGE_ROWS", 1)
@@ -208,7 +208,7 @@ DEEP = nested('{"type": "triple", "value": {"subject": {}, "predicate": {}, "obj
         ({**JSON, "Content-Encoding": "zstd"}, b"", "not asked for"),
     ],
 )
-def test_what_no_answer_is_is_a_sentence(tmp_path, headers, body, said):
+def test_invalid_answers_give_an_error_sentence(tmp_path, headers, body, said):
     with (
         endpoint(instead=lambda query, number: (200, dict(headers), body)) as served,
         pytest.raises(BadInput, match=said),
@@ -227,7 +227,7 @@ def test_deep_triples_of_a_construct(tmp_path):
 
 def test_an_honest_page_is_packed(tmp_path):
     rows = [[term(f"http://x/{at}"), P, B] for at in range(20_000)]
-    code, headers, body = whole(rows)("", 1)
+    code, headers, body = endpoint_with_rows(rows)("", 1)
     packed = (code, {**headers, "Content-Encoding": "gzip"}, gzip.compress(body))
     with endpoint(
         instead=lambda query, number: (
@@ -246,7 +246,7 @@ def test_an_honest_page_is_packed(tmp_path):
         (b"x" * 5000, "x" * 150),
     ],
 )
-def test_what_a_server_says_is_told_as_plain_text(tmp_path, body, told):
+def test_error_texts_of_a_server_are_shown_as_plain_text(tmp_path, body, told):
     with (
         endpoint(instead=lambda query, number: (500, {}, body)) as served,
         pytest.raises(BadInput) as refused,
@@ -256,7 +256,7 @@ def test_what_a_server_says_is_told_as_plain_text(tmp_path, body, told):
     assert told in said and "script" not in said and said.isprintable() and len(said) < 300
 
 
-def test_one_that_sends_too_slowly(tmp_path, monkeypatch):
+def test_a_server_that_sends_too_slowly_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(replies, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(replies, "MIN_BYTES_PER_SECOND", 1 << 40)
     with (
@@ -277,7 +277,7 @@ def test_headers_that_never_end_are_left(tmp_path, monkeypatch):
         answer.set()
 
 
-def test_a_silent_one_is_left_at_once(tmp_path):
+def test_waiting_for_a_silent_server_is_cancelled_at_once(tmp_path):
     asked, answer = threading.Event(), threading.Event()
 
     def silent(query, number):
@@ -299,8 +299,8 @@ def live_at(served):
     return LiveDatabase("x", LiveSettings(served.url))
 
 
-def two_called_alike(query, number):
-    """What an endpoint answers that has two things called A, but where their edges are asked for."""
+def reply_with_equal_names(query, number):
+    """Reply of an endpoint with two nodes called A, except for queries about their edges."""
     if "GROUP BY" in query or "?n ?s ?p ?o" in query:
         return None
     names = re.findall(r"\?(\w)", query.partition("WHERE")[0])
@@ -309,29 +309,29 @@ def two_called_alike(query, number):
 
 
 @pytest.mark.parametrize("degree", [[A, term("many", "literal")], [A], [A, term("-1", "literal")]])
-def test_a_degree_that_is_none(degree):
+def test_an_invalid_degree_gives_an_error_sentence(degree):
     def answer(query, number):
         if "GROUP BY" in query:
             return reply("sn", [degree])
-        return two_called_alike(query, number)
+        return reply_with_equal_names(query, number)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
         live_at(served).around("", ["A"])
 
 
-def of_two_called_alike(query, number):
-    """As `two_called_alike`, with their edges and degrees."""
+def reply_with_edges_of_equal_names(query, number):
+    """Reply of `reply_with_equal_names`, also to queries about edges and degrees."""
     if "GROUP BY" in query:
         return reply("sn", [[A, term("2", "literal")], [B, term("1", "literal")]])
     if "?n ?s ?p ?o" in query:
         return reply("nspo", [[term("0", "literal"), A, P, B], [term("-1", "literal")]])
-    return two_called_alike(query, number)
+    return reply_with_equal_names(query, number)
 
 
 @pytest.mark.parametrize("part", ["SELECT DISTINCT ?s ?o", "GROUP BY", None])
-def test_a_look_up_that_is_a_part_is_said(part):
+def test_a_partial_look_up_is_noted(part):
     def answer(query, number):
-        code, headers, body = of_two_called_alike(query, number)
+        code, headers, body = reply_with_edges_of_equal_names(query, number)
         cut = part is not None and part in query
         return code, {**headers, **(CUT_OFF if cut else {})}, body
 
@@ -344,7 +344,7 @@ def test_a_look_up_that_is_a_part_is_said(part):
 
 
 @pytest.mark.parametrize("entities", [["C"], []])
-def test_a_name_that_is_not_found_in_a_part_of_an_answer(entities):
+def test_a_name_missing_from_a_partial_answer_is_reported(entities):
     def answer(query, number):
         if "?s ?p ?o" in query.partition("WHERE")[0]:
             return reply("spo", [[A, P, B]])
@@ -355,26 +355,26 @@ def test_a_name_that_is_not_found_in_a_part_of_an_answer(entities):
 
 
 @pytest.mark.parametrize("number", ["999999", "-7", "x"])
-def test_an_edge_of_what_was_not_asked_for(number):
+def test_an_edge_of_an_unrequested_node_is_refused(number):
     def answer(query, at):
         if "GROUP BY" in query:
             return reply("sn", [[A, term("2", "literal")]])
         if "?n ?s ?p ?o" in query:
             return reply("nspo", [[term(number, "literal"), A, P, B], [term("-1", "literal")]])
-        return two_called_alike(query, at)
+        return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
         live_at(served).around("", ["A"])
 
 
-def test_more_edges_than_were_asked_for_are_not_read():
+def test_more_edges_than_requested_are_not_read():
     def answer(query, at):
         if "GROUP BY" in query:
             return reply("sn", [[A, term("2", "literal")]])
         if "?n ?s ?p ?o" in query:
             rows = [[term("0", "literal"), A, P, term(f"http://x/n{n}")] for n in range(5000)]
             return reply("nspo", [*rows, [term("-1", "literal")]])
-        return two_called_alike(query, at)
+        return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served:
         graph = LiveDatabase("x", LiveSettings(served.url, hops=1, each=10)).around("", ["A"])

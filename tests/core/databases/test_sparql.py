@@ -1,4 +1,4 @@
-"""Graphs copied from a SPARQL endpoint, which answers over HTTP in the same process."""
+"""Graphs copied from a SPARQL endpoint that runs in the same process."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SECOND = ("f2", "directed by", "Christopher Nolan")
 
 
 def read(served, tmp_path, limits=None, key="", **how):
-    """The triples and the sentences."""
+    """Triples of the copy, and the notes on it."""
     file = copy_graph(address_of(served.url), tmp_path, limits or CopyLimits(), key, **how)
     return set(file.read()), file.tally.sentences()
 
 
-def test_things_are_called_by_their_labels_and_literals_stay_where_wanted(tmp_path):
+def test_things_are_named_by_labels_and_literals_are_optional(tmp_path):
     with endpoint() as served:
         served.load(FILMS)
         triples, notes = read(served, tmp_path, literals="leave-out")
@@ -69,7 +69,10 @@ def test_relations_of_wikidata_have_the_labels_of_their_properties(tmp_path):
     with endpoint() as served:
         served.load(
             PREFIXES
-            + 'wd:Q1 wdt:P50 wd:Q2 . wd:P50 rdfs:label "author"@en . wd:Q1 rdfs:label "Emma"@en . wd:Q2 rdfs:label "Jane Austen"@en .'
+            + (
+                'wd:Q1 wdt:P50 wd:Q2 . wd:P50 rdfs:label "author"@en . wd:Q1 rdfs:label '
+                '"Emma"@en . wd:Q2 rdfs:label "Jane Austen"@en .'
+            )
         )
         query = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isIRI(?o)) }"
         assert read(served, tmp_path, query=query)[0] == {("Emma", "author", "Jane Austen")}
@@ -79,7 +82,7 @@ def chain(length):
     return PREFIXES + "".join(f":n{at} :next :n{at + 1} . " for at in range(length))
 
 
-def test_pages_until_all_is_there_though_the_server_gives_few_at_a_time(tmp_path, monkeypatch):
+def test_pages_are_fetched_until_all_triples_are_there(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     with endpoint(most=7) as served:
         served.load(chain(25))
@@ -88,7 +91,7 @@ def test_pages_until_all_is_there_though_the_server_gives_few_at_a_time(tmp_path
         assert notes[0].startswith("25 triples copied") and "Read in 4 pages" in notes[1]
 
 
-def test_no_more_than_the_limit_and_how_many_there_are(tmp_path):
+def test_the_limit_is_kept_and_the_total_noted(tmp_path):
     with endpoint() as served:
         served.load(chain(25))
         triples, notes = read(served, tmp_path, CopyLimits(10))
@@ -97,7 +100,7 @@ def test_no_more_than_the_limit_and_how_many_there_are(tmp_path):
         assert len(read(served, tmp_path, CopyLimits(25))[0]) == 25
 
 
-def test_a_limit_without_a_count(tmp_path):
+def test_the_limit_is_kept_without_a_count(tmp_path):
     with endpoint(
         instead=lambda query, number: (500, {}, b"too slow") if "COUNT" in query else None
     ) as served:
@@ -107,10 +110,11 @@ def test_a_limit_without_a_count(tmp_path):
         assert read(served, tmp_path)[1][0].startswith("25 triples copied")
 
 
-def test_named_graphs_where_the_default_graph_is_empty(tmp_path):
+def test_named_graphs_are_used_if_the_default_graph_is_empty(tmp_path):
     with endpoint() as served:
         served.load(
-            "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .",
+            "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> "
+            "<http://x/r> <http://x/b> <http://g/2> .",
             RdfFormat.N_QUADS,
         )
         triples, notes = read(served, tmp_path)
@@ -126,7 +130,7 @@ def test_named_graphs_where_the_default_graph_is_empty(tmp_path):
         "#x\nDESCRIBE <http://x/n0>",
     ],
 )
-def test_a_query_of_ones_own(tmp_path, query):
+def test_an_own_query_is_used(tmp_path, query):
     with endpoint() as served:
         served.load(
             chain(3) + '<http://x/n0> <http://www.w3.org/2000/01/rdf-schema#label> "Zero" .'
@@ -147,19 +151,22 @@ def test_a_query_of_ones_own(tmp_path, query):
         "PREFIX select: <http://x/SELECT> ASK {}",
     ],
 )
-def test_other_queries_are_refused_before_anything_is_sent(tmp_path, query):
+def test_other_queries_are_refused_without_a_request(tmp_path, query):
     with endpoint() as served, pytest.raises(BadInput, match="SELECT of three variables"):
         read(served, tmp_path, query=query)
     assert not served.queries
 
 
-def test_rows_that_are_no_triples_are_counted(tmp_path):
+def test_rows_without_a_triple_are_counted(tmp_path):
     with endpoint() as served:
         served.load(FILMS)
         _, notes = read(
             served,
             tmp_path,
-            query="SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s FILTER(isLiteral(?s)) } }",
+            query=(
+                "SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s "
+                "FILTER(isLiteral(?s)) } }"
+            ),
         )
         assert notes[0].startswith("2 triples copied") and " 5 rows " in notes[0]
 
@@ -209,7 +216,7 @@ def test_a_name_and_a_password(tmp_path, monkeypatch):
         ((200, {"Content-Encoding": "gzip"}, b"no gzip"), "broke off"),
     ],
 )
-def test_hostile_replies_are_sentences(tmp_path, reply, said):
+def test_hostile_replies_give_an_error_sentence(tmp_path, reply, said):
     with (
         endpoint(instead=lambda query, number: reply) as served,
         pytest.raises(BadInput, match=said),
@@ -217,7 +224,7 @@ def test_hostile_replies_are_sentences(tmp_path, reply, said):
         read(served, tmp_path)
 
 
-def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch):
+def test_an_interrupted_copy_gives_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
     with endpoint(
         instead=lambda query, number: (500, {}, b"out of memory") if "OFFSET 10" in query else None
@@ -227,7 +234,7 @@ def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch
             read(served, tmp_path)
 
 
-def test_a_busy_one_is_asked_again_but_not_for_ever(tmp_path, monkeypatch):
+def test_a_busy_server_is_tried_again_a_few_times(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "MAX_RETRY_PAUSE_SECONDS", 0.01)
     with endpoint(
         instead=lambda query, number: (503, {"Retry-After": "1"}, b"") if number < 3 else None
@@ -240,7 +247,7 @@ def test_a_busy_one_is_asked_again_but_not_for_ever(tmp_path, monkeypatch):
         assert len(served.queries) == 4
 
 
-def test_one_that_is_silent(tmp_path, monkeypatch):
+def test_a_silent_server_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PIECE_WAIT_SECONDS", 0.2)
     with (
         endpoint(instead=lambda query, number: (200, {"cut": "slow"}, b"{" * 100)) as served,
@@ -249,7 +256,7 @@ def test_one_that_is_silent(tmp_path, monkeypatch):
         read(served, tmp_path)
 
 
-def test_one_that_is_not_there(tmp_path):
+def test_an_unreachable_server_is_reported(tmp_path):
     with endpoint() as served:
         pass
     with pytest.raises(BadInput, match="cannot be reached, or broke off"):
@@ -272,7 +279,7 @@ def test_only_servers_on_this_computer_bypass_the_proxy(host, by_proxy):
     assert sparql.SparqlEndpoint(address, "", CopyLimits())._session.trust_env is by_proxy
 
 
-def test_one_that_is_empty(tmp_path):
+def test_an_empty_database_is_refused(tmp_path):
     with endpoint() as served, pytest.raises(BadInput, match="gives no triples"):
         read(served, tmp_path)
 
@@ -293,7 +300,7 @@ def test_bounds_on_bytes_and_seconds_and_cancel(tmp_path):
         CopyLimits(0)
 
 
-def test_labels_that_cannot_be_asked_for_are_a_sentence(tmp_path):
+def test_failing_label_queries_give_an_error_sentence(tmp_path):
     with endpoint(
         instead=lambda query, number: (500, {}, b"no") if "VALUES" in query else None
     ) as served:

@@ -1,4 +1,6 @@
-"""Catalogues of graphs, question sets and corpora are read once, and yet show at once what another process changed."""
+"""Cached lists of graphs, question sets and corpora follow the changes of other processes at
+once.
+"""
 
 import json
 import os
@@ -37,21 +39,21 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
-def aged(folder: Path) -> None:
-    """As if all files had been written long ago, so that they are trusted."""
+def set_old_times(folder: Path) -> None:
+    """Set an old modification time on all files, so that the cache trusts them."""
     for file in folder.rglob("*"):
         os.utime(file, (1_000_000_000, 1_000_000_000))
 
 
-def test_a_graph_is_opened_once_to_be_listed(home, monkeypatch):
-    aged(home)
+def test_a_listed_graph_is_opened_once(home, monkeypatch):
+    set_old_times(home)
     assert datasets()["mine"].title == "Mine"
     monkeypatch.setattr(catalogue.Graph, "open", lambda folder: pytest.fail("opened again"))
     assert datasets()["mine"].title == "Mine" and dataset_of("mine").title == "Mine"
 
 
-def test_a_graph_that_another_process_built_is_there_at_once(home):
-    aged(home)
+def test_a_graph_built_by_another_process_appears_at_once(home):
+    set_old_times(home)
     assert "theirs" not in datasets() and dataset_of("theirs") is None
     subprocess.run(
         [sys.executable, "-c", BUILD.format(home / "graphs" / "theirs")], cwd=ROOT, check=True
@@ -59,8 +61,8 @@ def test_a_graph_that_another_process_built_is_there_at_once(home):
     assert {"mine", "theirs"} <= datasets().keys() and dataset_of("theirs").name == "theirs"
 
 
-def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
-    aged(home)
+def test_a_damaged_or_rebuilt_graph_is_noticed_at_once(home):
+    set_old_times(home)
     assert datasets()["mine"].title == "Mine" and unreadable_graphs(datasets()) == []
     (file,) = (home / "graphs" / "mine").glob("*/heads.npy")
     sound = file.read_bytes()
@@ -76,7 +78,7 @@ def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
     assert datasets()["mine"].title == "Another" == dataset_of("mine").title
 
 
-def test_the_data_set_of_a_name_is_that_of_the_list(home, tmp_path):
+def test_a_data_set_by_name_is_that_of_the_list(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
     save_set(rows, "asked", "Asked", "mine", taken={})
@@ -88,11 +90,11 @@ def test_the_data_set_of_a_name_is_that_of_the_list(home, tmp_path):
     ] == [None] * 6
 
 
-def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
+def test_a_changed_question_set_is_noticed_at_once(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
     save_set(rows, "asked", "Asked", "mine", taken={})
-    aged(home)
+    set_old_times(home)
     assert datasets()["mine"].sets["asked"].title == "Asked"
     file = home / "questions" / "asked" / "set.toml"
     file.write_text(file.read_text().replace("Asked", "Asked again"))
@@ -101,7 +103,7 @@ def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
     assert not datasets()["mine"].sets
 
 
-def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_changed(
+def test_files_of_a_shipped_corpus_are_digested_again_only_after_a_change(
     home, tmp_path, monkeypatch
 ):
     folder = tmp_path / "data" / "tiny"
@@ -115,7 +117,7 @@ def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_cha
         "_id": "1",
     }
     (folder / "rows.jsonl").write_text(json.dumps(row))
-    aged(folder)
+    set_old_times(folder)
     monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
     first = corpora.open_corpus("tiny")
     assert [document.title for document in first] == ["One"]

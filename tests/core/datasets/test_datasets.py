@@ -69,7 +69,7 @@ def test_drawing_is_the_same_for_the_same_seed(home):
     assert len({draw_from_set("metaqa-1hop-dev", seed).id for seed in range(20)}) > 15
 
 
-def test_unknown_names_bring_the_known_ones(home):
+def test_unknown_names_suggest_known_ones(home):
     with pytest.raises(BadInput, match="Did you mean “metaqa-1hop-dev”"):
         questions("metaqa-1hop-de")
     with pytest.raises(BadInput, match="metaqa-3hop-test"):
@@ -78,7 +78,7 @@ def test_unknown_names_bring_the_known_ones(home):
         open_graph("metaq")
 
 
-def test_of_many_graphs_a_few_are_named_and_the_others_counted(home):
+def test_a_few_of_many_graphs_are_named_and_the_others_counted(home):
     for number in range(30):
         build([("a", "r", "b")], home / "graphs" / f"private-{number}", "x", "out")
     with pytest.raises(BadInput) as near:
@@ -91,7 +91,7 @@ def test_of_many_graphs_a_few_are_named_and_the_others_counted(home):
     assert f"and {len(datasets()) - 8} more" in str(none.value)
 
 
-def test_graphs_a_person_built(home):
+def test_own_graphs_are_listed(home):
     build([("a", "r", "b")], home / "graphs" / "mine", "My graph", "out")
     (home / "graphs" / "broken").mkdir()
     (home / "graphs" / "broken" / "graph.json").write_text("{")
@@ -118,7 +118,7 @@ def test_graphs_a_person_built(home):
         (b"who\tB\n\xff\0\tC\n", "line 2"),
     ],
 )
-def test_bad_question_files_are_told(tmp_path, text, told):
+def test_bad_question_files_are_refused(tmp_path, text, told):
     (tmp_path / "q.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput, match=told):
         read_questions(tmp_path / "q.txt", "q")
@@ -140,12 +140,15 @@ def test_plain_and_gzipped_questions(tmp_path):
 
 
 @pytest.mark.parametrize("triples", [True, False])
-def test_a_graph_is_one_object_for_all_who_hold_it_and_goes_with_the_last(tmp_path, triples):
-    """Else each who opens it would prepare its names anew; and one that nobody holds would take memory for nothing."""
+def test_a_graph_is_shared_by_its_holders_and_freed_with_the_last(tmp_path, triples):
+    """All holders of a graph share one object and its prepared names.
+
+    A graph without a holder takes no memory.
+    """
     source = tmp_path / "t.tsv"
     source.write_text("a\tr\tb\n", "utf-8")
     known = Dataset("g", "g", "", "both", source, tmp_path / "g")
-    known.open()  # builds it
+    known.open()  # This builds the graph.
     known = known if triples else replace(known, triples=None)
     first, second = known.open(), known.open()
     assert first is second

@@ -1,4 +1,4 @@
-"""The example questions of the shipped data sets are answered right in at least one of the lanes that Compare begins with."""
+"""Example questions of shipped data sets are answered correctly by a default lane of Compare."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from core.types import Question
 from pages.parts.question.permalink import DEFAULT_LANES
 from tests.real_models import registry
 
-UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
+# This example is in no question set.
+UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
 CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
-# it has 10,000 chains to encode before the first question; elsewhere chains are the few
+# The case study has 10,000 chains to encode before its first question; other data sets have few.
 CHEAP_FIRST = {"case-study": DEFAULT_LANES}
 
 
-def known(dataset, text: str) -> Question:
-    """The example with its entities and answers."""
+def example_question(dataset, text: str) -> Question:
+    """The example question with its entities and answers."""
     if text in UNLISTED:
         return Question(text, "", *UNLISTED[text])
     return next(
@@ -31,7 +32,7 @@ def known(dataset, text: str) -> Question:
 
 
 def answers_all(ask: SourceQuestion, key: str, prefixes: PrefixCache) -> bool:
-    """Whether a lane's graph reader gives all known answers."""
+    """Return whether the graph reader of a lane gives all known answers."""
     run = LaneRun(ask, find_instance(key).line, Environment(registry()), prefixes)
     run.retrieve(LaneListener())
     return count_right_answers(
@@ -40,7 +41,7 @@ def answers_all(ask: SourceQuestion, key: str, prefixes: PrefixCache) -> bool:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_example_is_answered_in_a_lane(movies, name):
+def test_every_example_is_answered_by_a_lane(movies, name):
     if not registry().info("encoder").present:
         pytest.skip("the encoder is not installed")
     dataset, prefixes = datasets()[name], PrefixCache()
@@ -48,7 +49,7 @@ def test_every_example_is_answered_in_a_lane(movies, name):
     from core.graph.names.lookup import name_lookup
 
     for text in dataset.examples:
-        question = known(dataset, text)
+        question = example_question(dataset, text)
         ask = SourceQuestion(
             GraphSource.of(graph),
             question,

@@ -1,4 +1,4 @@
-"""CRAG's folder, read in a process whose death is survived."""
+"""CRAG's folder is read in a process that may end without harm to this one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def folder(tmp_path):
     return tmp_path / "cragkg"
 
 
-def test_its_triples_and_what_is_missing_are_said(folder, tmp_path):
+def test_triples_are_read_and_missing_files_noted(folder, tmp_path):
     file = graph_files([folder], tmp_path)
     assert ("One", "has_genre", "Drama") in set(file.read())
     assert any("person_db.json is not there" in note for note in file.tally.notes)
 
 
-def test_a_pickle_without_end_is_a_sentence(folder, tmp_path, monkeypatch):
+def test_an_endless_pickle_gives_an_error_sentence(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_CRAG_SECONDS", 2.0)
     pairs = b"".join(b"h%ch%c\x86\x94" % (at - 1, at - 1) for at in range(1, 120))
     hashed = b"\x80\x04)\x94" + pairs + b"N}(h\x77K\x01u0."

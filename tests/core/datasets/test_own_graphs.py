@@ -1,4 +1,4 @@
-"""Removing graphs that a person added."""
+"""Removal of graphs that a person added."""
 
 from __future__ import annotations
 

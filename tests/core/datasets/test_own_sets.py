@@ -1,4 +1,4 @@
-"""Question sets that a person adds: kept whole or not at all, bound to a graph, read again, removed."""
+"""Question sets that a person adds: saved whole or not at all, bound to a graph, removable."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def file(tmp_path):
     return path
 
 
-def test_a_set_is_kept_and_found_by_its_graph(home, file):
+def test_a_set_is_saved_and_found_by_its_graph(home, file):
     save_set(file, "My rows!", "My <b>rows</b>", "mine", taken={})
     assert (
         list(datasets()["mine"].sets) == ["my-rows"]
@@ -45,7 +45,7 @@ def test_a_set_is_kept_and_found_by_its_graph(home, file):
     assert (first.id, first.entities, first.answers) == ("my-rows-1", ("A",), ("B",))
     assert graph_for("my-rows", first).n_edges == 1
     file.unlink()
-    assert len(questions("my-rows")) == 2  # a copy was kept
+    assert len(questions("my-rows")) == 2  # The copy is kept.
     assert sorted(os.listdir(home)) == ["graphs", "questions"]
     with pytest.raises(BadInput, match="already a question set “my-rows”"):
         save_set(
@@ -67,20 +67,20 @@ def test_each_question_on_the_graph_of_its_row(home, file):
 
 
 @pytest.mark.parametrize("name", ["", "///", "metaqa-1hop-dev"])
-def test_names_that_cannot_be(home, file, name):
+def test_impossible_names_are_refused(home, file, name):
     with pytest.raises(BadInput, match="name"):
         save_set(file, name, "", "mine", taken={"metaqa-1hop-dev": 1})
     assert not sets_folder().exists() or os.listdir(sets_folder()) == []
 
 
-def test_nothing_is_kept_of_a_bad_file(home, tmp_path):
+def test_nothing_of_a_bad_file_is_saved(home, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"question": "fine"}\n{"answer": 1}\n')
     with pytest.raises(BadInput, match="line 2"):
         save_set(tmp_path / "bad.jsonl", "bad", "", "mine", taken={})
     assert os.listdir(sets_folder()) == [] and sorted(os.listdir(home)) == ["graphs", "questions"]
 
 
-def test_a_damaged_set_leaves_the_others_alone_and_is_told_by_name(home, file):
+def test_a_damaged_set_is_named_and_affects_no_other(home, file):
     save_set(file, "good", "", "mine", taken={})
     (sets_folder() / "broken").mkdir()
     (sets_folder() / "broken" / "set.toml").write_text("graph = ")

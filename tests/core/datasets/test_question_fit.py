@@ -1,4 +1,4 @@
-"""How questions fit a graph, by hand: entities and answers that are not in it, answers not told, rows without a graph."""
+"""Fit of questions to a graph, by hand: missing entities, answers and graphs."""
 
 from core.datasets.question_fit import (
     OWN_GRAPHS_WORDS,
@@ -17,8 +17,11 @@ WRONG = Question("director of Two", entities=("Two",), answers=("Bob", "Eve"))
 BARE = Question("genre of One")
 
 
-def test_what_is_not_in_the_graph_is_counted(films):
-    """A name counts where it differs by case only, a question's answers where any of them does."""
+def test_entities_and_answers_missing_from_the_graph_are_counted(films):
+    """Names are found in any case.
+
+    The answers of a question are found if one of them is.
+    """
     found = measure_fit(films, [HERE, ASTRAY, ASTRAY, WRONG, BARE])
     assert found == QuestionFit(5, ("Nine", "Nine"), ("Bob",), 1)
     assert found.words("films") == (
@@ -32,7 +35,7 @@ def test_what_is_not_in_the_graph_is_counted(films):
     )
 
 
-def test_rows_are_held_against_their_own_graphs(tmp_path):
+def test_rows_are_compared_with_their_own_graphs(tmp_path):
     file = tmp_path / "q.jsonl"
     file.write_text(
         '{"question": "a", "answer": "B", "q_entity": "A", "graph": [["A", "r", "B"]]}\n'
@@ -45,7 +48,7 @@ def test_rows_are_held_against_their_own_graphs(tmp_path):
     assert "such as “C”; 1 comes without a graph" in found.words("graphs of their own")
 
 
-def test_rows_without_a_graph_are_told_before_they_are_kept():
+def test_rows_without_a_graph_are_noted_before_saving():
     assert (
         rows_fit(3, 1) == QuestionFit(3, alone=2) and rows_fit(3, 3).words(OWN_GRAPHS_WORDS) == ""
     )

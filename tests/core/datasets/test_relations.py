@@ -1,4 +1,4 @@
-"""Relation names in words, by rule and by a data set's own table."""
+"""Relation names in words, by rule and by the table of a data set."""
 
 import pytest
 
@@ -19,11 +19,11 @@ from core.errors import BadInput
         ("__", "__", "__"),
     ],
 )
-def test_by_rule(relation, along, against):
+def test_relation_words_by_rule(relation, along, against):
     assert (relation_words(relation), relation_words(relation, False)) == (along, against)
 
 
-def test_by_the_table_of_the_data_set():
+def test_relation_words_by_the_table_of_the_data_set():
     table = relation_table("metaqa")
     assert (
         chain_words([("starred_actors", False), ("has_genre", True)], table)
@@ -43,14 +43,12 @@ def test_every_relation_of_the_movies_has_words(movies):
 @pytest.mark.parametrize(
     "told", [["directed by"], "directed by", ["a", ""], ["a", 1], ["a", "b", "c"]]
 )
-def test_a_table_that_is_none(told):
+def test_a_malformed_table_is_refused(told):
     with pytest.raises(BadInput, match="“r” must be two texts"):
         read_relation_words({"r": told})
 
 
-def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(
-    monkeypatch, tmp_path, caplog
-):
+def test_an_own_graph_has_its_words_in_a_description_file(monkeypatch, tmp_path, caplog):
     monkeypatch.setattr("core.datasets.wording.graphs_folder", lambda: tmp_path)
     films = '[relations]\nstars = ["stars", "stars in"]\n'
     for name, text in (

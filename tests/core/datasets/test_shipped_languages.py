@@ -1,4 +1,4 @@
-"""The shipped graphs of triples in Chinese and Arabic: names are found in their questions, and rows come to the answers."""
+"""Questions on the shipped Chinese and Arabic graphs find their names and reach their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from core.sources import GraphSource
 from core.types import Question
 from tests.films import Table, Written
 
-# shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+# Methods on shortest paths, over all relations and over the 64 nearest ones. All relations are
+# among the 64, whatever the encoder.
 ROWS = ("lego-1", "lego-10")
 
 
@@ -27,7 +28,7 @@ def home(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "code"), [("qingshui-graph", "zh"), ("marj-graph", "ar")])
-def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, code):
+def test_each_question_names_its_entity_and_two_methods_find_the_answer(name, code):
     graph, engine = open_graph(name), Engine(Written(encoder=Table({})))
     assert graph_language(graph).code == code
     rows = [catalogue()[id] for id in ROWS]
@@ -36,7 +37,8 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
             graph.node_name(link.mention.node) for link in name_lookup(graph).links(question.text)
         ]
         assert found == list(question.entities), question.text
-        typed = Question(question.text, "typed", answers=question.answers)  # as a person types it
+        # Without entities, as a person types it.
+        typed = Question(question.text, "typed", answers=question.answers)
         job = engine.compare(engine.ask(GraphSource.of(graph), typed, model=False), rows)
         assert job.wait(60)
         for lane in job.comparison.lanes:
@@ -56,5 +58,5 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
         ("清水博物馆第一任馆长的儿子是谁？", "儿子"),
     ],
 )
-def test_of_two_relations_the_last_one_is_asked_for(question, word):
+def test_the_last_of_two_relations_is_expected(question, word):
     assert expect_answer(open_graph("qingshui-graph"), question).word == word

@@ -1,4 +1,4 @@
-"""The shipped graphs and question sets: their counts, and that questions, graphs and what is told of them fit each other."""
+"""Sizes of the shipped graphs and question sets, and their fit to each other."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from core.errors import BadInput, UnknownEntity
 from core.graph.names.lookup import name_lookup
 from tests.triples import read_triples
 
-GRAPHS = {  # entities, triples, relations, direction
+GRAPHS = {  # Entities, triples, relations, direction.
     "marj-graph": (73, 91, 59, "both"),
     "metaqa": (43_234, 133_582, 9, "both"),
     "nations": (14, 1_992, 55, "both"),
@@ -40,12 +40,12 @@ def home(tmp_path_factory):
 
 
 def neighbours(graph):
-    """The nodes one step away from each, by the graph's own direction."""
+    """Nodes one step away from each node, in the direction of the graph."""
     return [set(graph.steps(node, "graph")[0].tolist()) for node in range(graph.n_nodes)]
 
 
-def reached(near, seeds, steps):
-    """The nodes within that many steps."""
+def nodes_within(near, seeds, steps):
+    """Nodes within that many steps."""
     found, newest = set(seeds), set(seeds)
     for _ in range(steps):
         newest = set().union(*(near[node] for node in newest)) - found
@@ -81,11 +81,11 @@ def test_every_answer_of_pathquestion_is_reached_along_the_triples(hops):
     for question in questions(f"pathquestion-{hops}hop")[::10]:
         assert question.hops == hops and len(question.entities) == 1
         nodes = {known.find(answer) for answer in question.answers}
-        assert nodes & reached(near, [known.find(question.entities[0])], hops)
+        assert nodes & nodes_within(near, [known.find(question.entities[0])], hops)
 
 
 @pytest.mark.parametrize("name, of, in_four", [("webqsp", 774, 633), ("cwq", 1_693, 1_476)])
-def test_the_marks_of_the_freebase_rows(name, of, in_four):
+def test_answerable_freebase_rows_are_marked(name, of, in_four):
     graph = open_graph("webqsp-cwq")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
     rows = questions(f"{name}-test")
@@ -97,7 +97,7 @@ def test_the_marks_of_the_freebase_rows(name, of, in_four):
     assert fit == [q.id for q in questions(f"{name}-answerable")]
     near, answered = neighbours(graph), 0
     for question in rows:
-        found = reached(near, [ids[e] for e in question.entities if e in ids], 4)
+        found = nodes_within(near, [ids[e] for e in question.entities if e in ids], 4)
         answered += any(ids.get(answer) in found for answer in question.answers)
     assert (len(rows), answered) == (of, in_four)
 
@@ -130,7 +130,7 @@ def test_every_own_graph_holds_the_entities_and_an_answer():
         assert set(question.entities) <= held and held & set(question.answers)
 
 
-def test_graphs_that_no_question_has():
+def test_unknown_own_graphs_are_refused():
     with pytest.raises(BadInput, match="No question “nobody”"):
         open_graph("webqsp-cwq:nobody")
     bare = next(q for q in questions("cwq-test") if not question_set("cwq-test").own_triples(q.id))
@@ -143,7 +143,8 @@ def test_graphs_that_no_question_has():
 def test_a_file_is_a_set_too(tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_text(
-        '{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", "B"]]}\n{"question": "none"}\n'
+        '{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", '
+        '"B"]]}\n{"question": "none"}\n'
     )
     with_graph, without = questions(file)
     assert questions(str(file)) == read_questions(file)
@@ -151,7 +152,7 @@ def test_a_file_is_a_set_too(tmp_path):
     with pytest.raises(BadInput, match="without a graph of its own"):
         graph_for(file, without)
     file.write_text('{"question": "another"}\n')
-    assert [q.text for q in questions(file)] == ["another"]  # read anew where the file has changed
+    assert [q.text for q in questions(file)] == ["another"]  # A changed file is read again.
     with pytest.raises(BadInput, match="no question set"):
         questions(tmp_path / "absent.jsonl")
 

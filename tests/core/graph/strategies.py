@@ -1,4 +1,4 @@
-"""Random small graphs for the invariants."""
+"""Random small graphs for property-based tests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ TRIPLE = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7))
 
 
 def make(triples, direction="both"):
-    """A graph of (head, relation, tail) numbers, named n0, n1 … and r0, r1 …; node n<i> need not have id i."""
-    with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):  # nobody pulls the plug here
+    """Build a graph of (head, relation, tail) numbers.
+
+    Names are n0, n1 … and r0, r1 …; the node n<i> need not have the id i.
+    """
+    # Tests need no protection from a power failure.
+    with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):
         return build(
             [(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], Path(folder) / "g", "g", direction
         )

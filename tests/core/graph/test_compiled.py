@@ -1,4 +1,4 @@
-"""Compiled loops are kept for the sources that they were compiled from, and for no others."""
+"""Cached compiled loops are used only for the sources that they were compiled from."""
 
 import os
 import subprocess
@@ -9,7 +9,10 @@ from core.graph.compiled import keep_loops_by_source
 
 ROOT = Path(__file__).parents[3]
 CALLED = "from numba import njit\n\n@njit(cache=True)\ndef one():\n    return {}\n"
-CALLER = "from numba import njit\nfrom loops.called import one\n\n@njit(cache=True)\ndef twice():\n    return 2 * one()\n"
+CALLER = (
+    "from numba import njit\nfrom loops.called import one\n\n@njit(cache=True)\ndef "
+    "twice():\n    return 2 * one()\n"
+)
 RUN = """
 import os
 from pathlib import Path
@@ -21,7 +24,7 @@ print(twice())
 """
 
 
-def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
+def test_a_loop_is_compiled_again_when_a_called_file_changes(tmp_path):
     folder = tmp_path / "loops"
     folder.mkdir()
     (folder / "caller.py").write_text(CALLER)
@@ -39,12 +42,12 @@ def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
             check=True,
         )
         told.append(int(ran.stdout))
-        # those of earlier sources are gone
+        # The compiled code of earlier sources is deleted.
         assert len(list((folder / "__pycache__").glob("loops-*"))) == 1
     assert told == [2, 10, 10]
 
 
-def test_where_a_person_says_where_loops_are_kept_there(tmp_path, monkeypatch):
+def test_a_chosen_folder_of_compiled_loops_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     keep_loops_by_source(tmp_path)
     assert (

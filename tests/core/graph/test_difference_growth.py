@@ -1,4 +1,4 @@
-"""Two graphs held against each other, and one as it grows, by hand."""
+"""Differences of two graphs, and growth of one graph chunk by chunk, by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.graph.growth import GraphGrowth
 from tests.core.operators.texts.kit import plain, story
 
 
-def test_what_only_one_graph_has(tmp_path):
+def test_nodes_and_links_of_one_graph_alone(tmp_path):
     first = build(
         [
             ("Ann", "knows", "Bob"),
@@ -35,8 +35,9 @@ def test_what_only_one_graph_has(tmp_path):
         "second",
     )
     found = graph_difference(first, second)
-    # both: ann, bob, cid, emile; linked in both: ann-bob. Only in the first: bob-cid (between known ones) and ann-dan brown; only in the
-    # second: ann-cid and emile-bob (between known ones) and dan browne-bob.
+    # In both graphs: ann, bob, cid, emile; linked in both: ann-bob. Only in the first graph:
+    # bob-cid (between shared nodes) and ann-dan brown. Only in the second graph: ann-cid and
+    # emile-bob (between shared nodes) and dan browne-bob.
     assert (found.nodes, found.links) == (4, 1)
     assert first.names(found.first.nodes) == ["Dan Brown"] and (
         found.first.links,
@@ -53,7 +54,7 @@ def test_what_only_one_graph_has(tmp_path):
     ) and score == pytest.approx(94.7, abs=0.1)
 
 
-def test_it_is_the_same_from_the_other_side_and_nothing_for_one_graph_and_itself():
+def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
     graph = story()
     same = graph_difference(graph, graph)
     assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (
@@ -72,7 +73,7 @@ def test_names_are_compared_without_case_accents_and_marks():
         comparison_key("“Zürich”,") != ""
         and comparison_key("ZÜRICH") == comparison_key("Zurich,") == "zurich"
     )
-    assert comparison_key("...") == "..."  # a name of marks alone stays one
+    assert comparison_key("...") == "..."  # A name of punctuation alone stays as it is.
 
 
 def test_growth_counts_each_node_with_its_first_chunk():
@@ -90,7 +91,7 @@ def test_growth_counts_each_node_with_its_first_chunk():
     assert [len(part) for part in vars(growth.adds(3)).values()] == [0, 0, 0, 0]
 
 
-def test_growth_of_what_no_chunk_names_and_of_nothing(tmp_path):
+def test_growth_of_unmentioned_nodes_and_of_an_empty_graph(tmp_path):
     chunks = Table.of(id=["a#0"], document=["a"], title=[""], text=["One."], tokens=[1])
     loose = assemble(
         "loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks
@@ -114,7 +115,7 @@ def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_pa
         "first",
     )
     second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
-    # Shares of relations' ends: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
+    # Shares of all ends of relations: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
     both = graph_union(first, second, 3)
     assert both.names == (["Ann", "Bob", ""], ["ANN", "Bob", "Eve"])
     assert both.pairs == ({(0, 1)}, {(0, 1), (0, 2)})

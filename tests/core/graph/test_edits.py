@@ -1,4 +1,7 @@
-"""A graph with something taken away, merged or renamed, against the graph made of what is left."""
+"""An edited graph equals a graph that is made of what is left.
+
+Edits remove, merge or rename nodes and triples.
+"""
 
 from __future__ import annotations
 
@@ -29,55 +32,62 @@ def graph_of(triples, nodes="ABCDE"):
     return assemble("toy", list(nodes), list(triples), {}, {})
 
 
-def said(graph):
-    """All triples in words, and all names."""
+def graph_content(graph):
+    """All triples as text, and all names."""
     return graph.triple_texts(range(graph.n_edges)), graph.names(range(graph.n_nodes))
 
 
-def sound(graph):
+def checked_graph(graph):
     check_sizes(graph)
     check_ids(graph)
     return graph
 
 
-def node(name):
+def remove_node(name):
     return Edit("node", (name,))
 
 
-def same(graph, other):
-    """Whether two graphs are one, but for relations without a triple."""
-    return said(graph) == said(other) and all(
+def are_equal_graphs(graph, other):
+    """Return whether two graphs are equal, apart from relations without a triple."""
+    return graph_content(graph) == graph_content(other) and all(
         np.array_equal(getattr(graph, key), getattr(other, key))
         for key in ("out_indptr", "heads", "tails", "in_indptr", "in_edges", "in_heads")
     )
 
 
 @pytest.mark.parametrize("name", "ABCDE")
-def test_without_a_node_it_is_the_graph_of_the_triples_that_do_not_name_it(toy, name):
+def test_removing_a_node_removes_its_triples(toy, name):
     left = [triple for triple in TRIPLES if name not in (triple[0], triple[2])]
-    assert same(sound(edit_graph(toy, [node(name)])), graph_of(left, sorted(set("ABCDE") - {name})))
+    assert are_equal_graphs(
+        checked_graph(edit_graph(toy, [remove_node(name)])),
+        graph_of(left, sorted(set("ABCDE") - {name})),
+    )
 
 
 @pytest.mark.parametrize("triple", TRIPLES)
-def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
-    without = sound(edit_graph(toy, [Edit("edge", triple)]))
-    assert same(without, graph_of([one for one in TRIPLES if one != triple]))
+def test_removing_a_triple_keeps_the_others(toy, triple):
+    without = checked_graph(edit_graph(toy, [Edit("edge", triple)]))
+    assert are_equal_graphs(without, graph_of([one for one in TRIPLES if one != triple]))
     assert without.edited_from.edges.tolist() == [
         i for i, one in enumerate(TRIPLES) if one != triple
     ]
 
 
-def test_what_was_is_as_it_was_and_the_new_one_is_another(toy):
-    before, digest = said(toy), toy.digest
-    without = edit_graph(toy, [node("C")])
-    assert said(toy) == before and toy.digest == digest != without.digest and without.folder is None
-    assert edit_graph(toy, [node("C")]) is without and edit_graph(toy, []) is toy
+def test_an_edit_leaves_the_original_graph_unchanged(toy):
+    before, digest = graph_content(toy), toy.digest
+    without = edit_graph(toy, [remove_node("C")])
+    assert (
+        graph_content(toy) == before
+        and toy.digest == digest != without.digest
+        and without.folder is None
+    )
+    assert edit_graph(toy, [remove_node("C")]) is without and edit_graph(toy, []) is toy
 
 
-def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
+def test_merging_nodes_moves_triples_and_joins_equal_ones():
     graph = graph_of([("a", "knows", "x"), ("b", "knows", "x"), ("b", "likes", "b")], "abx")
-    merged = sound(edit_graph(graph, [Edit("merge", ("b", "a"))]))
-    assert said(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
+    merged = checked_graph(edit_graph(graph, [Edit("merge", ("b", "a"))]))
+    assert graph_content(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
     assert merged.edited_from.new_nodes.tolist() == [
         True,
         False,
@@ -85,28 +95,32 @@ def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
 
 
 def test_a_renamed_node_is_found_by_its_new_name_alone(toy):
-    renamed = sound(edit_graph(toy, [Edit("rename", ("A", "Z"))]))
+    renamed = checked_graph(edit_graph(toy, [Edit("rename", ("A", "Z"))]))
     assert renamed.nodes_named("Z") == (0,) and renamed.nodes_named("A") == ()
-    assert said(edit_graph(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(
-        edit_graph(toy, [node("A")])
-    )
+    assert graph_content(
+        edit_graph(toy, [Edit("rename", ("A", "Z")), remove_node("Z")])
+    ) == graph_content(edit_graph(toy, [remove_node("A")]))
 
 
 def test_names_stay_in_order_for_searching(toy):
-    for edits in ([node("B")], [Edit("rename", ("A", "Z"))], [Edit("merge", ("E", "B"))]):
+    for edits in ([remove_node("B")], [Edit("rename", ("A", "Z"))], [Edit("merge", ("E", "B"))]):
         graph = edit_graph(toy, edits)
         names = [graph.node_name(int(one)) for one in graph.name_order]
         assert names == sorted(names) and all(graph.nodes_named(name) for name in names)
 
 
-def test_pagerank_of_the_rest_is_that_of_the_graph_of_the_rest(toy):
+def test_pagerank_of_an_edited_graph_is_that_of_the_rest(toy):
     left = [triple for triple in TRIPLES if "B" not in (triple[0], triple[2])]
-    one, other = edit_graph(toy, [node("B")]), graph_of(left, "ACDE")
+    one, other = edit_graph(toy, [remove_node("B")]), graph_of(left, "ACDE")
     assert np.allclose(pagerank_exact(one, [0], 0.5), pagerank_exact(other, [0], 0.5), atol=1e-9)
 
 
-def texts():
-    """Chunks c0 of “carol” and c1, c2 of “tale”: Marley in c0, Scrooge in c0 and c1, Fred in c2; two relations and two communities."""
+def make_text_graph():
+    """A graph of two documents, three entities, two relations and two communities.
+
+    Document “carol” has the chunk c0, and “tale” has c1 and c2. Marley is in c0, Scrooge in c0 and
+    c1, Fred in c2.
+    """
     graph = assemble(
         "story",
         ["Marley", "Scrooge", "Fred"],
@@ -124,9 +138,9 @@ def texts():
     return with_tables(graph, communities=table)
 
 
-def test_a_passage_takes_along_what_comes_from_it_alone():
-    without = sound(edit_graph(texts(), [Edit("passage", ("carol",))]))
-    assert said(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
+def test_removing_a_passage_removes_items_found_there_alone():
+    without = checked_graph(edit_graph(make_text_graph(), [Edit("passage", ("carol",))]))
+    assert graph_content(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
     columns = without.columns
     assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [
         [1],
@@ -154,32 +168,32 @@ def test_a_passage_takes_along_what_comes_from_it_alone():
 
 
 def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
-    merged = sound(edit_graph(texts(), [Edit("merge", ("Marley", "Fred"))]))
+    merged = checked_graph(edit_graph(make_text_graph(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
     assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
-    # that of Marley alone has nobody left
+    # The community of Marley alone has no members left.
     assert merged.columns.communities.lists("members").lists() == [[0, 1]]
 
 
-def test_what_a_graph_has_not_is_left_and_named(toy):
+def test_edits_of_missing_items_are_skipped_and_named(toy):
     edits = [
-        node("Q"),
+        remove_node("Q"),
         Edit("edge", ("A", "r9", "B")),
         Edit("edge", ("B", "r0", "A")),
         Edit("passage", ("x",)),
         Edit("merge", ("A", "Q")),
-        node("C"),
+        remove_node("C"),
     ]
-    assert unmatched_edits(toy, edits) == tuple(edits[:-1]) and said(
+    assert unmatched_edits(toy, edits) == tuple(edits[:-1]) and graph_content(
         edit_graph(toy, edits)
-    ) == said(edit_graph(toy, [node("C")]))
-    assert unmatched_edits(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (
+    ) == graph_content(edit_graph(toy, [remove_node("C")]))
+    assert unmatched_edits(toy, [remove_node("C"), Edit("edge", ("A", "r1", "C"))]) == (
         Edit("edge", ("A", "r1", "C")),
     )
 
 
-def test_all_may_be_taken_away(toy):
-    empty = sound(edit_graph(toy, [node(name) for name in "ABCDE"]))
+def test_all_nodes_may_be_removed(toy):
+    empty = checked_graph(edit_graph(toy, [remove_node(name) for name in "ABCDE"]))
     assert (empty.n_nodes, empty.n_edges) == (0, 0)
 
 
@@ -206,7 +220,7 @@ def test_hostile_text_is_no_edit(text):
 @given(
     st.lists(
         st.sampled_from(
-            [node(n) for n in "ABCDE"]
+            [remove_node(n) for n in "ABCDE"]
             + [Edit("edge", t) for t in TRIPLES]
             + [Edit("merge", ("A", "B"))]
         ),
@@ -214,10 +228,10 @@ def test_hostile_text_is_no_edit(text):
     )
 )
 def test_every_edit_leaves_a_sound_graph(edits):
-    graph = sound(edit_graph(graph_of(TRIPLES), edits))
+    graph = checked_graph(edit_graph(graph_of(TRIPLES), edits))
     assert all(
         tuple(text.split(" -> ")) in TRIPLES or Edit("merge", ("A", "B")) in edits
-        for text in said(graph)[0]
+        for text in graph_content(graph)[0]
     )
     for one in edits:
         assert Edit.read(one.written()) == one

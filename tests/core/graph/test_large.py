@@ -19,7 +19,7 @@ from core.watch import Watch
 from tests.core.graph.verifying import verify
 from tests.triples import read_triples
 
-ODD = [
+ODD_NAMES = [
     '"',
     "<script>",
     "🎬",
@@ -41,14 +41,15 @@ ODD = [
 
 
 @pytest.fixture(autouse=True)
-def unplugged(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda stream: None)  # nobody pulls the plug here
+def without_fsync(monkeypatch):
+    # Tests need no protection from a power failure.
+    monkeypatch.setattr("os.fsync", lambda stream: None)
 
 
-def some(count=900, seed=1):
+def random_triples(count=900, seed=1):
     """Triples with repeats, loops, a hub and odd names, in random order."""
     rng = random.Random(seed)
-    names = ODD + [f"node {i}" for i in range(200)]
+    names = ODD_NAMES + [f"node {i}" for i in range(200)]
     found = [
         (rng.choice(names), f"r{min(rng.randrange(9), rng.randrange(9))}", rng.choice(names))
         for _ in range(count)
@@ -59,13 +60,13 @@ def some(count=900, seed=1):
     return found
 
 
-def written(path, triples, separator="\t"):
+def write_triples(path, triples, separator="\t"):
     path.write_bytes("".join(separator.join(triple) + "\n" for triple in triples).encode())
     return path
 
 
 def small(path, **how):
-    """The file read within so little memory that every phase has many parts."""
+    """Read the file with so little memory that every phase has many parts."""
     return TripleFile(path, memory=how.pop("memory", 30_000), **how)
 
 
@@ -79,8 +80,10 @@ def same(graph, other):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("memory", [15_000, 30_000, 1 << 26])
 def test_the_very_same_store_as_in_memory(tmp_path, seed, memory):
-    triples = some(seed=seed)
-    graph = build(small(written(tmp_path / "t.tsv", triples), memory=memory), tmp_path / "g", "g")
+    triples = random_triples(seed=seed)
+    graph = build(
+        small(write_triples(tmp_path / "t.tsv", triples), memory=memory), tmp_path / "g", "g"
+    )
     assert same(graph, build_in_memory(triples, "g"))
     verify(graph)
     known = sorted(path.name for path in (tmp_path / "g").iterdir())
@@ -102,7 +105,7 @@ def test_the_very_same_store_as_in_memory(tmp_path, seed, memory):
 def test_a_file_gives_the_same_ids_below_and_above_the_size_read_at_once(
     tmp_path, monkeypatch, name, text
 ):
-    (tmp_path / name).write_text(text or "\n".join(NT), "utf-8")
+    (tmp_path / name).write_text(text or "\n".join(NTRIPLES_LINES), "utf-8")
     below = build(tmp_path / name, tmp_path / "below", "g")
     monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 0)
     above = build(tmp_path / name, tmp_path / "above", "g")
@@ -123,7 +126,9 @@ def test_one_node_with_nearly_all_edges_is_cut_into_pieces(tmp_path):
     triples = [("hub", f"r{i % 3}", f"n{i}") for i in range(1000)] + [
         (f"n{i}", "r0", "hub") for i in range(1000)
     ]
-    graph = build(small(written(tmp_path / "t.tsv", triples), memory=20_000), tmp_path / "g", "g")
+    graph = build(
+        small(write_triples(tmp_path / "t.tsv", triples), memory=20_000), tmp_path / "g", "g"
+    )
     assert same(graph, build_in_memory(triples, "g"))
 
 
@@ -147,7 +152,7 @@ def test_packed_files_and_line_ends(tmp_path, suffix):
     assert graph.node_name(graph.n_nodes - 2) == "last" and graph.n_edges == 301
 
 
-def test_a_cut_zstandard_file_is_told(tmp_path):
+def test_a_cut_zstandard_file_is_reported(tmp_path):
     import zstandard
 
     (tmp_path / "t.tsv.zst").write_bytes(zstandard.compress(b"a\tr\tb\n" * 9999)[:-9])
@@ -174,10 +179,10 @@ def test_commas_and_columns(tmp_path, quoted):
     )
 
 
-def test_any_interruption_is_taken_up_again(tmp_path):
-    """Stopped at every look in turn, each time after a few steps more, and once more after each."""
-    source, triples = tmp_path / "t.tsv", some(300)
-    written(source, triples)
+def test_a_build_continues_after_any_interruption(tmp_path):
+    """The build is cancelled after three to six checks and started again, until it is complete."""
+    source, triples = tmp_path / "t.tsv", random_triples(300)
+    write_triples(source, triples)
     looks, phases = 0, []
     for turn in range(1000):
         left = 3 + turn % 4
@@ -203,19 +208,21 @@ def test_any_interruption_is_taken_up_again(tmp_path):
     assert turn > 5 and same(graph, build_in_memory(triples, "g"))
     once = []
     build(small(source), tmp_path / "h", "g", watch=Watch(lambda: once.append(1)))
-    assert looks < 2.5 * len(once) + turn  # what was finished was not done again
+    assert looks < 2.5 * len(once) + turn  # Finished work is not repeated.
 
 
-def test_killed_in_the_middle_and_taken_up(tmp_path):
-    source, triples = tmp_path / "t.tsv", some()
-    written(source, triples)
+def test_a_build_continues_after_a_kill(tmp_path):
+    source, triples = tmp_path / "t.tsv", random_triples()
+    write_triples(source, triples)
     old = build([("old", "r", "store")], tmp_path / "g", "g")
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
         "from core.watch import Watch\n"
         "from core.graph.readers.triple_file import TripleFile\n"
-        "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
-        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', watch=Watch(report=told))"
+        "def told(text, share):\n    if text.startswith('Sorting triples by tail'): "
+        "os.kill(os.getpid(), 9)\n"
+        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', "
+        "watch=Watch(report=told))"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, source, tmp_path / "g"], env=dict(os.environ)
@@ -234,7 +241,7 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
 
 
 def test_a_changed_source_starts_anew(tmp_path):
-    source = written(tmp_path / "t.tsv", some(300))
+    source = write_triples(tmp_path / "t.tsv", random_triples(300))
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "spill" / "codes-2").exists():
@@ -242,14 +249,16 @@ def test_a_changed_source_starts_anew(tmp_path):
 
     with pytest.raises(RunCancelled):
         build(small(source), tmp_path / "g", "g", watch=Watch(stop))
-    written(source, some(300, seed=5))
-    assert same(build(small(source), tmp_path / "g", "g"), build_in_memory(some(300, seed=5), "g"))
+    write_triples(source, random_triples(300, seed=5))
+    assert same(
+        build(small(source), tmp_path / "g", "g"), build_in_memory(random_triples(300, seed=5), "g")
+    )
 
 
 def test_a_kill_just_before_the_store_is_in_place(tmp_path):
-    """The data lie under their name already, the description does not tell of them yet."""
-    triples = some(300)
-    source = written(tmp_path / "t.tsv", triples)
+    """The data have their final name, but the description does not mention them yet."""
+    triples = random_triples(300)
+    source = write_triples(tmp_path / "t.tsv", triples)
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "store" / "source.json").exists():
@@ -262,8 +271,8 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
     assert len(list((tmp_path / "g").iterdir())) == 2
 
 
-def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
-    written(tmp_path / "t.tsv", some(300))
+def test_a_cancelled_build_without_keep_leaves_nothing(tmp_path):
+    write_triples(tmp_path / "t.tsv", random_triples(300))
     looks = []
 
     def stop():
@@ -276,7 +285,7 @@ def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
     assert not (tmp_path / "g").exists()
 
 
-BAD = [
+BAD_LINES = [
     "a\tr\tb",
     "two\tcolumns",
     "",
@@ -290,7 +299,9 @@ BAD = [
 
 
 def test_bad_lines_are_errors_or_counted(tmp_path):
-    (tmp_path / "t.tsv").write_bytes("\n".join(BAD).encode() + b"\nx\tr\t\xff\nlast\tr\tone\n")
+    (tmp_path / "t.tsv").write_bytes(
+        "\n".join(BAD_LINES).encode() + b"\nx\tr\t\xff\nlast\tr\tone\n"
+    )
     with pytest.raises(BadInput, match=r"t.tsv, line 2: found 2 columns, expected 3"):
         build(small(tmp_path / "t.tsv"), tmp_path / "g", "g")
     assert not (tmp_path / "g").exists()
@@ -326,7 +337,8 @@ def test_relations_are_left_out_by_pattern(tmp_path, how):
     ]
     triples = [(f"{kind} {i}", kind, f"t{i % 9}") for i in range(40) for kind in kinds]
     source = how(
-        written(tmp_path / "t.tsv", triples), drop=("common.*", "*sameAs*", "type.object.type")
+        write_triples(tmp_path / "t.tsv", triples),
+        drop=("common.*", "*sameAs*", "type.object.type"),
     )
     graph = build(source, tmp_path / "g", "g")
     kept = [
@@ -338,7 +350,7 @@ def test_relations_are_left_out_by_pattern(tmp_path, how):
     assert source.tally.dropped == {"common.*": 40, "*sameAs*": 40, "type.object.type": 40}
 
 
-NT = [
+NTRIPLES_LINES = [
     "<http://a.org/x/Paris> <http://a.org/r#in> <http://a.org/France> .",
     '<http://b.org/Paris> <http://b.org/in> "Paris" . # the town',
     '<http://a.org/x/Paris> <http://a.org/label> "Paris"@fr .',
@@ -346,7 +358,10 @@ NT = [
     "",
     "# nothing",
     '_:b1.x <http://a.org/label> "caf\u00e9"@FR .',
-    '<http://a.org/Caf%C3%A9> <http://a.org/label> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+    (
+        "<http://a.org/Caf%C3%A9> <http://a.org/label> "
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer> .'
+    ),
     '<http://a.org/x> <urn:p> "x"^^<http://www.w3.org/2001/XMLSchema#string> .',
     '<http://a.org/x><urn:p>"x".',
     '<http://a.org/\\u00e9> <http://www.w3.org/2002/07/owl#sameAs> "Paris (http://b.org/Paris)" .',
@@ -358,7 +373,7 @@ NT = [
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_ntriples(tmp_path, count):
-    lines = NT + [
+    lines = NTRIPLES_LINES + [
         f"<http://{chr(97 + i % 5)}.org/{i % 23}> <http://a.org/r{i % 4}> <http://z.org/{i}> ."
         for i in range(count)
     ]
@@ -412,7 +427,7 @@ def test_numbers_keep_their_ids(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.0", "007", str(2**31 - 1), "1e3", "٣"])
-def test_what_is_no_number_is_told(tmp_path, text):
+def test_wrong_numbers_are_reported(tmp_path, text):
     (tmp_path / "t.tsv").write_text(f"0\t0\t1\n{text}\t0\t2\n")
     with pytest.raises(BadInput, match=f"line 2: “{text}” is no whole number"):
         build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
@@ -422,7 +437,7 @@ def test_what_is_no_number_is_told(tmp_path, text):
     }
 
 
-def test_too_many_relations_and_no_triples_are_told(tmp_path):
+def test_too_many_relations_and_no_triples_are_reported(tmp_path):
     (tmp_path / "t.tsv").write_text("0\t99999999\t1\n")
     with pytest.raises(BadInput, match="100,000,000 relations"):
         build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
@@ -431,10 +446,10 @@ def test_too_many_relations_and_no_triples_are_told(tmp_path):
         build(small(tmp_path / "t.tsv", drop=("r",)), tmp_path / "g", "g")
 
 
-def test_the_command_says_what_was_left_out(tmp_path, capsys):
+def test_the_command_reports_skipped_lines(tmp_path, capsys):
     from core.cli import EXIT_OK, main
 
-    written(
+    write_triples(
         tmp_path / "t.tsv",
         [("a", "people.x", "b"), ("only one",), ("c", "common.y", "d"), ("e", "z.sameAs", "f")],
     )
@@ -460,17 +475,17 @@ def test_the_command_says_what_was_left_out(tmp_path, capsys):
     "text, size",
     [("2GiB", 2 << 30), ("800 MB", 800 << 20), ("0.5g", 1 << 29), ("100000000", 100_000_000)],
 )
-def test_memory_in_words(text, size):
+def test_memory_sizes_are_parsed_from_text(text, size):
     assert parse_memory(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "much", "1MB", "-2GiB"])
-def test_memory_that_cannot_be(text):
+def test_impossible_memory_sizes_are_refused(text):
     with pytest.raises(BadInput):
         parse_memory(text)
 
 
-def test_white_space_is_what_python_says():
+def test_white_space_is_defined_as_in_python():
     from core.graph.readers.text_loops import is_blank
 
     for code in (*range(0x3100), 0xFEFF, 0x1F3AC):

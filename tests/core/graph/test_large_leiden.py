@@ -1,4 +1,7 @@
-"""Leiden over arrays: communities by hand, modularity against igraph's, and communities no worse than igraph's within a stated bound."""
+"""Leiden over arrays, checked by hand and against igraph.
+
+Its modularity is at most `BOUND` below igraph's.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,19 @@ from core.graph.algorithms import leiden as by_size
 from core.graph.building.build import build_in_memory
 from core.graph.large.array_leiden import inner_edges, leiden, linked, quotient_graph
 
-BOUND = 0.02  # of modularity, that it may be below igraph's
+BOUND = 0.02  # Largest accepted difference of modularity to igraph.
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=40)
 
 
 def modularity(links, labels):
-    """Newman's modularity of groups: the share of edges inside them, less what chance would have there."""
+    """Newman's modularity of groups.
+
+    It is the share of edges inside groups, minus the share expected by chance.
+    """
     heads = np.repeat(np.arange(links.n_nodes), np.diff(links.out_indptr))
     ends = np.concatenate([heads, links.tails]), np.concatenate([links.tails, heads])
     weights = np.ones(len(ends[0]))
-    if len(links.weights):  # an edge stands at both of its ends, a loop once
+    if len(links.weights):  # An edge is stored at both of its ends, a loop once.
         weights = np.tile(np.where(heads == links.tails, 1.0, 0.5) * links.weights, 2)
     totals = np.bincount(np.asarray(labels)[ends[0]], weights)
     inside = weights[labels[ends[0]] == labels[ends[1]]].sum()
@@ -30,12 +36,12 @@ def modularity(links, labels):
     return inside / whole - (totals / whole) @ (totals / whole) if whole else 0.0
 
 
-def found(n, edges):
+def communities_of(n, edges):
     return leiden(linked(n, np.array(edges, np.int64).reshape(-1, 2)))
 
 
-def planted(groups, size, inside, outside, seed=0):
-    """Groups of nodes with edges of a chance inside, and of another between any two."""
+def planted_groups(groups, size, inside, outside, seed=0):
+    """Random graph with given probabilities of edges within and between groups."""
     rng, n = np.random.default_rng(seed), groups * size
     heads, tails = np.triu_indices(n, 1)
     chance = np.where(heads // size == tails // size, inside, outside)
@@ -44,15 +50,15 @@ def planted(groups, size, inside, outside, seed=0):
 
 def test_two_triangles_and_loops_and_lone_nodes():
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]
-    assert found(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
-    assert found(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
-    assert found(0, []).tolist() == [] and found(3, []).tolist() == [0, 1, 2]
-    # every cut of a star lowers its modularity
-    assert len(set(found(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
+    assert communities_of(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
+    assert communities_of(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
+    assert communities_of(0, []).tolist() == [] and communities_of(3, []).tolist() == [0, 1, 2]
+    # Every split of a star lowers its modularity.
+    assert len(set(communities_of(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
 
 
 def test_modularity_by_hand():
-    # 7 edges; both groups have 3 inside and a degree of 7: 6/7 - 2 (7/14)^2
+    # 7 edges; both groups have 3 inside and a degree of 7: 6/7 - 2 (7/14)^2.
     triangles = linked(6, np.array([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]))
     assert modularity(triangles, np.array([0, 0, 0, 1, 1, 1])) == pytest.approx(6 / 7 - 1 / 2)
     assert (
@@ -80,32 +86,32 @@ def test_modularity_is_igraphs_and_stays_that_of_the_groups_as_nodes(pairs, labe
 
 @given(PAIRS)
 def test_communities_are_connected_and_no_single_move_is_better_than_none_at_all(pairs):
-    labels, links = found(12, pairs), linked(12, np.array(pairs))
+    labels, links = communities_of(12, pairs), linked(12, np.array(pairs))
     whole = igraph.Graph(n=12, edges=pairs)
     assert all(
         whole.induced_subgraph(np.flatnonzero(labels == one).tolist()).is_connected()
         for one in range(labels.max() + 1)
     )
     assert modularity(links, labels) >= modularity(links, np.arange(12)) - 1e-9
-    assert labels.tolist() == found(12, pairs).tolist()
+    assert labels.tolist() == communities_of(12, pairs).tolist()
 
 
-def test_groups_that_were_put_in_are_found():
-    n, edges = planted(20, 30, 0.4, 0.005)
-    labels = found(n, edges)
+def test_planted_groups_are_found():
+    n, edges = planted_groups(20, 30, 0.4, 0.005)
+    labels = communities_of(n, edges)
     assert len(set(labels.tolist())) == 20 and all(
         len(set(labels[i : i + 30].tolist())) == 1 for i in range(0, n, 30)
     )
 
 
 @pytest.mark.parametrize(("inside", "outside"), [(0.3, 0.02), (0.15, 0.03)])
-def test_it_is_no_worse_than_igraphs(inside, outside):
-    n, edges = planted(12, 50, inside, outside)
+def test_modularity_is_no_worse_than_that_of_igraph(inside, outside):
+    n, edges = planted_groups(12, 50, inside, outside)
     peer = igraph.Graph(n=n, edges=edges)
     known = peer.modularity(
         peer.community_leiden(objective_function="modularity", n_iterations=2).membership
     )
-    assert modularity(linked(n, edges), found(n, edges)) >= known - BOUND
+    assert modularity(linked(n, edges), communities_of(n, edges)) >= known - BOUND
 
 
 def test_edges_among_nodes():
@@ -122,18 +128,19 @@ def test_edges_among_nodes():
 
 @pytest.mark.parametrize("size", [10, 100])
 def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, size):
-    n, edges = planted(8, 30, 0.4, 0.01)
+    n, edges = planted_groups(8, 30, 0.4, 0.01)
     graph = build_in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
     links = linked(n, edges)
     known = by_size.detect_communities(graph, size)
-    for largest in (len(edges) - 1, 40):  # the parts go to igraph, or not even these
+    # The parts go to igraph at the first size, and not even they at the second.
+    for largest in (len(edges) - 1, 40):
         monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", largest)
         labels = by_size.detect_communities(graph, size)
         assert labels.dtype == np.int32 and labels[0] == 0
         assert modularity(links, labels) >= modularity(links, known) - BOUND
 
 
-def test_too_little_memory_is_said_of_large_graphs_alone(films, monkeypatch):
+def test_only_large_graphs_are_refused_for_lack_of_memory(films, monkeypatch):
     monkeypatch.setattr(by_size, "free_memory", lambda: 5)
     assert by_size.clustering_refusal(films) == ""
     monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", 3)

@@ -1,4 +1,4 @@
-"""Steps, degrees and triples of a graph fit each other; path texts by hand."""
+"""Steps, degrees and triples of a graph agree; path texts by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ graphs = st.lists(TRIPLE, min_size=1, max_size=24).map(
 )
 
 
-def same(found, expected):
+def have_equal_parts(found, expected):
     return [part.tolist() for part in found] == [part.tolist() for part in expected]
 
 
@@ -40,14 +40,14 @@ def test_steps_degrees_and_triples_fit_each_other(graph, direction, data):
     ).tolist()
     for place, node in enumerate(nodes.tolist()):
         mine = steps.rows == place
-        assert same(
+        assert have_equal_parts(
             graph.steps(node, direction),
             (steps.nodes[mine], steps.edges[mine], steps.forward[mine]),
         )
 
 
 def test_texts_by_hand(toy):
-    # A -r0-> B -r2-> C, and C against r2 to B; the loop D -r6-> D
+    # A -r0-> B -r2-> C, and C against r2 to B; the loop D -r6-> D.
     paths = [
         Path((0, 1, 2), (0, 2), (True, True)),
         Path((2, 1), (2,), (False,)),
@@ -72,7 +72,7 @@ def test_an_unknown_direction_is_refused(toy):
 
 
 def test_the_shape_of_five_nodes(toy):
-    # A: 2 out, 2 in; B: 1, 1; C: 2, 2; D: the loop twice and C's edge; E: 1 out
+    # A: 2 out, 2 in; B: 1, 1; C: 2, 2; D: the loop twice and an edge of C; E: 1 out.
     shape = toy.shape()
     assert dict(zip(shape.degrees.tolist(), shape.nodes.tolist())) == {1: 1, 2: 1, 3: 1, 4: 2}
     assert (

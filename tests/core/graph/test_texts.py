@@ -1,4 +1,4 @@
-"""What a graph made of texts tells of its nodes."""
+"""Node details in a graph made of texts."""
 
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
@@ -11,7 +11,7 @@ CHUNKS = Table.of(
 )
 
 
-def test_an_entity_named_as_the_only_chunk_that_tells_of_it_is_no_chunk():
+def test_an_entity_named_like_its_only_chunk_is_no_chunk():
     graph = assemble(
         "one",
         ["Marley", "ledger"],

@@ -1,4 +1,4 @@
-"""Whether the bytes of a store are those that were written, read whole."""
+"""Checks that a whole store holds the bytes that were written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.graph.store import STORE_ARRAYS, Graph
 
 
 def verify(graph: Graph) -> None:
-    """Reads the whole store and raises StoreError unless its bytes are those that were written."""
+    """Read the whole store and raise StoreError unless its bytes are those that were written."""
     arrays = {key: getattr(graph, key) for key in STORE_ARRAYS}
     digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
     if digest_with_columns(digest, graph.columns) != graph.digest:

@@ -1,4 +1,4 @@
-"""What the examples of all importers hold: of one kind, the same."""
+"""Expected content of the importers' examples, the same for all of a kind."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ WITHOUT_ANSWERS = ("questions/queries", "questions/topics")
 
 
 def example(key: str) -> Path:
-    """The example of an importer."""
+    """Path of an importer's example."""
     return EXAMPLES / IMPORTERS[key].example
 
 
 TEXTS = [key for key in KEYS if example(key).suffix not in (".zip", ".parquet", ".arrow")]
 PACKED = [key for key in TEXTS if b"\0" not in example(key).read_bytes() and "cases" not in key]
 
-OF_THEIR_OWN = (  # formats that say or fix their encoding
+OF_THEIR_OWN = (  # Formats that state or fix their encoding.
     *("ntriples", "turtle", "nquads", "trig", "rdfxml", "n3", "graphml", "gexf", "nodes"),
     *("pdf", "eml"),
 )
 RECODED = [key for key in PACKED if not key.endswith(OF_THEIR_OWN) and not key.startswith("set")]
-SLOW = ("html", "epub", "eml", "ipynb")  # which are read in a process of their own
+SLOW = ("html", "epub", "eml", "ipynb")  # Files of these formats are read in a separate process.
 IN_PROCESS = [key for key in PACKED if not key.endswith(SLOW)]
 
 
 def check(one: Importer, found: ReadFile) -> None:
-    """Assert that what was read is what the examples of a kind hold."""
+    """Assert that the items are those of the examples of this kind."""
     CHECKS[one.kind](one.key, list(found.items))
     assert found.words
 

@@ -1,4 +1,4 @@
-"""What holds for every importer: its example is recognised and read, and a spoiled one is a sentence."""
+"""Every importer recognises and reads its example, and refuses a damaged one with a sentence."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ from tests.core.importing.examples import (
     example,
 )
 
-ALSO = {  # whose examples may be something else as well, which comes first
+OTHER_FIRST = {  # These examples also fit another importer, which comes first.
     "graph/tab-quoted": "graph/tab",
     "set/book": "documents/txt",
 }
-ALONE = "graph/nodes"  # which is not read without edges
+EDGELESS = "graph/nodes"  # This example is not read without edges.
 WITHOUT_FILES = ["graph/crag", "database/sparql", "database/bolt"]
 
 
 def read_or_refused(key, path, **how) -> bool:
-    """Whether a file is read; it is refused by a sentence, and by nothing else."""
+    """Return whether a file is read.
+
+    A refusal is a BadInput with a sentence; any other error fails the test.
+    """
     try:
         recognise(path)
     except BadInput as error:
@@ -48,14 +51,14 @@ def read_or_refused(key, path, **how) -> bool:
     return True
 
 
-def copied(key, tmp_path, data, end=""):
-    """Other bytes under the name of an example."""
+def write_copy(key, tmp_path, data, end=""):
+    """Write other bytes under the name of an example."""
     path = tmp_path / (example(key).name + end)
     path.write_bytes(data)
     return path
 
 
-def test_every_importer_has_an_example_or_is_known_to_have_none():
+def test_importers_without_an_example_are_listed():
     assert [key for key in IMPORTERS if key not in KEYS] == WITHOUT_FILES
     assert {one.kind for one in IMPORTERS.values()} == set(IMPORT_KINDS) == {*CHECKS, "database"}
     assert importers_named("graph/turtle") == [IMPORTERS["graph/turtle"]]
@@ -67,25 +70,25 @@ def test_every_importer_has_an_example_or_is_known_to_have_none():
 @pytest.mark.parametrize("key", KEYS)
 def test_an_example_is_recognised_and_read(key):
     found = recognise(example(key))
-    assert found[0].importer.key == ALSO.get(key, key)
+    assert found[0].importer.key == OTHER_FIRST.get(key, key)
     (mine,) = [one for one in found if one.importer.key == key]
     assert 0 < mine.confidence <= 1 and mine.reason and mine.action
-    if key == ALONE:
+    if key == EDGELESS:
         with pytest.raises(BadInput, match="edges"):
             IMPORTERS[key].read_file(example(key))
         return
     check(IMPORTERS[key], IMPORTERS[key].read_file(example(key)))
 
 
-@pytest.mark.parametrize("key", [key for key in PACKED if key != ALONE])
+@pytest.mark.parametrize("key", [key for key in PACKED if key != EDGELESS])
 @pytest.mark.parametrize(
     ("end", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".zst", zstandard.compress)]
 )
-def test_a_packed_example_is_what_it_holds(tmp_path, key, end, pack):
-    path = copied(key, tmp_path, pack(example(key).read_bytes()), end)
+def test_a_packed_example_is_read_like_the_plain_one(tmp_path, key, end, pack):
+    path = write_copy(key, tmp_path, pack(example(key).read_bytes()), end)
     assert key in [one.importer.key for one in recognise(path)]
     check(IMPORTERS[key], IMPORTERS[key].read_file(path))
-    copied(key, tmp_path, pack(example(key).read_bytes())[:-3], end)
+    write_copy(key, tmp_path, pack(example(key).read_bytes())[:-3], end)
     assert not read_or_refused(key, path)
 
 
@@ -93,24 +96,24 @@ def test_a_packed_example_is_what_it_holds(tmp_path, key, end, pack):
 def test_a_cut_file_is_read_or_refused(tmp_path, key):
     data = example(key).read_bytes()
     for share in (0, 0.3, 0.9):
-        read = read_or_refused(key, copied(key, tmp_path, data[: int(share * len(data))]))
+        read = read_or_refused(key, write_copy(key, tmp_path, data[: int(share * len(data))]))
         assert not (read and share == 0)
 
 
 @pytest.mark.parametrize("key", TEXTS)
 def test_bytes_of_no_encoding_are_read_or_refused(tmp_path, key):
     data = example(key).read_bytes()
-    read_or_refused(key, copied(key, tmp_path, data[:20] + b"\xff\xfe\x81" + data[20:]))
+    read_or_refused(key, write_copy(key, tmp_path, data[:20] + b"\xff\xfe\x81" + data[20:]))
 
 
 @pytest.mark.parametrize("key", RECODED)
 def test_letters_of_other_encodings_are_read(tmp_path, key):
     text = example(key).read_text("utf-8").replace("Anna", "Zoë Müller").replace("Gull", "Möwe")
     one = IMPORTERS[key]
-    items = one.read_file(copied(key, tmp_path, text.encode())).items
+    items = one.read_file(write_copy(key, tmp_path, text.encode())).items
     for encoding in ("utf-16", "utf-8-sig", "cp1252"):
-        assert one.read_file(copied(key, tmp_path, text.encode(encoding))).items == items
-    named = one.read_file(copied(key, tmp_path, text.encode("cp850")), encoding="cp850")
+        assert one.read_file(write_copy(key, tmp_path, text.encode(encoding))).items == items
+    named = one.read_file(write_copy(key, tmp_path, text.encode("cp850")), encoding="cp850")
     assert named.items == items
 
 
@@ -127,15 +130,15 @@ def test_a_cancelled_reading_ends(key):
 def test_no_more_than_a_limit_is_read(tmp_path, key):
     with pytest.raises(BadInput):
         IMPORTERS[key].read_file(example(key), most=1)
-    if key in PACKED and key != ALONE:
+    if key in PACKED and key != EDGELESS:
         data = example(key).read_bytes()
-        path = copied(key, tmp_path, gzip.compress(data), ".gz")
+        path = write_copy(key, tmp_path, gzip.compress(data), ".gz")
         assert IMPORTERS[key].read_file(path, most=len(data)).items
         with pytest.raises(BadInput, match="more than"):
             IMPORTERS[key].read_file(path, most=len(data) - 1)
 
 
-def test_what_is_not_there_is_a_sentence(tmp_path):
+def test_a_missing_file_gives_an_error_sentence(tmp_path):
     for key in KEYS:
         with pytest.raises(BadInput):
             IMPORTERS[key].read_file(tmp_path / example(key).name)
@@ -164,7 +167,7 @@ HOSTILE = {
 def test_a_hostile_file_is_read_or_refused(tmp_path, key):
     named = list(HOSTILE) if key in IN_PROCESS else ["a pickle", "laughs"]
     for name in named:
-        read_or_refused(key, copied(key, tmp_path, HOSTILE[name]))
+        read_or_refused(key, write_copy(key, tmp_path, HOSTILE[name]))
 
 
 @pytest.mark.parametrize("key", ["graph/zip", "documents/files", "set/beir", "index/lightrag"])

@@ -1,4 +1,4 @@
-"""What a file is taken for where it may be several things, and what is said where it is nothing."""
+"""Recognition of files that fit several importers, and reasons where none fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.importing.importer import KindName
 from tests.core.importing.examples import example
 
 
-def first(tmp_path, name, text, **how):
+def recognise_text(tmp_path, name, text, **how):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return recognise(path, **how)
@@ -46,15 +46,15 @@ def first(tmp_path, name, text, **how):
         ),
     ],
 )
-def test_a_file_that_may_be_several_things(tmp_path, name, text, key, others):
-    found = [one.importer.key for one in first(tmp_path, name, text)]
+def test_an_ambiguous_file_lists_all_importers(tmp_path, name, text, key, others):
+    found = [one.importer.key for one in recognise_text(tmp_path, name, text)]
     assert found[0] == key
     assert others <= set(found[1:])
 
 
 def test_only_the_head_of_a_file_is_read(tmp_path):
     row = '{"question": "Who?", "answer": "Ann", "graph": ['
-    found = first(tmp_path, "a.jsonl", row + '["a", "b", "c"],' * HEAD_BYTES)
+    found = recognise_text(tmp_path, "a.jsonl", row + '["a", "b", "c"],' * HEAD_BYTES)
     assert found[0].importer.key == "questions/rows"
     (tmp_path / "b.tsv").write_bytes(b"A\tr\tB\n" * HEAD_BYTES + b"\xff\n")
     assert recognise(tmp_path / "b.tsv")[0].importer.key == "graph/tab"
@@ -72,9 +72,9 @@ def test_only_the_head_of_a_file_is_read(tmp_path):
         ("a.trec", b"\xef\xbb\xbf", "empty"),
     ],
 )
-def test_why_a_file_is_nothing_that_is_read(tmp_path, name, data, why):
+def test_an_unknown_file_is_refused_with_a_reason(tmp_path, name, data, why):
     with pytest.raises(BadInput, match=why):
-        first(tmp_path, name, data)
+        recognise_text(tmp_path, name, data)
 
 
 def test_folders_and_addresses(tmp_path):
@@ -102,7 +102,7 @@ def test_several_files_are_one_graph_or_many_documents(tmp_path):
         recognise_together([example("documents/pdf"), example("cases/cases")])
 
 
-def test_the_reason_for_several_files_is_that_of_their_format(tmp_path):
+def test_the_reason_for_several_files_names_their_format(tmp_path):
     (tmp_path / "nodes.csv").write_text("id,name\n1,Ann sails the ship.\n")
     (tmp_path / "a.graphml").write_text("<graphml/>")
     paths = [tmp_path / "nodes.csv", tmp_path / "a.graphml"]
@@ -116,8 +116,8 @@ def test_the_reason_for_several_files_is_that_of_their_format(tmp_path):
     assert graph.confidence == nodes.confidence
 
 
-def test_the_command_names_a_format_only_where_it_has_to(tmp_path):
-    (found,) = first(tmp_path, "a.xml", "<graphml/>")
+def test_the_command_names_a_format_only_if_needed(tmp_path):
+    (found,) = recognise_text(tmp_path, "a.xml", "<graphml/>")
     assert found.arguments("gull")[:4] == ["build", found.paths[0], "--format", "graphml"]
     assert "--format" not in recognise(example("graph/turtle"))[0].command
     questions = recognise(example("questions/csv"))[0]

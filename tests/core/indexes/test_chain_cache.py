@@ -1,4 +1,4 @@
-"""Chains through mediators in words, and texts that are encoded when first asked for."""
+"""Chains through mediators in words, and texts that are encoded on first use."""
 
 import numpy as np
 import pytest
@@ -25,11 +25,11 @@ SIBLING, PROFESSION, OTHER = (
         ("s", Phrase("s", "with s")),
     ],
 )
-def test_a_plural_s_of_its_own_is_not_said(name, said):
+def test_a_separate_plural_s_is_dropped(name, said):
     assert plain_phrase(name) == said
 
 
-def test_a_passage_through_a_mediator_is_one_step_in_words():
+def test_a_pass_through_a_mediator_is_one_step_in_words():
     names = (
         SIBLING,
         OTHER,
@@ -41,9 +41,9 @@ def test_a_passage_through_a_mediator_is_one_step_in_words():
     phrases, into = [plain_phrase(name) for name in names], np.zeros(12, bool)
     into[[0, 3, 7, 9, 10]] = True
     say = lambda *chain: mediated_text(chain, phrases, into)
-    assert say(0, 2) == "the sibling of the person X"  # said once
+    assert say(0, 2) == "the sibling of the person X"  # “Sibling” is said once.
     assert say(0, 2, 4) == "the profession of the sibling of the person X"
-    # back by the same relation
+    # Back by the same relation.
     assert say(3, 2) == "the other sibling in the sibling relationship of X"
     assert say(7, 8) == "the actor in the performance of X"
     assert say(10, 8) == "the actor of the film of the actor X"

@@ -1,4 +1,4 @@
-"""Chains in words, which chains a graph has, their scores by hand, and how they are kept."""
+"""Chains in words, the chains of a graph, their scores by hand, and their saved index."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from core.indexes.question_masks import mask_entities
 from core.watch import Watch
 from tests.films import TRIPLES, Bag
 
-# of the films, by hand
+# Possible pairs of steps in the films graph, by hand.
 PAIRS = [(0, 1), (0, 7), (1, 2), (1, 4), (1, 6), (3, 0), (5, 0), (5, 6), (6, 1), (7, 0), (7, 4)]
 
 
@@ -80,13 +80,14 @@ def test_a_chain_in_words_runs_from_its_last_step_to_its_first():
     assert said(0, 5, kind="thing") == "the things with genre the director of X"
 
 
-def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
+def test_head_types_follow_from_names_or_relations(films):
     phrases = [relation_phrase(name) for name in films.relation_names]
     has = possible_steps(films)
 
+    # Every description contains “director”, and only the noun “film” is near it.
     def encode(
         texts,
-    ):  # every description holds "director", and of the nouns only "film" lies near it
+    ):
         return np.array(
             [
                 [1.0, 0.0] if "director" in text or "film" in text.split() else [0.0, 1.0]
@@ -97,12 +98,12 @@ def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
 
     assert head_types(phrases, has, encode) == ["film", "film", "film", "film"]
     told = [Phrase("director", "directed by", "opera"), *phrases[1:]]
-    # what a name tells is not guessed
+    # A kind in the name of a relation is not guessed.
     assert head_types(told, has, encode) == ["opera", "film", "film", "film"]
     unlike = lambda texts: np.array(
         [[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32
     )
-    assert head_types(phrases, has, unlike) == ["thing"] * 4  # no noun is near enough
+    assert head_types(phrases, has, unlike) == ["thing"] * 4  # No noun is near enough.
     assert (
         "film"
         not in head_types([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]
@@ -132,12 +133,13 @@ def test_chains_that_the_graph_has(films):
         4,
     )
     capped, found = possible_chains(possible_steps(films), 2, "both", 10)
-    # from Ann, where two films lead
+    # Two films lead to Ann.
     assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
 
 
-def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
-    # a thousand films by one person each; one of these persons has a genre too, which is 1 of 1,000 and below the bar
+def test_a_very_rare_step_is_no_chain(tmp_path):
+    # A thousand films by one person each. One person has a genre too, which is 1 of 1,000 and below
+    # the bound.
     triples = [(f"f{i}", "directed_by", f"p{i}") for i in range(1000)] + [
         ("p0", "has_genre", "odd")
     ]
@@ -155,19 +157,19 @@ def test_scores_by_hand():
         3,
     )
     question = np.array([a, b], np.float32)
-    # precision and recall: 1 and 1/2; 1/2 and 1/2; 1 and 1
+    # Precision and recall: 1 and 1/2; 1/2 and 1/2; 1 and 1.
     assert index.scores(question, [0, 1, 2]).tolist() == pytest.approx([2 / 3, 1 / 2, 1.0])
     assert (
         index.scores(question, [2]).tolist() == pytest.approx([1.0])
         and len(index.scores(question, [])) == 0
     )
-    assert index.scores(np.array([c], np.float32), [0]).tolist() == [0.0]  # nothing alike
+    assert index.scores(np.array([c], np.float32), [0]).tolist() == [0.0]  # No token is similar.
 
 
 def test_rows_in_whole_steps():
     rows = np.array([[0.6, -0.8], [0.0, 0.0], [0.02, 1.0]])
     whole, scales = quantise_rows(rows)
-    # 0.6 / 0.8 x 127 = 95.25
+    # 0.6 / 0.8 x 127 = 95.25.
     assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(
         0.8 / 127
     )
@@ -176,7 +178,7 @@ def test_rows_in_whole_steps():
 
 def test_vectors_of_tokens_or_of_the_whole_text():
     (tokens,) = token_vectors(Bag(), ["the genre of X"])
-    assert tokens.shape == (4, Bag.size)  # the marks at both ends are left out
+    assert tokens.shape == (4, Bag.size)  # The marks at both ends are left out.
     whole = type(
         "Whole",
         (),
@@ -203,13 +205,13 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
         and np.array_equal(again.tokens, first.tokens)
     )
     assert file.stat().st_mtime_ns == stamp
-    file.write_bytes(file.read_bytes()[:100])  # damaged: built again
+    file.write_bytes(file.read_bytes()[:100])  # A damaged file is built again.
     module.forget_chains(films)
     assert chain_index(films, encoder, 2).texts == first.texts and file.stat().st_size > 100
     assert (0, 1) in first.beginnings and (0, 0) not in first.beginnings
 
 
-def test_a_cancelled_build_keeps_nothing(films):
+def test_a_cancelled_build_saves_nothing(films):
     def check():
         raise RunCancelled()
 
@@ -224,8 +226,9 @@ def test_masked_questions(films):
     one, ann = name_lookup(films).find("One"), name_lookup(films).find("Ann")
     assert mask_entities(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
     assert mask_entities(films, "what did ann direct", (ann,)) == "what did X direct"
-    assert mask_entities(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
-    # as named first
+    # Only whole words are masked.
+    assert mask_entities(films, "Annie and Ann", (ann,)) == "Annie and X"
+    # Only the first mention is masked.
     assert (
         mask_entities(films, "who made One and why was one made", (one,))
         == "who made X and why was one made"
@@ -233,7 +236,7 @@ def test_masked_questions(films):
     assert mask_entities(films, "who directed it", (one,)) == "who directed it"
 
 
-def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(
+def test_chains_of_an_edited_graph_do_not_depend_on_saved_ones(
     films,
 ):
     rest, encoder = edit_graph(films, [Edit("node", ("Drama",))]), Bag()

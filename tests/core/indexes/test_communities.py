@@ -1,4 +1,4 @@
-"""Communities: two triangles fall apart at their bridge; small ones stay; the same in any process; kept whole or found again."""
+"""Communities: splits by hand, the same result in every process, and saved results."""
 
 import subprocess
 import sys
@@ -13,11 +13,12 @@ from core.indexes.communities import load_communities
 from core.indexes.index_storage import index_folder
 from core.watch import Watch
 
-# Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
+# Two triangles and the edge C-D. Cut at this edge, the modularity is 6/7 - 2 * (7/14)^2 = 0.357;
+# for the whole graph it is 0. So {A B C} and {D E F} are best.
 BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
-def found(graph, size=10):
+def communities_of(graph, size=10):
     return detect_communities(graph, size)
 
 
@@ -27,8 +28,8 @@ def bridge(tmp_path):
 
 
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
-    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by name: A B C D E F
-    known = NodeCommunities(found(bridge))
+    assert communities_of(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # Nodes by name: A B C D E F.
+    known = NodeCommunities(communities_of(bridge))
     assert (
         len(known) == 2
         and known.members(1).tolist() == [3, 4, 5]
@@ -37,32 +38,34 @@ def test_two_triangles_fall_apart_at_the_bridge(bridge):
     assert known.digest(0) != known.digest(1)
 
 
-def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
-    # Four triangles in two pairs: six edges join the triangles of a pair, one the pairs. Leiden first finds the pairs.
+def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path):
+    # Four triangles in two pairs. Six edges join the triangles of a pair, and one edge joins the
+    # pairs. Leiden first finds the pairs.
     triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
     pairs = [
         (f"{x}{i}", "s", f"{y}{j}") for x, y in ("ab", "cd") for i, j in ((0, 0), (1, 1), (2, 2))
     ]
     graph = build([*triangles, *pairs, ("a0", "t", "c0")], tmp_path / "pairs", "pairs", "both")
     pair_of = {name: 0 if name[0] in "ab" else 1 for name in graph.names(range(12))}
-    assert found(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
+    assert communities_of(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
     triangle_of = {name: "abcd".index(name[0]) for name in graph.names(range(12))}
-    split = found(graph, 5)
+    split = communities_of(graph, 5)
     groups = {frozenset(graph.names(np.flatnonzero(split == c))) for c in set(split.tolist())}
     assert groups == {frozenset(n for n, t in triangle_of.items() if t == k) for k in range(4)}
     star = build([("hub", "r", f"leaf{i}") for i in range(5)], tmp_path / "star", "star", "both")
-    assert found(star, 2).tolist() == [0] * 6  # every cut of a star lowers its modularity
+    assert communities_of(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
 
 
-def test_every_node_has_a_community_and_a_lone_one_its_own(films):
-    known = NodeCommunities(found(films))
+def test_every_node_has_a_community(films):
+    known = NodeCommunities(communities_of(films))
     together = np.concatenate([known.members(c) for c in range(len(known))])
     assert sorted(together.tolist()) == list(range(films.n_nodes))
 
 
 def test_another_process_finds_the_same(bridge):
     code = (
-        "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect_communities;"
+        "import sys; from core.graph.store import Graph; from "
+        "core.graph.algorithms.leiden import detect_communities;"
         "print(detect_communities(Graph.open(sys.argv[1]), 10).tolist())"
     )
     told = subprocess.run(
@@ -72,17 +75,18 @@ def test_another_process_finds_the_same(bridge):
         check=True,
         env={"PYTHONHASHSEED": "7"},
     )
-    assert told.stdout.strip() == str(found(bridge).tolist())
+    assert told.stdout.strip() == str(communities_of(bridge).tolist())
 
 
-def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeypatch):
+def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypatch):
     first = load_communities(bridge).of
     file = index_folder(bridge) / "communities-10.npy"
     assert file.parent.parent == bridge.folder / "indexes" and [
         p.name for p in file.parent.iterdir()
     ] == [file.name]
     with monkeypatch.context() as patch:
-        patch.setattr("core.indexes.communities.detect_communities", None)  # would raise if asked
+        # A call would raise an error.
+        patch.setattr("core.indexes.communities.detect_communities", None)
         assert load_communities(bridge).of.tolist() == first.tolist()
     for damage in (b"", file.read_bytes()[:-5], b"garbage"):
         file.write_bytes(damage)
@@ -90,7 +94,7 @@ def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeyp
         assert np.load(file).tolist() == first.tolist()
 
 
-def test_a_cancelled_search_keeps_nothing(bridge):
+def test_a_cancelled_search_saves_nothing(bridge):
     def stop():
         raise RunCancelled()
 

@@ -1,4 +1,4 @@
-"""A graph of neighbours that is added to: what it finds is what an exact search finds, and what was removed is found no more."""
+"""Additions to a neighbour index agree with exact search, and removed items are never found."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.indexes.index_extension import MAX_CHANGED_SHARE, PositionMap, match_k
 from core.watch import NO_WATCH
 
 
-class Drawn:
-    """A vector drawn for each text."""
+class RandomVectorEncoder:
+    """An encoder with a random vector for each text."""
 
     def encode(self, texts, watch=NO_WATCH):
         drawn = [np.random.default_rng(list(text.encode())).standard_normal(24) for text in texts]
@@ -22,8 +22,8 @@ class Drawn:
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
-    """The vectors of the nodes of a graph of some numbers, stored in the same place each time."""
+def build_numbers(tmp_path, monkeypatch):
+    """A function that builds the node vectors of a graph of numbers, always in one folder."""
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 100)
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 64)
 
@@ -32,15 +32,18 @@ def made(tmp_path, monkeypatch):
             assemble("numbers", [f"{number:04}" for number in numbers], [], {}, {}),
             tmp_path / "numbers",
         )
-        return graph, vectors.build_vectors(graph, Drawn(), "nodes")
+        return graph, vectors.build_vectors(graph, RandomVectorEncoder(), "nodes")
 
     return made
 
 
 def recall(graph, index):
-    """The share of the ten exact nearest of every tenth name that the index finds."""
+    """Share of the ten exact nearest names that the index finds.
+
+    The mean is over every tenth name.
+    """
     names = graph.names(range(graph.n_nodes))
-    all_of = Drawn().encode(names)
+    all_of = RandomVectorEncoder().encode(names)
     hits = [
         len(
             np.intersect1d(
@@ -53,10 +56,10 @@ def recall(graph, index):
     return np.mean(hits) / 10
 
 
-def test_what_is_new_is_added_and_what_is_removed_masked(made):
-    graph, before = made(range(1000, 2000))
+def test_new_items_are_added_and_removed_ones_masked(build_numbers):
+    graph, before = build_numbers(range(1000, 2000))
     assert before.order is None
-    graph, index = made(
+    graph, index = build_numbers(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
     assert (index.order.added, index.order.masked, len(index), index.facts["places"]) == (
@@ -66,42 +69,42 @@ def test_what_is_new_is_added_and_what_is_removed_masked(made):
         1020,
     )
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    # each item is found at its own vector, by the number that it has now
+    # Each item is found by its own vector, under its new number.
     for row in (0, 19, 20, 23, 1017):
-        vector = Drawn().encode(graph.names([row]))[0]
+        vector = RandomVectorEncoder().encode(graph.names([row]))[0]
         items, cosines = index.nearest(vector, 3)
         assert items[0] == row and cosines[0] == pytest.approx(1, abs=0.02)
         assert index.cosines(vector, np.array([row]))[0] == pytest.approx(1, abs=0.02)
         assert row not in index.nearest(vector, 3, without=np.array([row]))[0]
-    removed = Drawn().encode(["1003"])[0]
+    removed = RandomVectorEncoder().encode(["1003"])[0]
     assert index.nearest(removed, 5)[1][0] < 0.98
     assert "20 were added to it and 2 masked" in index.approximate
 
 
-def test_changes_add_up_until_a_tenth_is_new_or_masked_and_it_is_made_anew(made):
-    made(range(1000, 2000))
-    _, once = made(range(1000, 2060))
-    _, twice = made(range(1050, 2060))
+def test_the_index_is_rebuilt_after_changes_of_a_tenth(build_numbers):
+    build_numbers(range(1000, 2000))
+    _, once = build_numbers(range(1000, 2060))
+    _, twice = build_numbers(range(1050, 2060))
     assert (twice.order.added, twice.order.masked) == (60, 50) and once.order.masked == 0
-    _, anew = made(range(1050, 2200))
+    _, anew = build_numbers(range(1050, 2200))
     assert anew.order is None and len(anew) == 1150 and 200 > MAX_CHANGED_SHARE * 1150
-    _, fewer = made(range(1200, 2200))
-    assert fewer.order is None  # 150 of 1,150 would be masked
+    _, fewer = build_numbers(range(1200, 2200))
+    assert fewer.order is None  # Otherwise 150 of 1,150 items would be masked.
 
 
-def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeypatch):
-    graph, _ = made(range(1000, 2000))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(build_numbers, monkeypatch):
+    graph, _ = build_numbers(range(1000, 2000))
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     (folder / "index.faiss").write_bytes(b"no index")
-    assert made(range(1000, 2001))[1].order is None
+    assert build_numbers(range(1000, 2001))[1].order is None
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 10_000)
-    assert made(range(1000, 2002))[1].facts["kind"] == "SQfp16"
+    assert build_numbers(range(1000, 2002))[1].facts["kind"] == "SQfp16"
 
 
-def test_a_damaged_order_is_as_no_index(made):
-    made(range(1000, 2000))
-    graph, index = made(range(1000, 2010))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+def test_a_damaged_order_counts_as_no_index(build_numbers):
+    build_numbers(range(1000, 2000))
+    graph, index = build_numbers(range(1000, 2010))
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert json.loads((folder / vector_blocks.DONE_FILE).read_text())["places"] == 1010
     assert np.array_equal(vectors.open_vectors(folder).order.items, index.order.items)
     (folder / "order.npy").unlink()
@@ -120,43 +123,44 @@ def test_the_first_places_with_an_item_are_taken():
     assert order.first(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [[4, 3], [0, -1]]
 
 
-def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
-    graph, whole = made(range(1000, 2000))
+def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
+    graph, whole = build_numbers(range(1000, 2000))
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
-    vectors.delete_vectors(vectors.vector_folder(graph, Drawn(), "nodes"))
-    graph, index = made(range(1000, 2000))
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    vectors.delete_vectors(vectors.vector_folder(graph, RandomVectorEncoder(), "nodes"))
+    graph, index = build_numbers(range(1000, 2000))
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert (
         index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")])
         and not (folder / "index.faiss").exists()
     )
     assert (len(index), index.order, "in 4 parts" in index.approximate) == (1000, None, True)
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    rows = np.array([999, 0, 255, 256, 512, 3])  # at both sides of a border, in any order
+    # Rows on both sides of a border between parts, in any order.
+    rows = np.array([999, 0, 255, 256, 512, 3])
     assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
-    vector = Drawn().encode(graph.names([256]))[0]
+    vector = RandomVectorEncoder().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]
         and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
     )
-    # more than one part has, and than there are; a few may be out of reach
+    # The number exceeds that of a part and that of all items. A few items may be unreachable.
     assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000
     files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
     vectors.delete_vectors(folder)
-    made(range(1000, 2000))
+    build_numbers(range(1000, 2000))
     assert {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")} == files
 
 
-def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monkeypatch):
+def test_additions_change_only_the_last_part(build_numbers, monkeypatch):
     monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
     monkeypatch.setattr(vectors, "PART_VECTORS", 300)
-    first, _ = made(range(1000, 2000))
-    before = vectors.vector_folder(first, Drawn(), "nodes")
-    graph, index = made(
+    first, _ = build_numbers(range(1000, 2000))
+    before = vectors.vector_folder(first, RandomVectorEncoder(), "nodes")
+    graph, index = build_numbers(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
-    folder = vectors.vector_folder(graph, Drawn(), "nodes")
+    folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (
         20,
         2,
@@ -173,13 +177,15 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     ]
     assert recall(graph, index) > 0.97
     for row in (0, 19, 20, 23, 1017):
-        assert index.nearest(Drawn().encode(graph.names([row]))[0], 3)[0][0] == row
-    assert index.nearest(Drawn().encode(["1003"])[0], 5)[1][0] < 0.98
-    vectors.delete_vectors(before)  # the files stay where they are in use
+        assert index.nearest(RandomVectorEncoder().encode(graph.names([row]))[0], 3)[0][0] == row
+    assert index.nearest(RandomVectorEncoder().encode(["1003"])[0], 5)[1][0] < 0.98
+    vectors.delete_vectors(before)  # Files that are in use stay.
     assert recall(graph, vectors.open_vectors(folder)) > 0.97
     (folder / "index-001.faiss").write_bytes(b"no index")
     assert vectors.open_vectors(folder) is None
     assert (
-        made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])[1].order
+        build_numbers(
+            [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
+        )[1].order
         is None
     )

@@ -1,4 +1,4 @@
-"""What is prepared for a graph: what is there, what it is for, building it anew, and deleting nothing but what belongs to it."""
+"""State of a graph's indexes: which exist, what they are for, rebuilding and deletion."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from tests.films import TRIPLES, Bag, Parrot, Written
 REPORT = '{"title": "t", "summary": "s", "findings": []}'
 
 
-class Here(Written):
-    """Models that are all here, or of which one role is not."""
+class PresentModels(Written):
+    """Models that are all present, except for the role `absent`."""
 
     absent = ""
 
@@ -54,7 +54,7 @@ class Here(Written):
         return SimpleNamespace(present=not told, how_to_get=told)
 
 
-ASKED = (
+SOLVED_QUESTIONS = (
     Question("who directed [One]", "a", ("One",), ("Ann",)),
     Question("who made [Three]", "b", ("Three",), ("Ann",)),
 )
@@ -66,9 +66,9 @@ def films(tmp_path, monkeypatch):
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 
-def around(models=None, solved=ASKED):
-    """An environment of these models, by default all of them, and of solved questions."""
-    return Environment(models or Here(Parrot(REPORT)), lambda digest: solved)
+def environment_of(models=None, solved=SOLVED_QUESTIONS):
+    """An environment with these models and solved questions; by default all models are present."""
+    return Environment(models or PresentModels(Parrot(REPORT)), lambda digest: solved)
 
 
 @pytest.fixture
@@ -78,62 +78,66 @@ def jobs():
     jobs.stop()
 
 
-def made(jobs, graph, name, models=None, **wishes):
-    job = start_index_job(jobs, graph, INDEX_KINDS[name], around(models), **wishes)
+def build_index(jobs, graph, name, models=None, **wishes):
+    job = start_index_job(jobs, graph, INDEX_KINDS[name], environment_of(models), **wishes)
     assert job.wait(60)
     return job
 
 
-def told(graph, models=None, solved=ASKED):
-    return {one.kind.name: one for one in index_states(graph, around(models, solved))}
+def states_by_name(graph, models=None, solved=SOLVED_QUESTIONS):
+    return {one.kind.name: one for one in index_states(graph, environment_of(models, solved))}
 
 
-def test_nothing_is_there_at_first(films):
-    assert {one.state for one in told(films).values()} == {INDEX_ABSENT}
+def test_all_indexes_are_absent_at_first(films):
+    assert {one.state for one in states_by_name(films).values()} == {INDEX_ABSENT}
     assert all(
-        one.size == 0 and one.changed is None and not one.lacks for one in told(films).values()
+        one.size == 0 and one.changed is None and not one.lacks
+        for one in states_by_name(films).values()
     )
 
 
 @pytest.mark.parametrize("name", [name for name, kind in INDEX_KINDS.items() if kind.build])
-def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, name, tmp_path):
+def test_each_kind_of_index_is_built_and_deleted_alone(films, jobs, name, tmp_path):
     films = films if INDEX_KINDS[name].fits(films) else store_graph(story(), tmp_path / "story")
     before = time.time() - 2
-    assert made(jobs, films, name).status == JOB_DONE
-    one = told(films)[name]
+    assert build_index(jobs, films, name).status == JOB_DONE
+    one = states_by_name(films)[name]
     assert one.state == INDEX_READY and one.saved[0].usual and one.size > 0 and one.changed > before
     others = {
         path.name for path in index_folder(films).iterdir() if not INDEX_KINDS[name].owns(path.name)
     }
     (index_folder(films) / "notes.txt").write_text("mine", "utf-8")
     delete_index(jobs, films, INDEX_KINDS[name])
-    assert told(films)[name].state == INDEX_ABSENT
+    assert states_by_name(films)[name].state == INDEX_ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
-    # nothing in memory stands in for it
-    assert made(jobs, films, name).status == JOB_DONE and told(films)[name].state == INDEX_READY
+    # No index in memory replaces the deleted one.
+    assert (
+        build_index(jobs, films, name).status == JOB_DONE
+        and states_by_name(films)[name].state == INDEX_READY
+    )
 
 
-def test_what_a_graph_has_nothing_of_is_not_shown(films, tmp_path):
-    assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(
+def test_unsuitable_kinds_are_not_shown(films, tmp_path):
+    assert "vectors-chunks" not in states_by_name(films) and "vectors-chunks" in states_by_name(
         store_graph(story(), tmp_path / "story")
     )
 
 
-def test_vectors_of_nothing_are_refused(films):
+def test_vectors_without_items_are_refused(films):
     with pytest.raises(BadInput, match="“films” has no chunks"):
         vectors.build_vectors(films, Bag(), "chunks")
 
 
-def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
-    made(jobs, films, "cases")
-    assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph
-    made(jobs, films, "communities")
+def test_parts_are_counted_among_possible_ones(films, jobs):
+    build_index(jobs, films, "cases")
+    assert states_by_name(films)["cases"].parts == (1, 1)  # Three is not in the graph.
+    build_index(jobs, films, "communities")
     found = load_communities(films)
-    made(jobs, films, "reports")
-    assert told(films)["reports"].parts == (len(found), len(found))
+    build_index(jobs, films, "reports")
+    assert states_by_name(films)["reports"].parts == (len(found), len(found))
 
 
-def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
+def test_cancelled_reports_are_kept_and_continued(films, jobs):
     chat, first = Parrot(REPORT), threading.Event()
     reply = chat.reply
 
@@ -145,26 +149,26 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
         return reply(messages, **told)
 
     chat.reply = slow
-    models = Here(chat)
-    job = start_index_job(jobs, films, INDEX_KINDS["reports"], around(models))
+    models = PresentModels(chat)
+    job = start_index_job(jobs, films, INDEX_KINDS["reports"], environment_of(models))
     assert first.wait(120) and running_index_job(jobs, films, INDEX_KINDS["reports"]) is job
     with pytest.raises(StoreError, match="cancel that first"):
         delete_index(jobs, films, INDEX_KINDS["reports"])
     job.cancel()
     assert job.wait(120) and job.status in (JOB_CANCELLED, JOB_DONE)
-    kept = told(films, models)["reports"].parts[0]
+    kept = states_by_name(films, models)["reports"].parts[0]
     assert kept >= 1
-    made(jobs, films, "reports", models)
+    build_index(jobs, films, "reports", models)
     assert (
-        told(films, models)["reports"].state == INDEX_READY
-        and len(chat.asked) == told(films, models)["reports"].parts[1]
+        states_by_name(films, models)["reports"].state == INDEX_READY
+        and len(chat.asked) == states_by_name(films, models)["reports"].parts[1]
     )
-    made(jobs, films, "reports", models, anew=True)
-    assert len(chat.asked) == 2 * told(films, models)["reports"].parts[1]
+    build_index(jobs, films, "reports", models, anew=True)
+    assert len(chat.asked) == 2 * states_by_name(films, models)["reports"].parts[1]
 
 
-def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
-    made(jobs, films, "chains")
+def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
+    build_index(jobs, films, "chains")
     (file,) = index_folder(films).glob("chains-*")
     before = file.read_bytes()
 
@@ -172,54 +176,56 @@ def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
         raise StoreError("The disk is full.")
 
     monkeypatch.setattr(chains, "build_chain_index", broken)
-    job = made(jobs, films, "chains", anew=True)
+    job = build_index(jobs, films, "chains", anew=True)
     assert job.error == "The disk is full." and file.read_bytes() == before
 
 
-def test_what_another_setting_reads_is_told_apart(films, jobs):
-    chains.chain_index(films, Here().encoder(), 2)
-    one = told(films)["chains"]
+def test_indexes_of_other_settings_are_distinguished(films, jobs):
+    chains.chain_index(films, PresentModels().encoder(), 2)
+    one = states_by_name(films)["chains"]
     assert (
         one.state == INDEX_OF_OTHER_SETTING
         and one.saved[0].words == "up to 2 steps, followed both ways"
     )
     load_communities(films, 3)
-    assert told(films)["communities"].state == INDEX_OF_OTHER_SETTING
-    models = Here(Parrot(REPORT))
-    made(jobs, films, "reports", models)
-    (kept,) = told(films)["reports"].saved
+    assert states_by_name(films)["communities"].state == INDEX_OF_OTHER_SETTING
+    models = PresentModels(Parrot(REPORT))
+    build_index(jobs, films, "reports", models)
+    (kept,) = states_by_name(films)["reports"].saved
     models.signature = lambda name=None: "another model"
     assert (
-        told(films, models)["reports"].state == INDEX_PARTIAL
-        and told(films, models)["reports"].parts[0] == 0
+        states_by_name(films, models)["reports"].state == INDEX_PARTIAL
+        and states_by_name(films, models)["reports"].parts[0] == 0
     )
 
 
-def test_an_absent_model_says_how_to_get_it(films):
-    models = Here()
+def test_an_absent_model_comes_with_advice(films):
+    models = PresentModels()
     models.absent = "encoder"
-    assert told(films, models)["chains"].lacks == "The encoder model is fetched by a button."
-    assert not told(films, models)["communities"].lacks
+    assert (
+        states_by_name(films, models)["chains"].lacks == "The encoder model is fetched by a button."
+    )
+    assert not states_by_name(films, models)["communities"].lacks
 
 
-def test_cases_need_something_solved(films):
-    assert "learnt from" in told(films, solved=())["cases"].lacks
+def test_cases_need_solved_questions(films):
+    assert "learnt from" in states_by_name(films, solved=())["cases"].lacks
 
 
-def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
-    made(jobs, films, "chains")
+def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
+    build_index(jobs, films, "chains")
     with (
         films.derived.shelf(chains.CHAINS_SHELF).lock,
         pytest.raises(StoreError, match="try again when that is done"),
     ):
         delete_index(jobs, films, INDEX_KINDS["chains"])
-    assert told(films)["chains"].state == INDEX_READY
+    assert states_by_name(films)["chains"].state == INDEX_READY
 
 
-def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
-    made(jobs, films, "communities")
+def test_indexes_of_an_earlier_content_are_listed_and_deleted(films, jobs):
+    build_index(jobs, films, "communities")
     newer = build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
-    assert told(newer)["communities"].state == INDEX_ABSENT
+    assert states_by_name(newer)["communities"].state == INDEX_ABSENT
     (left,) = leftovers(newer)
     assert (
         left.earlier
@@ -228,53 +234,56 @@ def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
     )
     load_communities(newer)
     delete_leftover(newer, left)
-    assert not leftovers(newer) and told(newer)["communities"].state == INDEX_READY
-    delete_leftover(newer, left)  # gone already
+    assert not leftovers(newer) and states_by_name(newer)["communities"].state == INDEX_READY
+    delete_leftover(newer, left)  # The files are already deleted.
 
 
 def test_unknown_and_unfinished_files_are_leftovers(films):
     folder = index_folder(films)
     (folder / "strange.bin").write_bytes(b"12345")
     (folder / ".communities-10.npy-abc").write_bytes(b"half")
-    # the other may be at work
+    # A recent unfinished file may belong to a running process.
     assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
     assert [one.words for one in leftovers(films)][1] == "Unfinished file"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
-    delete_leftover(films, outside)  # no leftover of the graph
+    delete_leftover(films, outside)  # This file is no leftover of the graph.
     assert (films.folder / "graph.json").is_file()
 
 
-def test_the_stamp_changes_with_what_is_there(films):
-    before = index_stamp(films, around(Here()))
-    assert before == index_stamp(films, around(Here()))
+def test_the_stamp_changes_with_the_indexes(films):
+    before = index_stamp(films, environment_of(PresentModels()))
+    assert before == index_stamp(films, environment_of(PresentModels()))
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
-    assert index_stamp(films, around(Here())) != before
+    assert index_stamp(films, environment_of(PresentModels())) != before
 
 
-def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
+def test_the_time_estimate_does_not_read_questions(films, monkeypatch):
     monkeypatch.setattr(
         memory,
         "case_coverage",
         lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"),
     )
-    assert INDEX_KINDS["cases"].takes(films, around(Here(Parrot(REPORT)))) == "about 1 second"
+    assert (
+        INDEX_KINDS["cases"].takes(films, environment_of(PresentModels(Parrot(REPORT))))
+        == "about 1 second"
+    )
 
 
 @pytest.mark.parametrize("name", ["cases", "reports"])
 def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
-    models = Here(Parrot(REPORT))
-    made(jobs, films, name, models)
+    models = PresentModels(Parrot(REPORT))
+    build_index(jobs, films, name, models)
     (file,) = (path for path in index_folder(films).iterdir() if INDEX_KINDS[name].match(path.name))
     file.write_bytes(b"no database" * 200)
-    one = told(films, models)[name]
+    one = states_by_name(films, models)[name]
     assert one.state == INDEX_DAMAGED and file.name in one.damage and one.parts is None
     delete_index(jobs, films, INDEX_KINDS[name])
-    assert told(films, models)[name].state == INDEX_ABSENT
+    assert states_by_name(films, models)[name].state == INDEX_ABSENT
 
 
-def test_damaged_vectors_are_made_again(films, jobs):
-    made(jobs, films, "vectors-nodes")
+def test_damaged_vectors_are_encoded_again(films, jobs):
+    build_index(jobs, films, "vectors-nodes")
     (folder,) = (
         path
         for path in index_folder(films).iterdir()
@@ -282,27 +291,27 @@ def test_damaged_vectors_are_made_again(films, jobs):
     )
     whole = (folder / "index.faiss").read_bytes()
     (folder / "index.faiss").write_bytes(whole[: len(whole) // 2])
-    assert told(films)["vectors-nodes"].state == INDEX_PARTIAL
+    assert states_by_name(films)["vectors-nodes"].state == INDEX_PARTIAL
     assert (
-        made(jobs, films, "vectors-nodes").status == JOB_DONE
+        build_index(jobs, films, "vectors-nodes").status == JOB_DONE
         and (folder / "index.faiss").read_bytes() == whole
     )
 
 
-def test_a_damaged_block_is_told_where_no_index_holds_its_vectors(films, jobs, monkeypatch):
+def test_a_damaged_block_without_index_is_reported(films, jobs, monkeypatch):
     monkeypatch.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
-    made(jobs, films, "vectors-nodes")
+    build_index(jobs, films, "vectors-nodes")
     (block,) = index_folder(films).glob("vectors-nodes-*/block-000000.npy")
     block.write_bytes(block.read_bytes()[:-100])
     (block.parent / "index.json").unlink()
-    assert not made(jobs, films, "vectors-nodes").error
+    assert not build_index(jobs, films, "vectors-nodes").error
     (block.parent / "index.json").unlink()
     (block.parent / "index.faiss").unlink()
-    assert "block-000000.npy is damaged" in made(jobs, films, "vectors-nodes").error
+    assert "block-000000.npy is damaged" in build_index(jobs, films, "vectors-nodes").error
 
 
-def test_what_another_process_is_building_is_not_deleted(films, jobs):
-    made(jobs, films, "vectors-nodes")
+def test_indexes_built_by_another_process_are_not_deleted(films, jobs):
+    build_index(jobs, films, "vectors-nodes")
     (folder,) = (
         path
         for path in index_folder(films).iterdir()
@@ -315,18 +324,18 @@ def test_what_another_process_is_building_is_not_deleted(films, jobs):
     assert not folder.exists()
 
 
-def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
+def test_unsuitable_graphs_give_a_reason(films, tmp_path, monkeypatch):
     numbers = tmp_path / "numbers.tsv"
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
     assert (
-        "only numbered" in told(numbered)["vectors-nodes"].lacks
-        and not told(numbered)["vectors-triples"].lacks
+        "only numbered" in states_by_name(numbered)["vectors-nodes"].lacks
+        and not states_by_name(numbered)["vectors-triples"].lacks
     )
     monkeypatch.setattr("core.graph.algorithms.leiden.LEIDEN_IGRAPH_EDGES", 1)
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     for name in ("communities", "clusters", "reports"):
-        assert "too many to be clustered" in told(films)[name].lacks
+        assert "too many to be clustered" in states_by_name(films)[name].lacks
     with pytest.raises(BadInput, match="too many to be clustered"):
         load_communities(films)
 
@@ -334,8 +343,11 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", [0.3, 0.6, 0.99])
 @pytest.mark.parametrize("name", ["keys.npy", "index.faiss"])
 def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
-    """Digests are seals behind the arrays: what changed is made again from what is whole, or said."""
-    assert not made(jobs, films, "vectors-nodes").error
+    """A digest is stored after the arrays.
+
+    A changed index is not opened, and is built again from intact blocks.
+    """
+    assert not build_index(jobs, films, "vectors-nodes").error
     folder = next(index_folder(films).glob("vectors-nodes-*"))
     file = folder / name
     data = bytearray(file.read_bytes())
@@ -346,7 +358,7 @@ def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
     assert (vectors.open_vectors(folder) is None) == (name == "index.faiss")
 
 
-def test_how_long_encoding_takes_goes_by_what_was_measured_here(films, tmp_path, monkeypatch):
+def test_encoding_time_follows_measurements_on_this_computer(films, tmp_path, monkeypatch):
     from core.indexes import index_kinds
     from core.models.encoders.compute_modes import ComputeMode, ModeSpeed, ModeSpeeds
 

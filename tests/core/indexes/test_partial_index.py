@@ -1,4 +1,7 @@
-"""Vectors that are searched while they are made, by hand: what is there, what is said of it, and how it goes on after a stop."""
+"""Vectors that are searched while they are made, by hand.
+
+The tests show the part that is ready, its notes, and the continuation after a stop.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,15 @@ from tests.films import Bag, Written
 WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "bob")
 
 
-def silent(*_):
-    """Nobody listens, and nobody cancels."""
+def ignore_progress(*_):
+    """Ignore the progress, and never cancel."""
 
 
-class Slow(Bag):
-    """An encoder that gives its vectors one by one; after `most` of them it waits until it is told to go on."""
+class PausingEncoder(Bag):
+    """An encoder that returns its vectors one by one.
+
+    After `most` of them it waits for the event `go_on`.
+    """
 
     received = True
 
@@ -60,8 +66,8 @@ class Slow(Bag):
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Blocks of four texts, and nobody waits."""
+def small_blocks(monkeypatch):
+    """Blocks of four texts, and no waiting."""
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "MIN_WAIT_SECONDS", 0.0)
@@ -77,16 +83,16 @@ def graph(tmp_path):
     return store_graph(assemble("ten", [], [], {}, {}, chunks), tmp_path / "ten")
 
 
-def started(graph, encoder):
-    """A job that makes the vectors, at work in a thread."""
+def start_job(graph, encoder):
+    """Start a job that makes the vectors in a thread."""
     job = Job("vectors", lambda job: build_searchable_vectors(graph, encoder, "chunks", job))
     threading.Thread(target=job.run, daemon=True).start()
     return job
 
 
-def test_what_is_encoded_so_far_is_searched(graph):
-    encoder = Slow(most=6)  # the first block of four, and two of the second
-    job = started(graph, encoder)
+def test_encoded_texts_are_searched_before_the_end(graph):
+    encoder = PausingEncoder(most=6)  # The first block of four texts, and two texts of the second.
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     found = partial_vectors(graph, encoder, "chunks")
     assert (
@@ -106,8 +112,8 @@ def test_what_is_encoded_so_far_is_searched(graph):
     )
 
 
-def test_a_part_gives_the_cosines_that_all_give(graph):
-    encoder = Slow()
+def test_a_part_gives_the_cosines_of_the_whole(graph):
+    encoder = PausingEncoder()
     whole = vectors.build_vectors(graph, encoder, "chunks", NO_WATCH)
     found, asked = partial_vectors(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
     assert [one.tolist() for one in found.nearest(asked, 10)] == [
@@ -116,9 +122,12 @@ def test_a_part_gives_the_cosines_that_all_give(graph):
 
 
 def test_a_damaged_block_is_left_out_with_its_items(graph):
-    """Blocks of four and four items; the first one is damaged, so that item 4 is found by its own vector."""
-    encoder = Slow(most=9)
-    job = started(graph, encoder)
+    """There are two blocks of four items, and the first one is damaged.
+
+    So item 4 is found by its own vector.
+    """
+    encoder = PausingEncoder(most=9)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     file = block_file(vector_folder(graph, encoder, "chunks"), 0)
     file.write_bytes(file.read_bytes()[:-9] + bytes(9))
@@ -136,7 +145,7 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
     assert job.wait(120)
 
 
-def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
+def test_very_small_and_nearly_complete_parts_are_described():
     words = lambda n, total: PartialVectors("nodes", total, np.arange(n), ()).words
     assert (
         words(5, 1000) == "less than 1 % of the entities so far"
@@ -144,38 +153,38 @@ def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
     )
 
 
-def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
-    encoder = Slow(most=6)
-    job = started(graph, encoder)
+def test_callers_get_a_part_or_wait_for_all(graph, monkeypatch):
+    encoder = PausingEncoder(most=6)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     part = available_vectors(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, PartialVectors) and len(part) == 6
-    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # the rest is soon there
+    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # The rest is ready soon.
     encoder.go_on.set()
     assert len(available_vectors(graph, encoder, "chunks", lambda: job)) == 10
 
 
-def test_vectors_that_cannot_be_made_are_said(graph):
-    class Broken(Bag):
+def test_failed_vectors_are_reported(graph):
+    class UnavailableEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             raise HopscopeError("There is no such encoder here.")
 
-    encoder = Broken()
+    encoder = UnavailableEncoder()
     with pytest.raises(HopscopeError, match="no such encoder"):
-        available_vectors(graph, encoder, "chunks", lambda: started(graph, encoder))
+        available_vectors(graph, encoder, "chunks", lambda: start_job(graph, encoder))
 
 
-def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
-    encoder = Slow(most=6)
-    job = started(graph, encoder)
+def test_cancelled_vectors_are_reported_and_continued(graph):
+    encoder = PausingEncoder(most=6)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
     with pytest.raises(StoreError, match="cancelled"):
         available_vectors(graph, encoder, "chunks", lambda: job)
-    again = Slow()
+    again = PausingEncoder()
     found = build_searchable_vectors(graph, again, "chunks")
-    # neither the block that was saved nor the two of the next are encoded again
+    # Neither the saved block nor the two texts of the next block are encoded again.
     assert len(found) == 10 and again.given == 4
     assert np.array_equal(
         found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
@@ -185,21 +194,21 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     ).exists()
 
 
-def test_a_damaged_rest_is_encoded_again(graph):
-    encoder = Slow(most=6)
-    job = started(graph, encoder)
+def test_a_damaged_partial_block_is_encoded_again(graph):
+    encoder = PausingEncoder(most=6)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120)
     file = vector_folder(graph, encoder, "chunks") / partial_index.UNFINISHED_BLOCK_FILE
     file.write_bytes(file.read_bytes()[:100])
-    again = Slow()
+    again = PausingEncoder()
     assert len(build_searchable_vectors(graph, again, "chunks")) == 10 and again.given == 6
 
 
-def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
-    encoder = Slow(most=6)
-    job = started(graph, encoder)
+def test_partial_vectors_of_another_content_are_reused(graph, tmp_path):
+    encoder = PausingEncoder(most=6)
+    job = start_job(graph, encoder)
     assert encoder.reached.wait(120)
     job.stop()
     assert job.wait(120) and open_vectors(vector_folder(graph, encoder, "chunks")) is None
@@ -207,25 +216,25 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     other = store_graph(
         assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
     )
-    again = Slow()
+    again = PausingEncoder()
     found = build_searchable_vectors(other, again, "chunks")
-    # bob, drama and two; what the saved block of the other had is taken
+    # New are bob, drama and two. The other vectors come from the saved block of the other content.
     assert again.given == 3 and found.facts["reused"] == 4
     expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
     blocks = VectorBlocks(other, "chunks", vector_folder(other, again, "chunks"))
     assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
 
 
-def test_cosines_of_few_items_are_had_before_all_are_there(graph):
+def test_cosines_of_a_few_items_are_available_early(graph):
     asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
     found = cosines_now(graph, Bag(), "chunks", asked, items)
     whole = vectors.build_vectors(graph, Bag(), "chunks", NO_WATCH)
     assert found.tolist() == whole.cosines(asked, items).tolist()
-    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # all are there now
+    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # Now all vectors are there.
 
 
-class Models(Written):
-    """Models with one encoder, that of the test."""
+class SingleEncoderModels(Written):
+    """Models with a given encoder."""
 
     def __init__(self, encoder):
         super().__init__()
@@ -245,7 +254,7 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def asked_of(engine, corpus, *lines, whole=False):
+def compare_lines(engine, corpus, *lines, whole=False):
     from dataclasses import replace
 
     from core.instances.catalogue import find_instance
@@ -260,19 +269,19 @@ WORDS_LINE = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
 VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
 
 
-def test_a_question_by_words_makes_no_vectors(corpus):
-    encoder = Slow()
-    engine = Engine(Models(encoder))
-    job = asked_of(engine, corpus, WORDS_LINE)
+def test_a_search_by_words_makes_no_vectors(corpus):
+    encoder = PausingEncoder()
+    engine = Engine(SingleEncoderModels(encoder))
+    job = compare_lines(engine, corpus, WORDS_LINE)
     assert job.wait(120) and job.comparison.lanes[0].state.chunks.items == (4,)
     assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
 
 
-def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
-    assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
-    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus):
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
+    assert compare_lines(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
+    job = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     part, words = job.comparison.lanes
     assert (
@@ -281,23 +290,23 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
         and not words.state.partly
     )
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
-    again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    # asked anew, of what is there
+    again = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    # The question runs again, with the vectors that are there.
     assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
     assert making.wait(120)
-    last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    last = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
-    # a whole result is taken as it is
-    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
+    # A complete result is reused.
+    assert compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
     engine.stop()
 
 
-def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
-    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+def test_partial_lanes_are_not_reused(corpus):
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
+    job = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     later = engine.compare(
         job.comparison.ask,
@@ -308,10 +317,10 @@ def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
     engine.stop()
 
 
-def test_who_asks_for_all_waits_for_all(corpus):
-    encoder = Slow(most=6)
-    engine = Engine(Models(encoder))
-    job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
+def test_a_request_for_all_vectors_waits(corpus):
+    encoder = PausingEncoder(most=6)
+    engine = Engine(SingleEncoderModels(encoder))
+    job = compare_lines(engine, corpus, VECTORS_LINE, whole=True)
     assert encoder.reached.wait(120) and not job.ended
     encoder.go_on.set()
     assert (

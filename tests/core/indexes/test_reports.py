@@ -1,4 +1,4 @@
-"""Community reports: what the model is told, what is kept and known by what, and replies that are no report."""
+"""Community reports: their prompts, their saved form and keys, and unusable replies."""
 
 import json
 import sqlite3
@@ -14,13 +14,16 @@ from core.indexes.reports import MAX_FACTS_TOKENS, ReportStore, report_prompt
 from core.models.base import ChatReply
 from core.watch import Watch
 
-SAID = json.dumps(
+REPORT_REPLY = json.dumps(
     {"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]}
 )
 
 
-class Writer:
-    """A chat model that gives recorded replies in turn, the last one for ever, and counts what it was asked."""
+class RecordedReportChat:
+    """A chat model that gives recorded replies in turn and records its prompts.
+
+    The last reply is repeated.
+    """
 
     context = 4096
 
@@ -39,15 +42,16 @@ def films(tmp_path):
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 
-def reports(graph, chat, signature="a"):
-    # by name: 1999 Ann Drama One Two; communities {One, Drama} and {Ann, Two, 1999}
+def report_store(graph, chat, signature="a"):
+    # Nodes by name: 1999 Ann Drama One Two. Communities: {One, Drama} and {Ann, Two, 1999}.
     return ReportStore(
         graph, NodeCommunities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature
     )
 
 
-def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
-    # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann twice (3 + 3), Two-1999 (3 + 1); outside: One-Ann.
+def test_facts_inside_a_community_come_first_by_degree(films):
+    # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann comes twice (3 + 3), then Two-1999 (3 + 1).
+    # Outside is One-Ann.
     user = report_prompt(films, np.array([0, 1, 4]))[1]["content"]
     facts = [line for line in user.splitlines() if "->" in line and "each entity" not in line]
     assert facts == [
@@ -59,14 +63,14 @@ def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(fil
     assert "Entities of the group: Ann, Two, 1999" in user
 
 
-def test_a_hub_is_told_of_within_bounds(tmp_path):
+def test_the_prompt_about_a_hub_is_bounded(tmp_path):
     hub = build(
         [(f"film {i:05}", "release_year", "1999") for i in range(5_000)],
         tmp_path / "hub",
         "hub",
         "both",
     )
-    content = report_prompt(hub, np.array([1]))[1]["content"]  # the second name is 1999
+    content = report_prompt(hub, np.array([1]))[1]["content"]  # The second name is 1999.
     assert (
         "1999" in content
         and len(content) < MAX_FACTS_TOKENS * 3.5 + 300
@@ -74,9 +78,9 @@ def test_a_hub_is_told_of_within_bounds(tmp_path):
     )
 
 
-def test_a_report_is_written_once_and_kept(films):
-    chat = Writer(SAID)
-    first = reports(films, chat).get(1)
+def test_a_report_is_written_once_and_saved(films):
+    chat = RecordedReportChat(REPORT_REPLY)
+    first = report_store(films, chat).get(1)
     assert (first.title, first.text, first.note) == (
         "Ann and her films",
         "Ann directed One. She wrote Two.",
@@ -87,36 +91,38 @@ def test_a_report_is_written_once_and_kept(films):
         100,
         20,
     )
-    again = reports(films, Writer("never asked")).get(1)
+    again = report_store(films, RecordedReportChat("never asked")).get(1)
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
 
-def test_another_model_other_members_or_another_prompt_need_another_report(films, monkeypatch):
-    reports(films, Writer(SAID)).get(1)
-    assert reports(films, None).saved(1) is not None
-    assert reports(films, None, "b").saved(1) is None
+def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
+    report_store(films, RecordedReportChat(REPORT_REPLY)).get(1)
+    assert report_store(films, None).saved(1) is not None
+    assert report_store(films, None, "b").saved(1) is None
     other = ReportStore(
         films, NodeCommunities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a"
     )
     assert other.saved(1) is None
     monkeypatch.setattr("core.indexes.reports.MAX_FACTS_TOKENS", 10)
-    assert reports(films, None).saved(1) is None
+    assert report_store(films, None).saved(1) is None
 
 
 @pytest.mark.parametrize(
     "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
 )
-def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
-    written = reports(films, Writer(said)).get(0)
+def test_other_replies_are_shown_and_requested_again(films, said):
+    written = report_store(films, RecordedReportChat(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
-    assert reports(films, None).saved(0).note == written.note
-    again = reports(films, Writer('```json\n{"summary": "Ann directed One."}\n```')).get(0)
+    assert report_store(films, None).saved(0).note == written.note
+    again = report_store(
+        films, RecordedReportChat('```json\n{"summary": "Ann directed One."}\n```')
+    ).get(0)
     assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
-    assert reports(films, None).get(0).text == "Ann directed One."
+    assert report_store(films, None).get(0).text == "Ann directed One."
 
 
-def test_prepare_goes_on_where_it_was_stopped(films):
-    chat = Writer(SAID)
+def test_prepare_continues_after_a_stop(films):
+    chat = RecordedReportChat(REPORT_REPLY)
 
     def check():
         if chat.asked:
@@ -124,11 +130,11 @@ def test_prepare_goes_on_where_it_was_stopped(films):
 
     told = []
     with pytest.raises(RunCancelled):
-        reports(films, chat).prepare(
+        report_store(films, chat).prepare(
             [1, 0, 1], Watch(check, lambda text, share: told.append((text, share)))
         )
     assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
-    assert reports(films, chat).prepare([1, 0]) == (1, 1)
+    assert report_store(films, chat).prepare([1, 0]) == (1, 1)
     assert len(chat.asked) == 2
 
 
@@ -137,11 +143,11 @@ def test_a_damaged_file_is_named(films):
         b"this is no database, and it is long enough to be one" * 50
     )
     with pytest.raises(StoreError, match="reports.sqlite"):
-        reports(films, Writer(SAID)).get(0)
+        report_store(films, RecordedReportChat(REPORT_REPLY)).get(0)
 
 
 def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
-    kept = reports(films, Writer(SAID))
+    kept = report_store(films, RecordedReportChat(REPORT_REPLY))
     kept.get(0)
     with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
         assert base.execute("select count(*) from reports").fetchone() == (1,)

@@ -1,4 +1,6 @@
-"""Vectors of nodes and triples: nearest by hand and by brute force, taken up after a kill, reused when triples are added."""
+"""Vectors of nodes and triples: nearest ones by hand, continued builds, and reuse after
+additions.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
 
 
-class Counting(Bag):
-    """Remembers what it was asked; after `most` texts a person cancels."""
+class RecordingVectorEncoder(Bag):
+    """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -43,8 +45,8 @@ class Counting(Bag):
         return super().encode(texts)
 
 
-class Saying(Bag):
-    """Says what it has encoded as it comes, two texts at a time."""
+class ReportingEncoder(Bag):
+    """An encoder that reports its vectors as they are made, two texts at a time."""
 
     received = True
 
@@ -57,8 +59,8 @@ class Saying(Bag):
 
 
 @pytest.fixture
-def grown(tmp_path):
-    """Builds the films graph, with more triples where they are given, always in the same folder."""
+def build_films(tmp_path):
+    """A function that builds the films graph with further triples, always in one folder."""
     return lambda *more: build_graph([*TRIPLES, *more], tmp_path / "films", "films", "both")
 
 
@@ -70,19 +72,23 @@ def bytes_of(folder):
     }
 
 
-def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
-    graph, told = grown(), []
+def test_a_block_reports_its_progress(build_films):
+    graph, told = build_films(), []
     build_vectors(
-        graph, Saying(), "nodes", Watch(report=lambda text, share: told.append((text, share)))
+        graph,
+        ReportingEncoder(),
+        "nodes",
+        Watch(report=lambda text, share: told.append((text, share))),
     )
     n = graph.n_nodes
     steps = [(f"Encoding nodes: {done:,} of {n:,}", done / n) for done in (*range(2, n, 2), n)]
     assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
 
 
-def test_the_nearest_by_hand(grown):
-    # “who is ann of one” holds ann and one, each one of five words: cosine 1 / sqrt(5) = 0.447214; equal ones by id.
-    graph = grown()
+def test_nearest_nodes_and_triples_by_hand(build_films):
+    # “who is ann of one” has five words, among them ann and one. The cosine is 1 / sqrt(5) =
+    # 0.447214, and equal ones are ordered by id.
+    graph = build_films()
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
     assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [
@@ -97,15 +103,16 @@ def test_the_nearest_by_hand(grown):
     ]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
     assert len(ids) == 5 and graph.names(ids[2:]) == ["1999", "Drama", "Two"]
-    # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
+    # One -> directed_by -> Ann has five words with the arrow twice, so its length is sqrt(1 + 4 + 1
+    # + 1). Ann and one are in common.
     ids, cosines = vector_index(graph, Bag(), "triples").nearest(question, 1)
     assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(
         2 / np.sqrt(5 * 7), abs=5e-4
     )
 
 
-def test_what_is_kept_is_opened_again_and_deleted(grown):
-    graph, encoder = grown(), Counting()
+def test_saved_vectors_are_opened_and_deleted(build_films):
+    graph, encoder = build_films(), RecordingVectorEncoder()
     first = build_vectors(graph, encoder, "nodes")
     assert (
         first.facts["kind"] == "SQfp16"
@@ -129,9 +136,9 @@ def test_what_is_kept_is_opened_again_and_deleted(grown):
         delete_vectors(vector_folder(graph, encoder, "triples"))
 
 
-def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
+def test_an_exact_index_replaces_its_blocks(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    graph = grown()
+    graph = build_films()
     index = build_vectors(graph, Bag(), "nodes")
     folder = vector_folder(graph, Bag(), "nodes")
     assert not list(folder.glob("block-*"))
@@ -144,27 +151,27 @@ def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
-def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, kind):
+def test_leftover_blocks_are_removed(build_films, monkeypatch, kind):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     monkeypatch.setattr(vectors, "EXACT_KIND", kind)
     with monkeypatch.context() as earlier:
         earlier.setattr(vector_blocks.VectorBlocks, "remove_files", lambda blocks: None)
-        graph, encoder = grown(), Counting()
+        graph, encoder = build_films(), RecordingVectorEncoder()
         build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     before = open_vectors(folder).of(np.arange(5))
     assert len(list(folder.glob("block-*"))) == 3 and open_vectors(folder).facts["kind"] == kind
-    (folder / "block-000001.npy").unlink()  # killed after the first was removed
+    (folder / "block-000001.npy").unlink()  # As if killed after the removal of the first block.
     for _ in range(2):
         assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
-    more = Counting()
-    again = build_vectors(grown(("New", "has_genre", "Drama")), more, "nodes")
+    more = RecordingVectorEncoder()
+    again = build_vectors(build_films(("New", "has_genre", "Drama")), more, "nodes")
     assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
 
 
-def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
-    graph, encoder = grown(), Counting()
+def test_a_damaged_index_is_encoded_again_but_a_damaged_record_is_not(build_films):
+    graph, encoder = build_films(), RecordingVectorEncoder()
     build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
     for name, cost in ((vector_blocks.DONE_FILE, 0), (vectors.INDEX_FILE, 5)):
@@ -174,9 +181,12 @@ def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
         assert len(encoder.asked) == asked + cost
 
 
-def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
+def test_a_cancelled_build_continues_where_it_stopped(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    graph, stopped = grown(), Counting(most=3 + 1)  # the first text tells encoders apart
+    graph, stopped = (
+        build_films(),
+        RecordingVectorEncoder(most=3 + 1),
+    )  # The first text identifies the encoder.
     with pytest.raises(RunCancelled):
         build_vectors(graph, stopped, "nodes")
     folder = vector_folder(graph, stopped, "nodes")
@@ -188,7 +198,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
         4,
         5,
     )
-    told, encoder = [], Counting()
+    told, encoder = [], RecordingVectorEncoder()
     found = build_vectors(
         graph, encoder, "nodes", Watch(report=lambda text, share: told.append((text, share)))
     )
@@ -198,31 +208,31 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
         and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
     )
     assert vectors.vector_coverage(graph, encoder, "nodes") == (5, 5)
-    at_once = grown_bytes(grown, folder)
+    at_once = uninterrupted_bytes(build_films, folder)
     assert bytes_of(folder) == at_once
 
 
-def grown_bytes(grown, folder):
-    """The bytes of the same vectors made in one go."""
+def uninterrupted_bytes(build_films, folder):
+    """Bytes of the same vectors made without interruption."""
     before = {file: file.read_bytes() for file in folder.iterdir()}
     delete_vectors(folder)
-    build_vectors(grown(), Bag(), "nodes")
+    build_vectors(build_films(), Bag(), "nodes")
     made = bytes_of(folder)
     for file, content in before.items():
         file.write_bytes(content)
     return made
 
 
-def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
+def test_only_new_texts_are_encoded_when_triples_are_added(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
-    build_vectors(grown(), Bag(), "triples")
+    build_vectors(build_films(), Bag(), "triples")
     graph, encoder = (
-        grown(
+        build_films(
             ("Anew", "written_by", "Ann"),
             ("One", "written_by", "Ann"),
             ("One", "has_genre", "Comedy"),
         ),
-        Counting(),
+        RecordingVectorEncoder(),
     )
     found = build_vectors(graph, encoder, "triples")
     new = {"Anew -> written_by -> Ann", "One -> written_by -> Ann", "One -> has_genre -> Comedy"}
@@ -239,17 +249,17 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
     )
 
 
-def test_too_many_are_refused_with_their_cost(grown):
+def test_too_many_vectors_are_refused_with_their_cost(build_films):
     with pytest.raises(
         BadInput,
         match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
     ):
-        build_vectors(grown(), Bag(), "nodes", limit=4)
-    assert len(build_vectors(grown(), Bag(), "nodes", limit=5)) == 5
+        build_vectors(build_films(), Bag(), "nodes", limit=4)
+    assert len(build_vectors(build_films(), Bag(), "nodes", limit=5)) == 5
 
 
-def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
-    graph = grown()
+def test_only_few_vectors_are_encoded_within_a_question(build_films, monkeypatch):
+    graph = build_films()
     monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
     with pytest.raises(
         StoreError,
@@ -262,7 +272,7 @@ def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
 
 @pytest.fixture(scope="module")
 def clouds(tmp_path_factory):
-    """Blocks of 4,000 vectors around 40 centres, as float16."""
+    """4,000 vectors in blocks around 40 centres, as float16."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((40, 32))
     made = centres[rng.integers(40, size=4000)] + 0.5 * rng.standard_normal((4000, 32))
@@ -274,12 +284,12 @@ def clouds(tmp_path_factory):
             made[start : start + vector_blocks.BLOCK_TEXTS].astype(np.float16),
         )
 
-    class Nodes:
+    class CloudGraph:
         n_nodes = 4000
 
-    return vector_blocks.VectorBlocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(
-        np.float32
-    )
+    return vector_blocks.VectorBlocks(CloudGraph(), "nodes", folder), made.astype(
+        np.float16
+    ).astype(np.float32)
 
 
 @pytest.mark.parametrize("kind, least", [("SQfp16", 1.0), ("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
@@ -293,7 +303,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
-        # of bytes, about
+        # An index with a byte per number gives approximate cosines.
         assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)
     assert hits >= least - 1e-9
     again, *_ = build_search_index(blocks, NO_WATCH, kind)
@@ -301,9 +311,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX_FILE).read_bytes()
 
 
-def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_one(
-    clouds, tmp_path
-):
+def test_an_exact_index_needs_half_the_bytes_of_an_earlier_one(clouds, tmp_path):
     """Half precision loses nothing, so that both give the same vectors, cosines and order."""
     blocks, made = clouds
     found = {}
@@ -325,7 +333,7 @@ def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_o
     assert found["SQfp16"].cosines(made[0], np.empty(0, np.int64)).shape == (0,)
 
 
-def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
+def test_recall_of_an_approximate_index_is_measured(clouds):
     blocks, _ = clouds
     exact, linked = (
         build_search_index(blocks, NO_WATCH, kind)[0] for kind in ("SQfp16", "HNSW32_SQ8")
@@ -347,7 +355,7 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat", "HNSW32_SQ8"])
-def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
+def test_excluded_items_are_left_out_during_the_search(clouds, kind):
     blocks, made = clouds
     index = vectors.VectorIndex(
         build_search_index(blocks, NO_WATCH, kind)[0],
@@ -360,7 +368,7 @@ def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     assert kind == "HNSW32_SQ8" or left.tolist() == first[0][35:].tolist()
 
 
-def test_the_kind_goes_by_size():
+def test_the_kind_of_index_depends_on_size():
     assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["SQfp16", "SQfp16", "HNSW32_SQ8"]
 
 
@@ -381,9 +389,9 @@ vectors.build_vectors(Graph.open(sys.argv[1]), Slow(), "nodes")
 """
 
 
-def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
+def test_a_kill_loses_at_most_one_block(build_films, monkeypatch):
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 1)
-    graph = grown()
+    graph = build_films()
     folder = vector_folder(graph, Bag(), "nodes")
     process = subprocess.Popen([sys.executable, "-c", SLOW, str(graph.folder)])
     deadline = time.monotonic() + 120
@@ -394,7 +402,7 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     process.wait()
     kept = len(list(folder.glob("block-*.npy")))
     assert 2 <= kept < 5 and open_vectors(folder) is None
-    encoder = Counting()
+    encoder = RecordingVectorEncoder()
     assert (
         build_vectors(graph, encoder, "nodes").facts["encoded"]
         == 5 - kept
@@ -402,10 +410,10 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     )
 
 
-def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(
-    grown,
+def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
+    build_films,
 ):
-    graph, encoder = grown(), Counting()
+    graph, encoder = build_films(), RecordingVectorEncoder()
     vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
     rest = edit_graph(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
     encoder.asked.clear()
@@ -420,23 +428,22 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
     assert sorted(encoder.asked) == sorted(
         ["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)]
     )
-    assert not (
-        vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]
-    ).exists()  # nothing lies beside the graph
+    # Nothing is written to the folder of the edited graph.
+    assert not (vector_folder(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()
 
 
-def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
-    class Partly(Bag):
+def test_items_without_a_vector_are_noted_at_every_search(build_films):
+    class ZeroVectorEncoder(Bag):
         def encode(self, texts, watch=NO_WATCH):
             found = super().encode(texts)
             found[[text == "Ann" for text in texts]] = 0.0
             return found
 
-    graph = grown()
-    for _ in range(2):  # made, then opened
+    graph = build_films()
+    for _ in range(2):  # The first time it is made, the second time opened.
         with metered() as meter:
-            assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
+            assert vector_index(graph, ZeroVectorEncoder(), "nodes").facts["zeros"] == 1
         (note,) = meter.notes
         assert f"1 of {graph.n_nodes}" in note
         forget_vectors(graph)
-    assert "zeros" not in build_vectors(graph, Counting(), "triples").facts
+    assert "zeros" not in build_vectors(graph, RecordingVectorEncoder(), "triples").facts

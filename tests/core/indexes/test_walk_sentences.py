@@ -1,4 +1,4 @@
-"""Walks told by a language model: once each, kept, and the template where nothing comes."""
+"""Walks in the sentences of a language model, each once, or by the template."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ WALK, OTHER = Path((0, 1), (0,), (True,)), Path((1, 0), (0,), (False,))
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def make_sentences(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    graph = build_in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is 0, Rope 1
+    graph = build_in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is node 0, Rope is node 1.
 
     def make(chat, signature="one"):
         return WalkSentences(graph, lambda: chat, signature)
@@ -24,9 +24,9 @@ def told(tmp_path, monkeypatch):
     return make
 
 
-def test_each_walk_is_told_once_and_kept(told):
+def test_each_walk_is_worded_once_and_saved(make_sentences):
     chat = Script(" Ann\nwrote Rope. ", "Rope was written by Ann.")
-    first = told(chat)
+    first = make_sentences(chat)
     assert first([WALK, OTHER, WALK]) == [
         "Ann wrote Rope.",
         "Rope was written by Ann.",
@@ -35,36 +35,38 @@ def test_each_walk_is_told_once_and_kept(told):
     assert (
         len(chat.asked) == 2 and "Ann -> wrote -> Rope" in chat.asked[0] and first.usage.calls == 2
     )
-    again = told(Script())  # a model that is asked fails
+    again = make_sentences(Script())  # A call of this model fails.
     assert again([OTHER]) == ["Rope was written by Ann."] and again.usage.calls == 0
 
 
-def test_another_model_tells_anew(told):
-    told(Script("One."))([WALK])
-    assert told(Script("Two."), "two")([WALK]) == ["Two."] and told(Script())([WALK]) == ["One."]
-    assert told(Script()).wording != told(Script(), "two").wording
+def test_another_model_words_walks_again(make_sentences):
+    make_sentences(Script("One."))([WALK])
+    assert make_sentences(Script("Two."), "two")([WALK]) == ["Two."] and make_sentences(Script())(
+        [WALK]
+    ) == ["One."]
+    assert make_sentences(Script()).wording != make_sentences(Script(), "two").wording
 
 
-def test_nothing_said_is_said_by_the_template(told):
-    walks = told(Script("  "))
+def test_an_empty_reply_is_replaced_by_the_template(make_sentences):
+    walks = make_sentences(Script("  "))
     assert walks([WALK]) == ["Ann wrote Rope"] and walks.silent == 1
 
 
-def test_what_was_told_before_a_failure_is_kept(told):
-    with pytest.raises(IndexError):  # the script has no second reply
-        told(Script("Ann wrote Rope."))([WALK, OTHER])
-    assert told(Script("Back."))([WALK, OTHER]) == ["Ann wrote Rope.", "Back."]
+def test_sentences_before_a_failure_are_saved(make_sentences):
+    with pytest.raises(IndexError):  # The script has no second reply.
+        make_sentences(Script("Ann wrote Rope."))([WALK, OTHER])
+    assert make_sentences(Script("Back."))([WALK, OTHER]) == ["Ann wrote Rope.", "Back."]
 
 
-def test_a_damaged_file_is_told(told):
-    walks = told(Script("One."))
+def test_a_damaged_file_is_reported(make_sentences):
+    walks = make_sentences(Script("One."))
     walks([WALK])
     walks._rows.file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
     with pytest.raises(StoreError, match="remove that file to start anew"):
         walks([WALK])
 
 
-def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_their_order(told):
+def test_a_server_words_many_walks_concurrently_in_order(make_sentences):
     from core.models.chat.openai import OpenAIChat
     from tests.core.evaluation.runs.test_flight import server
 
@@ -77,7 +79,7 @@ def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_the
     found = []
     for number in (1, 4):
         with server(together=number) as (address, seen):
-            asked = told(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
+            asked = make_sentences(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
             found.append(asked(walks))
             assert asked.usage.calls == 4 and seen.most == number
     assert found[0] == found[1]

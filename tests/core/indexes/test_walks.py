@@ -1,4 +1,4 @@
-"""Walk corpora: the nearest nodes by hand, taken up, and what a triple more costs; the outcome equals one made from nothing."""
+"""Walk corpora: nearest nodes by hand, continued builds, and updates equal to a rebuild."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PLAN = WalkPlan("breadth-first", 0, 1, "out")
 RANDOM = WalkPlan("random", 8, 3, "out", seed=5)
 
 
-class Counting(Bag):
-    """Remembers what it was asked; with `most`, a person cancels after so many texts."""
+class RecordingWalkEncoder(Bag):
+    """An encoder that records its texts, and is cancelled after `most` of them."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -29,14 +29,14 @@ class Counting(Bag):
     def encode(self, texts, watch=NO_WATCH):
         if len(self.asked) >= self.most:
             raise RunCancelled()
-        # not what tells encoders apart
+        # The text that identifies an encoder is not recorded.
         self.asked += [text for text in texts if not text.endswith("?")]
         return super().encode(texts)
 
 
 @pytest.fixture
-def grown(tmp_path):
-    """Builds the films graph, with more triples where they are given, always in the same folder."""
+def build_films(tmp_path):
+    """A function that builds the films graph with further triples."""
     return lambda *more, folder="films": build_graph(
         [*TRIPLES, *more], tmp_path / folder, "films", "both"
     )
@@ -46,34 +46,37 @@ def vectors_of(corpus):
     return np.array([corpus.index.index.reconstruct(i) for i in range(len(corpus.nodes))])
 
 
-def test_nodes_are_known_by_their_walks_in_words(tmp_path):
-    # only One leads on: “One directed by Ann; One has genre Drama”.
+def test_nodes_are_encoded_by_their_walks_in_words(tmp_path):
+    # Only One has an outgoing step: “One directed by Ann; One has genre Drama”.
     films = build_graph(
         [("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")],
         tmp_path / "films",
         "films",
         "out",
     )
-    encoder = Counting()
+    encoder = RecordingWalkEncoder()
     corpus = walk_corpus(films, encoder, PLAN)
     assert encoder.asked == ["One directed by Ann; One has genre Drama"]
     nodes, cosines = corpus.nearest(Bag().encode(["drama by"])[0], 3)
-    # one stands twice, six words once: sqrt(4 + 6) long, the question sqrt(2), and two words are in common
+    # “one” comes twice and six words once, so the length is sqrt(4 + 6). The question has length
+    # sqrt(2), and two words are in common.
     assert films.names(nodes) == ["One"] and cosines[0] == pytest.approx(
         2 / np.sqrt(10 * 2), abs=1e-3
     )
     walk_corpus(films, encoder, PLAN)
-    assert len(encoder.asked) == 1  # kept
+    assert len(encoder.asked) == 1  # The vectors are kept.
 
 
-def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
-    before, encoder = grown(), Counting()
+def test_an_added_triple_changes_its_walks_and_equals_a_rebuild(build_films):
+    before, encoder = build_films(), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         build_walk_corpus(before, encoder, plan)
-    after, again = grown(("Two", "has_genre", "Noir")), Counting()
+    after, again = build_films(("Two", "has_genre", "Noir")), RecordingWalkEncoder()
     for plan in (PLAN, RANDOM):
         changed = build_walk_corpus(after, again, plan)
-        fresh = build_walk_corpus(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
+        fresh = build_walk_corpus(
+            build_films(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan
+        )
         assert np.array_equal(vectors_of(changed), vectors_of(fresh))
         assert (
             changed.index.facts["encoded"] == 1
@@ -82,22 +85,23 @@ def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(gr
     assert all(text.startswith("Two") for text in again.asked)
 
 
-def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
-    build_walk_corpus(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
-    changed = build_walk_corpus(grown(), Bag(), RANDOM)
+def test_a_removed_triple_equals_a_rebuild(build_films, tmp_path):
+    build_walk_corpus(build_films(("Two", "has_genre", "Noir")), Bag(), RANDOM)
+    changed = build_walk_corpus(build_films(), Bag(), RANDOM)
     assert np.array_equal(
-        vectors_of(changed), vectors_of(build_walk_corpus(grown(folder="anew"), Bag(), RANDOM))
+        vectors_of(changed),
+        vectors_of(build_walk_corpus(build_films(folder="anew"), Bag(), RANDOM)),
     )
-    # the walks from Two alone
+    # Only the walks from Two change.
     assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
         1,
         len(changed.nodes) - 1,
     )
 
 
-def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
+def test_finished_work_is_kept_after_cancelling(build_films, monkeypatch):
     monkeypatch.setattr("core.indexes.vector_blocks.BLOCK_TEXTS", 1)
-    graph, encoder = grown(), Counting(most=1)
+    graph, encoder = build_films(), RecordingWalkEncoder(most=1)
 
     def check():
         if len(encoder.asked) >= 1:
@@ -105,13 +109,13 @@ def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
 
     with pytest.raises(RunCancelled):
         build_walk_corpus(graph, encoder, PLAN, watch=Watch(check))
-    rest = Counting()
+    rest = RecordingWalkEncoder()
     assert len(build_walk_corpus(graph, rest, PLAN).nodes) == len(rest.asked) + 1
 
 
-def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
+def test_many_nodes_are_not_encoded_within_a_question(build_films, monkeypatch):
     monkeypatch.setattr(walks, "MAX_NODES_IN_QUESTION", 1)
-    graph = grown()
+    graph = build_films()
     with pytest.raises(
         StoreError,
         match=r"page Indexes\.\n\$ python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
@@ -122,7 +126,7 @@ def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
     assert command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
 
 
-def test_graphs_without_walks_say_so(monkeypatch):
+def test_graphs_without_walks_are_refused(monkeypatch):
     loops = build_in_memory([("A", "r", "A")], "loops")
     corpus = walk_corpus(loops, Bag(), WalkPlan("random", 2, 1, "out"))
     assert loops.names(corpus.nodes) == ["A"]
@@ -132,19 +136,19 @@ def test_graphs_without_walks_say_so(monkeypatch):
 
 
 @pytest.mark.parametrize("strategy", ["random", "breadth-first"])
-def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strategy, tmp_path):
-    class Brief(Counting):
+def test_walks_beyond_the_limit_of_the_encoder_are_not_worded(strategy, tmp_path):
+    class TruncatingEncoder(RecordingWalkEncoder):
         def encode(self, texts, watch=NO_WATCH):
             return super().encode([" ".join(text.split()[:50]) for text in texts])
 
-    class Tells(Brief):
+    class BoundedEncoder(TruncatingEncoder):
         max_tokens = 50
 
     graph = build_graph(
         [(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both"
     )
-    # of 30 walks of three words each, 16 are 48 words
-    plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), Brief(), Tells())
+    # Of 30 walks with three words each, 16 have 48 words.
+    plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), TruncatingEncoder(), BoundedEncoder())
     vectors = vectors_of(build_walk_corpus(graph, asked, plan))
     (tmp_path / "again").mkdir()
     again = build_graph(
@@ -159,11 +163,11 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
         walk_texts(graph, [ann], plan, walks.TemplateWording(graph), most)[0].split("; ")
         for most in (0, 50)
     )
-    assert len(whole) == 30 and read == whole[:24]  # they are told eight at a time
+    assert len(whole) == 30 and read == whole[:24]  # Walks are put into words eight at a time.
 
 
-def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
-    graph = grown()
+def test_each_plan_encoder_and_wording_has_its_own_vectors(build_films):
+    graph = build_films()
     places = {
         walk_folder(graph, Bag(), plan)
         for plan in (
@@ -176,7 +180,7 @@ def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
     assert len(places | {walk_folder(graph, Bag(), PLAN, "model")}) == 5
 
 
-def test_sentences_say_relations_as_the_graph_does(movies):
+def test_sentences_use_the_relation_words_of_the_graph(movies):
     (film,) = movies.nodes_named("Kismet")[:1]
     nodes, edges, forward = movies.steps(film, "out")
     by = next(

@@ -1,4 +1,4 @@
-"""Hits by words: BM25 and TF-IDF by hand and beside the libraries that have them, and what is saved of them."""
+"""Search by words: BM25 and TF-IDF by hand and against libraries, and saved postings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TEXTS = ["the clerk and the turkey", "Turkey", "圣诞节 in Zürich", "", "cler
 OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1, max_size=6)
 
 
-def stored(folder, texts):
+def store_texts(folder, texts):
     ids = [f"d{number}" for number in range(len(texts))]
     chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=texts)
     return store_graph(assemble("one", [], [], {}, {}, chunks), folder)
 
 
 def test_bm25_is_the_formula():
-    # "clerk" is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
+    # “clerk” is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
     found = Postings.of(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     first, third = (
@@ -39,7 +39,7 @@ def test_bm25_is_the_formula():
     assert found == pytest.approx([first, 0, third], rel=1e-6)
 
 
-def test_a_word_that_is_asked_twice_counts_twice():
+def test_a_repeated_query_word_counts_twice():
     found = Postings.of(TEXTS)
     assert found.bm25("clerk clerk") == pytest.approx(2 * found.bm25("clerk"), rel=1e-6)
 
@@ -62,26 +62,26 @@ def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
     assert found.tfidf(question) == pytest.approx(cosines, abs=1e-12)
 
 
-def test_no_text_at_all_has_no_hit():
+def test_an_empty_collection_has_no_hit():
     assert len(Postings.of([])) == 0 and len(Postings.of([]).bm25("clerk")) == 0
 
 
-def test_the_words_of_many_texts_are_saved_and_opened_again(tmp_path, monkeypatch):
+def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     made = postings(graph, "chunks")
     again = open_postings(index_folder(graph) / "words-chunks")
     assert again is not None and np.array_equal(again.bm25("the clerk"), made.bm25("the clerk"))
     assert np.array_equal(again.tfidf("Zürich 节"), made.tfidf("Zürich 节"))
 
 
-def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
+def test_damaged_postings_are_rebuilt(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     before = postings(graph, "chunks").bm25("clerk")
     file = index_folder(graph) / "words-chunks" / "times.npy"
     data = bytearray(file.read_bytes())
-    data[-60] ^= 1  # a count; behind it lies the digest of 54 bytes
+    data[-60] ^= 1  # This is a count. The digest of 54 bytes comes after it.
     file.write_bytes(data)
     assert open_postings(file.parent) is None
     words.forget_words(graph)
@@ -92,7 +92,7 @@ def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
 
 
 def test_few_texts_are_not_saved(tmp_path):
-    graph = stored(tmp_path / "graph", TEXTS)
+    graph = store_texts(tmp_path / "graph", TEXTS)
     postings(graph, "chunks")
     assert not (index_folder(graph) / "words-chunks").exists()
 
@@ -102,45 +102,48 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        postings(stored(tmp_path / "graph", TEXTS), "chunks", watch=Watch(cancelled))
+        postings(store_texts(tmp_path / "graph", TEXTS), "chunks", watch=Watch(cancelled))
 
 
 @given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)
-def test_what_has_changed_gives_the_postings_of_all_texts_anew(texts, order, new):
-    # A text goes where `order` says, once; those that it does not name are removed, and new ones take the places between.
+def test_changed_postings_equal_postings_of_all_texts(texts, order, new):
+    # Each text moves once, to the position in `order`. Texts without a position are removed, and
+    # new texts come after the kept ones.
     kept = [one for one in dict.fromkeys(order) if 0 <= one < len(texts)]
     after = [texts[one] for one in kept] + new
     now = np.full(len(texts), -1, np.int64)
     now[kept] = np.arange(len(kept))
     changed = Postings.of(texts).changed(now, Postings.of(new), np.arange(len(kept), len(after)))
-    assert same(changed, Postings.of(after))
+    assert are_equal_postings(changed, Postings.of(after))
 
 
-def same(one, other):
+def are_equal_postings(one, other):
     pairs = [(getattr(one, name), getattr(other, name)) for name in words.POSTING_ARRAYS]
     return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
 
 
-def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
+def test_only_new_texts_of_a_changed_graph_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 4)
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
-    postings(stored(tmp_path / "one", texts), "chunks")
+    postings(store_texts(tmp_path / "one", texts), "chunks")
     read = []
     monkeypatch.setattr(
         words.Postings,
         "of",
-        classmethod(lambda cls, many, code="": read.append(list(many)) or real(read[-1])),
+        classmethod(
+            lambda cls, many, code="": read.append(list(many)) or postings_of_all(read[-1])
+        ),
     )
     changed = [*texts[:3], "a turkey", *texts[4:30], *texts[31:]]
-    found = postings(graph := stored(tmp_path / "one", changed), "chunks")
-    assert read == [["a turkey"]] and same(found, real(changed))
-    assert same(open_postings(index_folder(graph) / "words-chunks"), found)
-    postings(stored(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
-    assert len(read[-1]) == 40  # too much is new
+    found = postings(graph := store_texts(tmp_path / "one", changed), "chunks")
+    assert read == [["a turkey"]] and are_equal_postings(found, postings_of_all(changed))
+    assert are_equal_postings(open_postings(index_folder(graph) / "words-chunks"), found)
+    postings(store_texts(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
+    assert len(read[-1]) == 40  # Too many texts are new.
 
 
-def real(texts):
-    return REAL(texts)
+def postings_of_all(texts):
+    return ORIGINAL_OF(texts)
 
 
-REAL = Postings.of
+ORIGINAL_OF = Postings.of

@@ -1,4 +1,4 @@
-"""Tables whose inside lies about itself: a sentence, and no death of the process."""
+"""Columnar files with false sizes inside give an error sentence and do not end the process."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def arrow(path, columns, stream=False):
         writer.write_table(table)
 
 
-def lying(path, wrong, stream=False):
-    """An Arrow file whose first text ends at `wrong`."""
+def write_false_offset(path, wrong, stream=False):
+    """Write an Arrow file whose first text ends at `wrong`."""
     arrow(path, COLUMNS, stream)
     data = bytearray(path.read_bytes())
     at = data.find(struct.pack("<iii", 0, 12, 13))
@@ -55,15 +55,15 @@ READERS = [
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("wrong", [2_000_000_000, 3000, -5])
-def test_an_offset_that_lies_is_a_sentence(tmp_path, wrong, stream, read):
+def test_a_false_offset_gives_an_error_sentence(tmp_path, wrong, stream, read):
     path = tmp_path / "g.arrow"
-    lying(path, wrong, stream)
+    write_false_offset(path, wrong, stream)
     with pytest.raises(BadInput, match=r"g\.arrow cannot be read as Arrow"):
         read(path)
 
 
 @pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
-def test_bytes_that_are_no_text_are_a_sentence(tmp_path, name):
+def test_invalid_text_bytes_give_an_error_sentence(tmp_path, name):
     path = tmp_path / name
     if name == "g.parquet":
         pq.write_table(pa.table(COLUMNS), path, compression="none", use_dictionary=False)
@@ -74,7 +74,7 @@ def test_bytes_that_are_no_text_are_a_sentence(tmp_path, name):
         rows_of(path)
 
 
-def test_a_value_that_python_does_not_have_is_a_sentence(tmp_path):
+def test_a_value_unknown_to_python_gives_an_error_sentence(tmp_path):
     path = tmp_path / "g.parquet"
     times = pa.array([2**60], pa.timestamp("us"))
     pq.write_table(pa.table({"question": ["a"], "at": times}), path)
@@ -83,7 +83,7 @@ def test_a_value_that_python_does_not_have_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
-def test_a_long_text_that_rows_share_counts_for_each(tmp_path, name):
+def test_a_shared_long_text_counts_for_each_row(tmp_path, name):
     path, text = tmp_path / name, "x" * 1_000_000
     if name == "g.parquet":
         pq.write_table(pa.table({"text": [text] * 200}), path)
@@ -107,7 +107,7 @@ def test_rows_of_some_columns(tmp_path):
         assert [row for _, row in column_rows(path, without=("b",))][149] == {"a": 149}
 
 
-def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
+def test_a_huge_buffer_gives_an_error_sentence(tmp_path):
     path = tmp_path / "g.arrow"
     table, options = pa.table({"text": ["x" * 100_003]}), pa.ipc.IpcWriteOptions(compression="zstd")
     with (
@@ -116,7 +116,8 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
     ):
         writer.write_table(table)
     data = path.read_bytes()
-    start = b"\x28\xb5\x2f\xfd"  # of what is packed, behind the length of the buffer
+    # The packed bytes begin with this mark, after the length of the buffer.
+    start = b"\x28\xb5\x2f\xfd"
     length = struct.pack("<q", 100_003) + start
     assert data.count(length) == 1
     path.write_bytes(data.replace(length, struct.pack("<q", 1 << 36) + start))
@@ -125,7 +126,7 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
+def test_a_dead_process_gives_an_error_sentence(tmp_path, monkeypatch, read):
     class DyingColumnWorker(separate_columns.Worker):
         def do(self, *arguments, **how):
             raise WorkerEndedError()
@@ -155,7 +156,7 @@ def test_long_texts_come_in_pieces(tmp_path):
     assert sum(sizes) >= 100_000_000
 
 
-def test_a_row_without_end_is_a_sentence(tmp_path, monkeypatch):
+def test_a_row_without_end_gives_an_error_sentence(tmp_path, monkeypatch):
     path = tmp_path / "g.arrow"
     arrow(path, {"text": ["x" * 2000]})
     monkeypatch.setattr("core.io.columnar.MAX_ROW_BYTES", 1000)

@@ -1,4 +1,4 @@
-"""Files moved into place, and on the disk."""
+"""Files are moved into place and written to the disk."""
 
 import os
 
@@ -8,8 +8,8 @@ from core.io import durable_files
 
 
 @pytest.fixture
-def busy(monkeypatch):
-    """A file that somebody holds open for the first tries that it is moved."""
+def busy_file(monkeypatch):
+    """A file that another program holds open during the first two attempts to replace it."""
     tries, replace = [], os.replace
 
     def refused(path, target):
@@ -23,16 +23,14 @@ def busy(monkeypatch):
     return tries
 
 
-def test_on_windows_a_move_is_tried_again_while_somebody_looks_at_the_file(
-    tmp_path, busy, monkeypatch
-):
+def test_on_windows_moving_an_open_file_is_tried_again(tmp_path, busy_file, monkeypatch):
     monkeypatch.setattr(durable_files, "WINDOWS", True)
     durable_files.write_whole(tmp_path / "a", lambda part: part.write_text("whole", "utf-8"))
-    assert len(busy) == 3 and (tmp_path / "a").read_text("utf-8") == "whole"
+    assert len(busy_file) == 3 and (tmp_path / "a").read_text("utf-8") == "whole"
 
 
 def test_on_windows_a_file_that_stays_open_is_an_error_and_the_old_one_stays(
-    tmp_path, busy, monkeypatch
+    tmp_path, busy_file, monkeypatch
 ):
     monkeypatch.setattr(durable_files, "WINDOWS", True)
     monkeypatch.setattr(durable_files, "MOVE_PATIENCE_SECONDS", 0.0)
@@ -47,8 +45,8 @@ def test_on_windows_a_file_that_stays_open_is_an_error_and_the_old_one_stays(
     ) == "old"
 
 
-def test_elsewhere_a_refusal_is_one_at_once(tmp_path, busy, monkeypatch):
+def test_on_other_systems_a_refusal_is_an_error_at_once(tmp_path, busy_file, monkeypatch):
     monkeypatch.setattr(durable_files, "WINDOWS", False)
     with pytest.raises(PermissionError):
         durable_files.write_whole(tmp_path / "a", lambda part: part.write_text("whole", "utf-8"))
-    assert len(busy) == 1 and not list(tmp_path.iterdir())
+    assert len(busy_file) == 1 and not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Spans of time as a person reads them, and the time that work will still take."""
+"""Durations in words, and estimates of the remaining time."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from core.watch import Watch
         (9 * 86400, "9 days"),
     ],
 )
-def test_spans(seconds, words):
+def test_durations_in_words(seconds, words):
     assert duration_text(seconds) == words
 
 
@@ -40,11 +40,11 @@ def test_spans(seconds, words):
         (5000, 7200, "83 minutes to 2.0 hours"),
     ],
 )
-def test_ranges(low, high, words):
+def test_ranges_of_durations_in_words(low, high, words):
     assert range_text(low, high) == words
 
 
-def test_an_estimate_by_other_work_reaches_from_half_to_twice_as_long():
+def test_an_estimate_from_other_work_spans_half_to_twice_the_time():
     assert (
         rough_range_text(60) == "30 seconds to 2 minutes"
         and rough_range_text(600) == "5 to 20 minutes"
@@ -61,11 +61,11 @@ def test_an_estimate_by_other_work_reaches_from_half_to_twice_as_long():
         (90000, "1 day ago"),
     ],
 )
-def test_ages(seconds, words):
+def test_ages_in_words(seconds, words):
     assert ago(seconds) == words
 
 
-def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
+def test_remaining_time_counts_from_the_resumption(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: now[0])
     watch = with_time_left(Watch(report=lambda text, share: told.append(text)))
@@ -74,7 +74,8 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
     for after, share in ((1, 0.55), (10, 0.6), (30, 0.75), (40, 1.0)):
         now[0] = 100.0 + after
         watch.report("Work", share)
-    # a tenth in ten seconds, then a quarter in thirty: what is left takes four times and once as long
+    # A tenth is done after ten seconds, and a quarter after thirty. The rest is four times the
+    # tenth, and then as much as the quarter.
     assert told == [
         "Looking",
         "Work",
@@ -89,5 +90,5 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
     "one, other, apart",
     [(1.0, 4.0, False), (1.0, 4.1, True), (4.1, 1.0, True), (0.0, 0.04, False), (0.0, 0.2, True)],
 )
-def test_two_durations_differ_where_the_ranges_of_their_estimates_are_apart(one, other, apart):
+def test_durations_differ_if_their_ranges_are_disjoint(one, other, apart):
     assert durations_differ(one, other) == apart

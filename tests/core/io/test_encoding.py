@@ -1,4 +1,7 @@
-"""The encoding of texts: known, sure, or named by a person; one that is unsure is refused with what it may be."""
+"""Encodings of texts: known, certain, or chosen by a person.
+
+An uncertain one is refused with a list of candidates.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +42,14 @@ FRENCH = "L’élève préféré du maître dînait déjà à l’hôtel, près 
         (RUSSIAN + " See the log.", "utf-32-le"),
     ],
 )
-def test_a_sentence_is_read_right(text, encoding):
+def test_a_sentence_is_decoded_correctly(text, encoding):
     notes: list[str] = []
     assert decode_file("a.txt", text.encode(encoding), notes.append) == text
     (note,) = notes
     assert note.startswith("a.txt is not UTF-8; it was read as ")
 
 
-def test_one_letter_is_sure_where_all_that_it_may_be_read_as_is_the_same():
+def test_one_letter_is_certain_if_all_candidates_agree():
     assert decode_file("a.txt", "Müller and Söhne".encode("cp1252")) == "Müller and Söhne"
 
 
@@ -58,7 +61,7 @@ UNSURE = [
 
 
 @pytest.mark.parametrize("data", UNSURE)
-def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
+def test_an_uncertain_encoding_is_refused_with_candidates(data):
     with pytest.raises(
         BadInput,
         match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name its encoding",
@@ -66,8 +69,11 @@ def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
         decode_file("a.txt", data)
 
 
-def test_no_reading_of_known_texts_is_wrong():
-    """Whatever it is read as, it is read right: some short pieces of text are refused rather than read as another."""
+def test_no_known_text_is_decoded_wrongly():
+    """A text that is accepted is decoded correctly.
+
+    Some short pieces of text are refused instead.
+    """
     texts = {
         POLISH: ("iso8859-2", "cp1250"),
         RUSSIAN: ("cp1251", "koi8-r", "cp866"),
@@ -90,7 +96,7 @@ def test_no_reading_of_known_texts_is_wrong():
     assert read > 3 * refused
 
 
-def test_a_named_encoding_is_that_of_texts_which_are_not_utf_8(tmp_path):
+def test_a_chosen_encoding_applies_to_texts_that_are_not_utf_8(tmp_path):
     (tmp_path / "old.txt").write_bytes("Příliš žluťoučký".encode("iso8859-2"))
     (tmp_path / "new.txt").write_text("Příliš", "utf-8")
     (tmp_path / "rows.csv").write_bytes("text\nžluťoučký\n".encode("iso8859-2"))
@@ -105,7 +111,7 @@ def test_a_named_encoding_is_that_of_texts_which_are_not_utf_8(tmp_path):
     assert read.notes == []
 
 
-def test_a_named_encoding_that_it_is_not_is_said():
+def test_a_wrong_chosen_encoding_is_reported():
     with pytest.raises(BadInput, match="a.txt is not cp932 at byte 1"):
         decode_file("a.txt", b"\x81", options=ReadingOptions(encoding="cp932"))
     with pytest.raises(
@@ -131,7 +137,7 @@ def test_utf_8_with_damage_is_utf_8():
     assert "a.txt is UTF-8 with bytes that are none" in notes[0]
 
 
-def test_what_is_other_far_behind_is_found(tmp_path):
+def test_another_encoding_far_into_a_file_is_found(tmp_path):
     (tmp_path / "rows.csv").write_bytes(
         b"text\n" + b"plain words\n" * 300_000 + f"{RUSSIAN}\n".encode("cp1251")
     )
@@ -142,7 +148,7 @@ def test_what_is_other_far_behind_is_found(tmp_path):
     assert documents[0].text.endswith(f"{RUSSIAN}\n") and documents[-1].text == RUSSIAN
 
 
-def test_a_person_is_offered_what_fits():
+def test_fitting_encodings_are_offered():
     offered = dict(encodings_that_fit(JAPANESE.encode("cp932")))
     assert (
         offered["cp932"] == JAPANESE[:40]

@@ -1,4 +1,4 @@
-"""Folders that change as a whole."""
+"""Folders whose content is replaced as a whole."""
 
 import json
 
@@ -10,62 +10,62 @@ from core.io.folders import TEMPORARY, clean_folder, install_files, remove_folde
 DIGEST = "0123456789abcdef" * 4
 
 
-def put(folder, text, digest=DIGEST):
+def put_text(folder, text, digest=DIGEST):
     temporary = folder / TEMPORARY
     temporary.mkdir(parents=True)
     (temporary / "a.txt").write_text(text)
     install_files(folder, temporary, "about.json", {"digest": digest, "title": text})
 
 
-def current(folder):
+def current_content(folder):
     about = digests.check_own_digest(json.loads((folder / "about.json").read_text()))
     return about["title"], (folder / about["data"] / "a.txt").read_text()
 
 
 def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
-    put(tmp_path, "one")
+    put_text(tmp_path, "one")
     assert (
-        current(tmp_path) == ("one", "one")
+        current_content(tmp_path) == ("one", "one")
         and (tmp_path / f"data-{DIGEST[:16]}" / digests.DIGESTS_FILE).exists()
     )
-    # of the same digest: under a name of its own, as the old ones are still read
-    put(tmp_path, "two")
-    assert current(tmp_path) == ("two", "two")
+    # Data of the same digest get a name of their own, as the old ones may still be read.
+    put_text(tmp_path, "two")
+    assert current_content(tmp_path) == ("two", "two")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "about.json",
         f"data-{DIGEST[:16]}-2",
     ]
 
 
-def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path):
-    put(tmp_path, "one")
+def test_leftovers_of_a_killed_writer_are_removed(tmp_path):
+    put_text(tmp_path, "one")
     for left in (TEMPORARY, "data-of-before"):
         (tmp_path / left).mkdir()
     (tmp_path / ".about.json-7-8").write_text("half")
-    (tmp_path / "indexes").mkdir()  # of others
+    (tmp_path / "indexes").mkdir()  # This folder belongs to other code.
     clean_folder(tmp_path, "about.json")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "about.json",
         f"data-{DIGEST[:16]}",
         "indexes",
     ]
-    assert current(tmp_path) == ("one", "one")
+    assert current_content(tmp_path) == ("one", "one")
 
 
-def test_data_that_cannot_be_described_leave_what_was_there(tmp_path, monkeypatch):
-    put(tmp_path, "one")
+def test_a_failed_description_keeps_the_old_data(tmp_path, monkeypatch):
+    put_text(tmp_path, "one")
 
     def full(path, write):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("core.io.folders.write_whole", full)
     with pytest.raises(OSError, match="No space"):
-        put(tmp_path, "two", "f" * 64)
-    assert current(tmp_path) == ("one", "one")
+        put_text(tmp_path, "two", "f" * 64)
+    assert current_content(tmp_path) == ("one", "one")
 
 
-def test_a_folder_is_away_before_its_owner_is_forgotten(tmp_path):
+def test_a_folder_is_removed_before_its_owner_record(tmp_path):
     folder, seen = tmp_path / "mine", []
-    put(folder, "one")
+    put_text(folder, "one")
     remove_folder(folder, lambda: seen.append(folder.exists()))
     assert seen == [False] and list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The person's folder is theirs alone, whoever starts Hopscope."""
+"""The home folder of Hopscope is readable by its owner alone."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
+def test_a_command_writes_nothing_readable_by_others(tmp_path):
     home = tmp_path / "home"
     home.mkdir(mode=0o755)
     (tmp_path / "t.tsv").write_text("A\tr\tB\n")
@@ -37,9 +37,9 @@ def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
     assert len(made) > 3 and not [path for path in made if mode(path) & 0o077]
 
 
-def test_a_folder_that_its_owner_may_not_write_stays_so(tmp_path, monkeypatch):
+def test_a_read_only_home_stays_read_only(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    # of this process, which runs other tests as well
+    # The mask of this process stays, as other tests run in it too.
     monkeypatch.setattr("os.umask", lambda mode: None)
     (tmp_path / "home").mkdir(mode=0o755)
     (tmp_path / "home").chmod(0o555)

@@ -1,4 +1,7 @@
-"""Sets that are named by ids, by the libraries themselves: a local set of the hub's form, and one registered with ir_datasets."""
+"""Sets named by ids of HuggingFace or ir_datasets.
+
+The libraries read a local set in the form of the hub, and a registered one.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def own_home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(tmp_path):
-    """A set as the hub has it: a folder of Parquet files by split, here of RoG's schema."""
+    """A set in the form of the hub: a folder of Parquet files by split, with RoG's schema."""
     pytest.importorskip("datasets")
     folder = tmp_path / "RoG-webqsp"
     (folder / "data").mkdir(parents=True)
@@ -63,7 +66,7 @@ def test_an_id_names_a_set():
         fetch_set("hf:")
 
 
-def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monkeypatch):
+def test_the_test_split_is_the_default_and_fetched_once(hub, monkeypatch):
     found = fetch_set(f"hf:{hub}")
     assert [row for _, row in file_rows(found.path)] == ROWS
     assert "the split test (of train, test)" in found.note and str(found.path) in found.note
@@ -71,14 +74,17 @@ def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monke
     assert fetch_set(f"hf:{hub}") == found
 
 
-def test_a_split_may_be_named_and_a_wrong_one_is_told(hub):
+def test_a_split_may_be_named_and_a_wrong_one_is_refused(hub):
     assert [row["id"] for _, row in file_rows(fetch_set(f"hf:{hub}:train").path)] == ["W-0"]
     with pytest.raises(BadInput, match="“tset”. Did you mean “test”. It has train, test"):
         fetch_set(f"hf:{hub}:tset")
 
 
 def test_the_commands_take_an_id(hub, capsys, tmp_path):
-    """The triples of all rows are a graph; its questions are a set of it, and run on the graphs of their own rows."""
+    """The triples of all rows become a graph, and its questions a question set.
+
+    The questions run on the graphs of their own rows.
+    """
     assert main(["build", f"hf:{hub}", "--out", str(tmp_path / "home" / "graphs" / "rog")]) == 0
     assert "4 entities, 2 triples" in capsys.readouterr().out
     assert (
@@ -103,7 +109,7 @@ def test_the_commands_take_an_id(hub, capsys, tmp_path):
     )
 
 
-def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(monkeypatch):
+def test_missing_packages_and_unreachable_hubs_are_reported(monkeypatch):
     def missing(name):
         raise ImportError(name)
 

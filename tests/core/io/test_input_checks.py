@@ -1,4 +1,4 @@
-"""Texts, names and numbers from outside."""
+"""Checks of texts, names and numbers from outside."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_unfit_list_is_refused_with_its_field(values):
 
 
 @given(st.text(st.characters(codec=None)))
-def test_whole_text_can_be_written_and_keeps_whole_ones(text):
+def test_encodable_text_can_be_written_and_is_stable(text):
     whole = encodable_text(text)
     whole.encode()
     assert whole == text if is_encodable(text) else "?" in whole

@@ -1,4 +1,4 @@
-"""JSON files as rows, whatever the size of the pieces they are read in."""
+"""JSON files read as rows, whatever the size of the pieces."""
 
 import json
 
@@ -55,14 +55,14 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
         (b'[\n{"a": "\xff"}]', "line 2: byte 8 is not UTF-8"),
     ],
 )
-def test_a_fault_is_told_with_its_line(tmp_path, monkeypatch, piece, text, told):
+def test_errors_name_their_line(tmp_path, monkeypatch, piece, text, told):
     monkeypatch.setattr(reading, "JSON_PIECE_BYTES", piece)
     (tmp_path / "rows.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput, match=told):
         list(json_rows(tmp_path / "rows.json"))
 
 
-def test_where_rows_stand(tmp_path):
+def test_rows_have_their_lines(tmp_path):
     file = tmp_path / "rows.json"
     file.write_text('\ufeff \n[{"a": 1}, {"b": 2},\n\n{"c": 3}]\n', "utf-8")
     assert list(json_rows(file)) == [
@@ -108,7 +108,7 @@ def test_rows_that_hold_lists_are_rows(tmp_path, monkeypatch, key, list, piece):
     assert [row for _, row in json_rows(file)] == rows
 
 
-def test_an_object_alone_is_a_row_but_where_it_holds_rows(tmp_path):
+def test_a_single_object_is_a_row_unless_it_holds_rows(tmp_path):
     file = tmp_path / "rows.jsonl"
     for row in ({"question": "who", "data": ["a text", {}]}, {"question": "who", "questions": []}):
         file.write_text(json.dumps(row) + "\n\n")
@@ -117,11 +117,11 @@ def test_an_object_alone_is_a_row_but_where_it_holds_rows(tmp_path):
     assert [found for _, found in json_rows(file)] == [{"question": "inner"}]
 
 
-def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
+def test_text_after_a_long_object_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "JSON_PIECE_BYTES", 1 << 10)
     monkeypatch.setattr("core.io.json_rows.MAX_LINE_BYTES", 1 << 16)
     file = tmp_path / "rows.json"
-    # 200 kB on one line
+    # 200 kB on one line.
     file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")
     assert len(list(json_rows(file))) == 10_000
 
@@ -134,7 +134,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
-def test_a_row_that_is_too_long_is_told_before_it_is_read(tmp_path, monkeypatch, text):
+def test_a_too_long_row_is_refused_before_it_is_read(tmp_path, monkeypatch, text):
     monkeypatch.setattr(reading, "JSON_PIECE_BYTES", 100)
     monkeypatch.setattr(reading, "MAX_JSON_VALUE_CHARACTERS", 1 << 20)
     file = tmp_path / "rows.json"
@@ -143,7 +143,7 @@ def test_a_row_that_is_too_long_is_told_before_it_is_read(tmp_path, monkeypatch,
         list(json_rows(file))
 
 
-def test_blanks_before_the_text_are_passed_in_pieces(tmp_path):
+def test_leading_blanks_are_skipped_in_pieces(tmp_path):
     file = tmp_path / "rows.json"
     file.write_text(" \n" * 400_000 + '[{"a": 1}]')
     assert list(json_rows(file)) == [("line 400001", {"a": 1})]

@@ -1,4 +1,4 @@
-"""JSON without numbers that JSON has no words for."""
+"""JSON output for numbers that JSON cannot express."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from core.io.plain_data import from_plain, to_plain
 ODD = {"a": [math.nan, 1.5, (math.inf,)], "b": {"c": -math.inf, "d": "NaN", math.inf: True}}
 
 
-def refuse(word: str) -> None:
+def refuse_constant(word: str) -> None:
     raise ValueError(word)
 
 
 @pytest.mark.parametrize("how", [{}, {"indent": 2}, {"separators": (",", ":")}])
-def test_numbers_that_are_none_are_null(how):
-    found = json.loads(json_text(ODD, **how), parse_constant=refuse)
+def test_non_finite_numbers_become_null(how):
+    found = json.loads(json_text(ODD, **how), parse_constant=refuse_constant)
     assert found == {"a": [None, 1.5, [None]], "b": {"c": None, "d": "NaN", "inf": True}}
 
 
-def test_other_values_are_as_ever():
+def test_other_values_are_unchanged():
     value = {"é": [1, True, None, "a", 10**30]}
     assert json_text(value) == '{"é": [1, true, null, "a", 1000000000000000000000000000000]}'
     assert without_nan(value) == value
@@ -36,7 +36,7 @@ class MeasuredValues:
     scores: tuple[float, ...] = ()
 
 
-def test_plain_data_has_them_as_texts_and_reads_them_again():
+def test_plain_data_writes_non_finite_numbers_as_texts():
     saved = to_plain(MeasuredValues(math.inf, (math.nan, 1.0)))
     assert json.loads(json.dumps(saved, allow_nan=False)) == saved
     again = from_plain(MeasuredValues, saved)

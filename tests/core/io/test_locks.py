@@ -1,4 +1,4 @@
-"""Lock files: one holder at a time, waiting that can be given up, and files that were deleted meanwhile."""
+"""Lock files: one holder at a time, waiting that can be cancelled, and deleted files."""
 
 import os
 import subprocess
@@ -13,43 +13,43 @@ from core.io.locks import hold_change_lock, hold_lock_file, is_locked
 from core.watch import Watch
 
 
-class Busy(Exception):
+class LockHeld(Exception):
     pass
 
 
-def refuse():
-    raise Busy
+def raise_lock_held():
+    raise LockHeld
 
 
 def test_one_holder_at_a_time(tmp_path):
     file = tmp_path / "a.lock"
     assert not is_locked(file) and not file.exists()
-    with hold_lock_file(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(raise_lock_held)):
         assert is_locked(file)
-        with pytest.raises(Busy), hold_lock_file(file, Watch(refuse)):
+        with pytest.raises(LockHeld), hold_lock_file(file, Watch(raise_lock_held)):
             pass
     assert not is_locked(file)
-    with hold_lock_file(file, Watch(refuse)):
+    with hold_lock_file(file, Watch(raise_lock_held)):
         pass
 
 
-def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
+def test_a_waiting_caller_gets_the_lock_when_it_is_free(tmp_path):
     file = tmp_path / "a.lock"
-    first = hold_lock_file(file, Watch(refuse))
+    first = hold_lock_file(file, Watch(raise_lock_held))
     first.__enter__()
     tries = []
 
     def busy():
         tries.append(1)
         if len(tries) == 2:
-            file.unlink()  # as a holder may
+            file.unlink()  # A holder may delete the file.
             first.__exit__(None, None, None)
 
     with hold_lock_file(file, Watch(busy)):
         assert len(tries) == 2 and is_locked(file)
 
 
-SAVER = """
+SAVER_SCRIPT = """
 import sys
 from core.instances.catalogue import save_instance
 from core.models.registry import Registry
@@ -64,7 +64,7 @@ for i in range(8):
 def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
     environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path)}
     savers = [
-        subprocess.Popen([sys.executable, "-c", SAVER, name], cwd=ROOT, env=environment)
+        subprocess.Popen([sys.executable, "-c", SAVER_SCRIPT, name], cwd=ROOT, env=environment)
         for name in ("one", "two")
     ]
     assert [saver.wait(120) for saver in savers] == [0, 0]
@@ -76,7 +76,7 @@ def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
     assert sorted(models) == sorted(f"{name}-{i}" for name in ("one", "two") for i in range(8))
 
 
-def test_a_file_that_another_holds_for_long_is_told(tmp_path):
+def test_a_lock_held_for_long_is_reported(tmp_path):
     file = tmp_path / "a.toml"
     with (
         hold_change_lock(file),

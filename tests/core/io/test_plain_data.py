@@ -1,4 +1,4 @@
-"""Dataclasses as plain data and back."""
+"""Dataclasses written as plain data, and read back."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def test_fields_are_written_once_by_name_without_defaults():
     assert to_plain(Walk(())) == {"legs": [], "notes": {}}
 
 
-def test_what_was_written_is_read_back():
+def test_written_data_are_read_back():
     assert from_plain(Walk, json.loads(json.dumps(SAVED)), map=WALK.map) == WALK
 
 
-def test_what_asdict_wrote_before_is_read_too():
+def test_data_written_by_asdict_are_read_too():
     leg = Leg("Ulm", 1.5)
     assert from_plain(Leg, json.loads(json.dumps(asdict(leg)))) == leg
 
 
-def test_what_a_later_version_wrote_beside_is_left_out_or_refused():
+def test_unknown_fields_of_later_versions_are_ignored_or_refused():
     assert from_plain(Leg, {"start": "Ulm", "km": 1, "shoes": 2}) == Leg("Ulm", 1.0)
     with pytest.raises(ValueError, match="Leg has no field 'shoes'"):
         PlainReader(strict=True).value(Leg, {"start": "Ulm", "km": 1, "shoes": 2})
@@ -82,7 +82,7 @@ def test_a_missing_field_is_refused():
         from_plain(Leg, {"start": "Ulm"})
 
 
-def test_a_type_may_be_saved_in_a_way_of_its_own_and_a_field_have_had_another_name():
+def test_custom_types_and_renamed_fields_are_read():
     class ShortWriter(PlainWriter):
         def value(self, value):
             return f"{value.start} {value.km}" if isinstance(value, Leg) else super().value(value)
@@ -97,6 +97,6 @@ def test_a_type_may_be_saved_in_a_way_of_its_own_and_a_field_have_had_another_na
     ) == Walk((Leg("Ulm", 1.5),), 3)
 
 
-def test_what_is_no_plain_data_is_refused():
+def test_other_objects_are_refused():
     with pytest.raises(TypeError, match="A object cannot be saved"):
         to_plain(Walk((), notes={"Ulm": object()}))

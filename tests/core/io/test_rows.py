@@ -1,4 +1,4 @@
-"""Every file of rows: one that an earlier version made opens, one of a later version is refused and left as it is."""
+"""Row files of earlier versions open; those of later versions are refused and stay unchanged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from core.indexes import cases, reports, walk_sentences
 from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.chat import saved_replies
 
-# What the first versions made, and a row of each table.
-FIRST = {
+# Tables as the first versions made them, and a row of each table.
+FIRST_VERSIONS = {
     "owners": (
         sharing.OWNER_SCHEMA,
         [
-            "create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"
+            "create table owners (kind text not null, name text not null, owner text not "
+            "null, at real not null, primary key (kind, name))"
         ],
         {"owners": ("graph", "films", "ann@example.com", 1.0)},
         {},
@@ -42,8 +43,10 @@ FIRST = {
     "replies": (
         saved_replies.REPLIES_SCHEMA,
         [
-            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+            "create table replies (key text primary key, model text not null, text text "
+            "not null, tokens_in integer not null, "
+            "tokens_out integer not null, finish text not null, seconds real not null) "
+            "without rowid"
         ],
         {"replies": ("k", "m", "Ann.", 3, 1, "stop", 0.5)},
         {"replies": (0, "")},
@@ -51,7 +54,8 @@ FIRST = {
     "reports": (
         reports.REPORTS_FILE_SCHEMA,
         [
-            "create table reports (key text primary key, title text not null, text text not null, note text not null)"
+            "create table reports (key text primary key, title text not null, text text "
+            "not null, note text not null)"
         ],
         {"reports": ("k", "Title", "Text", "")},
         {},
@@ -65,7 +69,8 @@ FIRST = {
     "solved": (
         cases.CASES_SCHEMA,
         [
-            "create table cases (key text primary key, masked text, chains text, fit real, vector blob)"
+            "create table cases (key text primary key, masked text, chains text, fit "
+            "real, vector blob)"
         ],
         {"cases": ("k", "who", "[]", 1.0, b"\0\0\0\0")},
         {},
@@ -73,10 +78,14 @@ FIRST = {
     "cases": (
         database.CASE_SCHEMA,
         [
-            "create table cases (id text primary key, created real not null, changed real not null, digest text not null, "
-            "about text not null, link text not null, notes text not null, tags text not null, content blob not null)",
-            "create table feedback (digest text not null, question text not null, line text not null, answer text not null, "
-            "up integer not null, time real not null, about text not null, primary key (digest, question, line, answer))",
+            "create table cases (id text primary key, created real not null, changed "
+            "real not null, digest text not null, "
+            "about text not null, link text not null, notes text not null, tags text not "
+            "null, content blob not null)",
+            "create table feedback (digest text not null, question text not null, line "
+            "text not null, answer text not null, "
+            "up integer not null, time real not null, about text not null, primary key "
+            "(digest, question, line, answer))",
         ],
         {
             "cases": ("i", 1.0, 2.0, "d", "{}", "", "", "", b"c"),
@@ -87,11 +96,14 @@ FIRST = {
     "evaluations": (
         store.EVALUATION_SCHEMA,
         [
-            "create table runs (id integer primary key, key text not null, spec text not null, created real not null, "
+            "create table runs (id integer primary key, key text not null, spec text not "
+            "null, created real not null, "
             "status text not null)",
-            "create table questions (run integer not null references runs on delete cascade, place integer not null, id text not null, "
+            "create table questions (run integer not null references runs on delete "
+            "cascade, place integer not null, id text not null, "
             "told text not null, primary key (run, place), unique (run, id))",
-            "create table rows (run integer not null references runs on delete cascade, instance text not null, question text not null, "
+            "create table rows (run integer not null references runs on delete cascade, "
+            "instance text not null, question text not null, "
             "outcome text, error text, states blob, unique (run, instance, question))",
         ],
         {
@@ -102,12 +114,12 @@ FIRST = {
         {},
     ),
 }
-EACH = pytest.mark.parametrize("name", FIRST)
+FOR_EACH_FILE = pytest.mark.parametrize("name", FIRST_VERSIONS)
 
 
-def first_version(file, name):
-    """The file as the first version made it, with a row in each table."""
-    schema, statements, rows, _ = FIRST[name]
+def write_first_version(file, name):
+    """Write the file as the first version did, with a row in each table."""
+    schema, statements, rows, _ = FIRST_VERSIONS[name]
     with closing(sqlite3.connect(file)) as base, base:
         for statement in statements:
             base.execute(statement)
@@ -118,26 +130,26 @@ def first_version(file, name):
     return RowFile(file, schema)
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_file_of_the_first_version_opens(tmp_path, name):
-    _, _, rows, later = FIRST[name]
-    found = first_version(tmp_path / "one.sqlite", name)
+    _, _, rows, later = FIRST_VERSIONS[name]
+    found = write_first_version(tmp_path / "one.sqlite", name)
     for table, row in rows.items():
         assert found.query(f"select * from {table}") == [row + later.get(table, ())]
 
 
-@EACH
+@FOR_EACH_FILE
 def test_a_new_file_has_the_tables_of_the_first_version_and_what_came_later(tmp_path, name):
-    schema, _, rows, later = FIRST[name]
+    schema, _, rows, later = FIRST_VERSIONS[name]
     new = RowFile(tmp_path / "new.sqlite", schema)
     for table, row in rows.items():
         new.save(table, [row + later.get(table, ())])
         assert new.query(f"select * from {table}") == [row + later.get(table, ())]
 
 
-@EACH
-def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, name):
-    found = first_version(tmp_path / "one.sqlite", name)
+@FOR_EACH_FILE
+def test_a_newer_file_is_refused_and_stays_unchanged(tmp_path, name):
+    found = write_first_version(tmp_path / "one.sqlite", name)
     with closing(sqlite3.connect(found.file)) as base, base:
         base.execute(f"pragma user_version = {found.schema.version + 1}")
     before = found.file.read_bytes()
@@ -149,16 +161,16 @@ def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, nam
     assert found.file.read_bytes() == before
 
 
-@EACH
-def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
+@FOR_EACH_FILE
+def test_a_damaged_file_is_refused_and_stays_unchanged(tmp_path, name):
     (tmp_path / "one.sqlite").write_bytes(b"this is no database " * 100)
-    found = RowFile(tmp_path / "one.sqlite", FIRST[name][0])
+    found = RowFile(tmp_path / "one.sqlite", FIRST_VERSIONS[name][0])
     with pytest.raises(StoreError, match="cannot be used .*(remove that file|left as it is)"):
         found.query("select 1")
     assert found.file.read_bytes() == b"this is no database " * 100
 
 
-def test_rows_are_found_by_key_however_many_there_are(tmp_path):
+def test_many_rows_are_found_by_key(tmp_path):
     saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
     saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
     with saved.reading() as base:
@@ -174,29 +186,27 @@ def test_after_an_error_nothing_is_written(tmp_path):
     assert saved.query("select * from sentences") == []
 
 
-SAVED = Schema(
+NUMBERS_SCHEMA = Schema(
     "the numbers",
     ("create table numbers (key text primary key, number integer not null)",),
     again=True,
 )
 
 
-def numbers(file):
-    """What another process would read."""
+def read_numbers(file):
+    """Rows of the file as another process reads them."""
     with closing(sqlite3.connect(file)) as database:
         return dict(database.execute("SELECT key, number FROM numbers"))
 
 
-def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_at_the_end(
-    tmp_path, monkeypatch
-):
+def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_path, monkeypatch):
     opened, file = [], tmp_path / "numbers.sqlite"
     monkeypatch.setattr(
         RowFile,
         "open",
         lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how),
     )
-    rows, others = RowFile(file, SAVED), RowFile(file, SAVED)
+    rows, others = RowFile(file, NUMBERS_SCHEMA), RowFile(file, NUMBERS_SCHEMA)
     with rows.held():
         with rows.held(), ThreadPoolExecutor(8) as pool:
             list(
@@ -207,31 +217,31 @@ def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_
                     range(40),
                 )
             )
-        # at once, not at the end
-        assert numbers(file) == {str(number): number for number in range(40)}
+        # The rows are written now, not when the file is closed.
+        assert read_numbers(file) == {str(number): number for number in range(40)}
         assert others.query("SELECT count(*) FROM numbers") == [(40,)]
     assert len(opened) == 1
     rows.query("SELECT 1 FROM numbers")
-    assert len(opened) == 2  # nobody holds it any more
+    assert len(opened) == 2  # The file is no longer held open.
 
 
-def test_a_held_file_that_is_removed_is_made_anew_and_one_that_fails_is_opened_anew(tmp_path):
+def test_a_removed_held_file_is_recreated_and_a_failed_one_reopened(tmp_path):
     file = tmp_path / "numbers.sqlite"
-    rows = RowFile(file, SAVED)
+    rows = RowFile(file, NUMBERS_SCHEMA)
     with rows.held():
         rows.save("numbers", [("one", 1)])
         for part in tmp_path.iterdir():
             part.unlink()
         rows.save("numbers", [("two", 2)])
-        assert numbers(file) == {"two": 2}
+        assert read_numbers(file) == {"two": 2}
         with pytest.raises(StoreError):
             rows.query("SELECT what FROM nowhere")
         rows.save("numbers", [("three", 3)])
-        assert numbers(file) == {"two": 2, "three": 3}
+        assert read_numbers(file) == {"two": 2, "three": 3}
 
 
-def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_path, monkeypatch):
-    rows = RowFile(tmp_path / "numbers.sqlite", SAVED)
+def test_a_held_file_that_becomes_read_only_is_still_read(tmp_path, monkeypatch):
+    rows = RowFile(tmp_path / "numbers.sqlite", NUMBERS_SCHEMA)
     with rows.held():
         rows.save("numbers", [("one", 1)])
         monkeypatch.setattr("core.io.rows.save_fault", lambda folder: "The disk is full.")
@@ -240,7 +250,10 @@ def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_pat
         assert rows.query("SELECT * FROM numbers") == [("one", 1)]
 
 
-def test_what_can_be_made_again_waits_for_no_disk_and_all_else_does(tmp_path):
-    for schema, waits in ((SAVED, 1), (Schema("the numbers", SAVED.statements), 2)):
+def test_only_irreplaceable_rows_wait_for_the_disk(tmp_path):
+    for schema, waits in (
+        (NUMBERS_SCHEMA, 1),
+        (Schema("the numbers", NUMBERS_SCHEMA.statements), 2),
+    ):
         with RowFile(tmp_path / f"{waits}.sqlite", schema).reading() as database:
             assert database.execute("PRAGMA synchronous").fetchone() == (waits,)

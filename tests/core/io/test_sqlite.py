@@ -1,4 +1,4 @@
-"""Databases where nothing can be written: they are read, with all that was written ahead, and stay as they are."""
+"""Read-only databases are read with their write-ahead log, and stay unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unwritable import WAYS, home_on_a_disk
 TABLE = "CREATE TABLE IF NOT EXISTS numbers (number INTEGER)"
 
 
-def PREPARE(database):
+def prepare_table(database):
     if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         write_ahead(database)
         database.execute(TABLE)
@@ -29,17 +29,17 @@ def place(tmp_path, monkeypatch):
         yield found
 
 
-def written(file, *numbers):
-    database = open_database(file, PREPARE)
+def write_numbers(file, *numbers):
+    database = open_database(file, prepare_table)
     assert database.saves
     with database:
         database.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
     return database
 
 
-def read(file) -> list[int]:
-    """What a database holds that cannot be written."""
-    with closing(open_database(file, PREPARE)) as database:
+def read_numbers(file) -> list[int]:
+    """Numbers in a database that cannot be written."""
+    with closing(open_database(file, prepare_table)) as database:
         assert not database.saves
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             database.execute("INSERT INTO numbers VALUES (9)")
@@ -49,19 +49,21 @@ def read(file) -> list[int]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_there_is_read(place, way):
-    written(place.folder / "one.sqlite", 1, 2).close()
+def test_saved_rows_are_read(place, way):
+    write_numbers(place.folder / "one.sqlite", 1, 2).close()
     place.close(way)
     before = (place.folder / "one.sqlite").read_bytes()
     assert (
-        read(place.folder / "one.sqlite") == [1, 2]
+        read_numbers(place.folder / "one.sqlite") == [1, 2]
         and (place.folder / "one.sqlite").read_bytes() == before
     )
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_was_written_ahead_is_read_as_well(place, way):
-    at_work = written(place.folder / "one.sqlite", 1, 2)  # as a process that was killed leaves it
+def test_the_write_ahead_log_is_read_as_well(place, way):
+    at_work = write_numbers(
+        place.folder / "one.sqlite", 1, 2
+    )  # A killed process leaves such a state.
     (place.folder / "left").mkdir()
     for part in place.folder.glob("one.sqlite*"):
         shutil.copy(part, place.folder / "left" / part.name)
@@ -69,12 +71,12 @@ def test_what_was_written_ahead_is_read_as_well(place, way):
     (place.folder / "left" / "one.sqlite-shm").unlink()
     place.close(way)
     before = {path.name: path.read_bytes() for path in (place.folder / "left").iterdir()}
-    assert before["one.sqlite-wal"] and read(place.folder / "left" / "one.sqlite") == [1, 2]
+    assert before["one.sqlite-wal"] and read_numbers(place.folder / "left" / "one.sqlite") == [1, 2]
     assert {name: (place.folder / "left" / name).read_bytes() for name in before} == before
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
+def test_a_database_without_write_ahead_log_is_read(place, way):
     def prepare(database):
         database.execute(TABLE) if not database.execute(
             "SELECT count(*) FROM sqlite_master"
@@ -91,20 +93,20 @@ def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_where_there_is_none_it_is_empty(place, way):
+def test_a_missing_database_is_empty(place, way):
     place.close(way)
-    assert read(place.folder / "none.sqlite") == []
+    assert read_numbers(place.folder / "none.sqlite") == []
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_with_room_again_it_is_written_again(place, way):
-    written(place.folder / "one.sqlite", 1).close()
+def test_a_database_is_written_again_after_space_is_free(place, way):
+    write_numbers(place.folder / "one.sqlite", 1).close()
     place.close(way)
-    assert read(place.folder / "one.sqlite") == [1] and save_fault()
+    assert read_numbers(place.folder / "one.sqlite") == [1] and save_fault()
     place.open()
     assert not save_fault()
-    written(place.folder / "one.sqlite", 2).close()
-    with closing(open_database(place.folder / "one.sqlite", PREPARE)) as database:
+    write_numbers(place.folder / "one.sqlite", 2).close()
+    with closing(open_database(place.folder / "one.sqlite", prepare_table)) as database:
         assert database.execute("SELECT sum(number) FROM numbers").fetchone() == (3,)
 
 
@@ -113,13 +115,13 @@ def test_with_room_again_it_is_written_again(place, way):
     [("full", "the disk that holds {} is full"), ("read-only", "{} cannot be written")],
     ids=WAYS[::-1],
 )
-def test_why_nothing_can_be_saved(place, way, why):
+def test_the_reason_of_failed_saving_is_given(place, way, why):
     assert save_fault() == ""
     place.close(way)
     assert why.format(place.folder) in save_fault()
 
 
-def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
+def test_a_home_that_cannot_be_made_gives_an_error_sentence(place, monkeypatch):
     place.close("read-only")
     monkeypatch.setenv("HOPSCOPE_HOME", str(place.folder / "new"))
     with pytest.raises(
@@ -132,4 +134,4 @@ def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
 def test_another_error_is_raised(tmp_path):
     (tmp_path / "one.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
-        open_database(tmp_path / "one.sqlite", PREPARE)
+        open_database(tmp_path / "one.sqlite", prepare_table)

@@ -1,4 +1,4 @@
-"""Values made of files: made once, and anew once a file is another."""
+"""Values made from files are cached until a file changes."""
 
 import os
 
@@ -9,16 +9,16 @@ from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files, sta
 LONG_AGO = 1_000_000_000
 
 
-def aged(file, seconds=LONG_AGO):
+def set_old_time(file, seconds=LONG_AGO):
     os.utime(file, (seconds, seconds))
     return file
 
 
 @pytest.fixture
-def made():
-    """A value made of a file's text, and how often it was made."""
+def cached_text():
+    """A callable that caches the text of a file, and counts how often it was read."""
 
-    class Made:
+    class CachedFileText:
         def __init__(self):
             self.times, self.known = 0, StampedCache[str]()
 
@@ -29,47 +29,48 @@ def made():
             self.times += 1
             return file.read_text()
 
-    return Made()
+    return CachedFileText()
 
 
-def test_it_is_made_once_as_long_as_the_file_stays(tmp_path, made):
+def test_a_value_is_made_once_for_an_unchanged_file(tmp_path, cached_text):
     file = tmp_path / "a"
     file.write_text("one")
-    aged(file)
-    assert [made(file), made(file)] == ["one", "one"] and made.times == 1
+    set_old_time(file)
+    assert [cached_text(file), cached_text(file)] == ["one", "one"] and cached_text.times == 1
 
 
 @pytest.mark.parametrize("what", ["bytes", "time", "file"])
-def test_a_change_is_seen_at_once(tmp_path, made, what):
+def test_a_change_is_seen_at_once(tmp_path, cached_text, what):
     file = tmp_path / "a"
     file.write_text("one")
-    made(aged(file))
-    if what == "file":  # another file of the same bytes and time, as a writer puts in place
+    cached_text(set_old_time(file))
+    if what == "file":  # Another file with the same size and time, as a writer puts it in place.
         (tmp_path / "b").write_text("two")
-        aged(tmp_path / "b").replace(file)
+        set_old_time(tmp_path / "b").replace(file)
     else:
         file.write_text("three" if what == "bytes" else "two")
-        aged(file, LONG_AGO + (what == "time"))
-    assert made(file) == file.read_text() != "one"
+        set_old_time(file, LONG_AGO + (what == "time"))
+    assert cached_text(file) == file.read_text() != "one"
 
 
-def test_a_file_that_changed_just_now_is_not_trusted(tmp_path, made):
+def test_a_file_that_changed_just_now_is_not_trusted(tmp_path, cached_text):
     file = tmp_path / "a"
     file.write_text("one")
-    made(file)
-    made(file)
-    assert made.times == 2  # it might have changed between, within one tick of the disk's clock
+    cached_text(file)
+    cached_text(file)
+    # The file might have changed within one tick of the file system's clock.
+    assert cached_text.times == 2
 
 
-def test_what_fails_is_tried_again(tmp_path, made):
+def test_a_failure_is_not_cached(tmp_path, cached_text):
     file = tmp_path / "a"
     with pytest.raises(FileNotFoundError):
-        made(file)
+        cached_text(file)
     file.write_text("there")
-    assert made(file) == "there"
+    assert cached_text(file) == "there"
 
 
-def test_the_stamp_of_a_folder_holds_all_files_below_and_goes_round_in_no_circle(tmp_path):
+def test_the_stamp_of_a_folder_covers_all_files_and_follows_no_loop(tmp_path):
     (tmp_path / "x" / "y").mkdir(parents=True)
     (tmp_path / "x" / "y" / "deep").write_text("1")
     (tmp_path / "x" / "around").symlink_to(tmp_path)

@@ -1,4 +1,4 @@
-"""Folders for files on their way in."""
+"""Folders for files that are being imported."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from core.io.home import home_folder
 from core.io.temporary_folders import OLD_FOLDER_SECONDS, temporary_folder
 
 
-def test_what_a_killed_process_left_is_removed_after_a_day_and_nothing_else(tmp_path, monkeypatch):
+def test_leftovers_of_a_killed_process_are_removed_after_a_day(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     first = temporary_folder()
     (first / "book.txt").write_text("left")

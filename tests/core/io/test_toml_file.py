@@ -1,4 +1,4 @@
-"""Files of TOML with numbers of thousands of digits, and other faults."""
+"""TOML files with numbers of thousands of digits, and other faults."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_line_and_the_key_of_a_long_number_are_named(tmp_path, text, key, li
     assert f"“{key}”" in said and "5,000 digits" in said and f"line {line}" in said
 
 
-def test_what_is_nested_deeply_is_no_toml(tmp_path):
+def test_deeply_nested_toml_is_refused(tmp_path):
     file = tmp_path / "a.toml"
     file.write_text("a = " + "[" * 50_000, "utf-8")
     with pytest.raises(tomllib.TOMLDecodeError):
@@ -50,7 +50,9 @@ def test_what_is_nested_deeply_is_no_toml(tmp_path):
         ("memory = 0x" + "f" * 5_000, '"memory"'),
     ],
 )
-def test_a_number_of_models_toml_that_cannot_be_is_a_sentence(tmp_path, monkeypatch, row, named):
+def test_an_impossible_number_in_models_toml_gives_an_error_sentence(
+    tmp_path, monkeypatch, row, named
+):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "models.toml").write_text(ROW + row + "\n", "utf-8")
     (fault,) = merged_declarations().faults
@@ -71,7 +73,7 @@ def test_servers_are_sent_at_least_one_text_at_a_time(tmp_path, monkeypatch):
     assert len(merged_declarations().faults) == 2
 
 
-def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path, monkeypatch):
+def test_an_unreadable_file_gives_an_error_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "models.toml").mkdir()
     (fault,) = merged_declarations().faults

@@ -1,4 +1,4 @@
-"""No library reports anything, or writes outside the person's folder."""
+"""No library sends usage reports, or writes outside the home folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a text, a question, a corpus and a graph are in."""
+"""Detected languages of texts, questions, corpora and graphs."""
 
 from __future__ import annotations
 
@@ -78,26 +78,27 @@ def corpus_of(folder, *texts) -> Corpus:
 
 
 @pytest.mark.parametrize("code", QUESTIONS)
-def test_questions_of_a_few_words(code):
+def test_the_language_of_short_questions_is_detected(code):
     assert {language_of_question(one) for one in QUESTIONS[code]} == {code}
 
 
 def test_most_questions_need_no_detector(monkeypatch):
-    # as where lingua is not installed
+    # As if lingua were not installed.
     monkeypatch.setattr(detection, "_confidences", lambda text: {})
     asked = {one: code for code, some in QUESTIONS.items() for one in some}
     found = {one: detection.language_of(one) for one in asked}
-    assert all(found[one] in (code, "") for one, code in asked.items())  # none is wrong
+    # No detected language is wrong.
+    assert all(found[one] in (code, "") for one, code in asked.items())
     assert sum(found[one] == code for one, code in asked.items() if code) >= 15
 
 
-def test_scripts_are_counted_not_guessed():
+def test_scripts_are_determined_by_counting():
     assert script_of("ﬁshery – ½") == "Latin" and script_of("Ω") == "Greek"
     assert script_of("北京 Peking University in Beijing") == "Latin" and script_of("") == ""
     assert UNSPACED_LETTER.search("ไทย") and not UNSPACED_LETTER.search("한국어 русский")
 
 
-def test_a_few_names_are_in_no_language():
+def test_a_few_names_have_no_language():
     for texts in (
         ["Angela Merkel lives in Berlin.", "Angela Merkel met Barack Obama."],
         ["Ann knows Bo."],
@@ -106,7 +107,7 @@ def test_a_few_names_are_in_no_language():
         assert detect_language(texts).code in ("", "en")
 
 
-def test_a_sample_of_two_languages_says_both():
+def test_a_sample_of_two_languages_has_both():
     found = detect_language([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
     assert found.code == "de" and set(found.others) == {"en"}
     assert found.words().startswith("German, with ") and found.words().endswith(" % English")
@@ -136,7 +137,7 @@ def test_every_language_has_a_name_and_detector_code():
         known_code("Germn")
 
 
-def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path):
+def test_the_language_of_a_corpus_is_detected_chosen_and_detected_again(tmp_path):
     corpus = corpus_of(tmp_path, *GERMAN)
     assert corpus.language.code == "de" and not corpus.language.chosen
     assert json.loads((corpus.folder / "corpus.json").read_text())["language"]["code"] == "de"
@@ -145,12 +146,12 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
         english.language == Detection("en", chosen=True) == Corpus.open(corpus.folder).language
         and english.digest == corpus.digest
     )
-    # what a person chose stays
+    # The chosen language stays.
     assert english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"
     assert english.with_language("").language.code == "de"
 
 
-def test_a_corpus_of_before_is_looked_at_when_asked(tmp_path):
+def test_the_language_of_an_earlier_corpus_is_detected_on_demand(tmp_path):
     corpus = replace(corpus_of(tmp_path, *GERMAN), stored_language={})
     assert corpus.language.code == "de"
 
@@ -161,7 +162,7 @@ def test_builds_follow_the_language(tmp_path):
     assert not build_status(corpus, "kg-noun-phrases").built
 
 
-def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
+def test_the_language_of_a_graph_follows_its_names_or_a_choice(tmp_path):
     triples = [
         ("Straße der Einheit", "liegt in", "Köln"),
         ("Der Dom", "wurde gebaut von", "Meister Gerhard"),
@@ -180,7 +181,7 @@ def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
     assert choose_language(graph, "de").code == "de"
 
 
-def test_the_command_says_and_sets_it(tmp_path, capsys):
+def test_the_command_shows_and_sets_the_language(tmp_path, capsys):
     corpus_of(tmp_path, *GERMAN)
     assert (
         main(["corpus", "language", "notes"]) == EXIT_OK

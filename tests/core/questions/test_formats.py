@@ -1,4 +1,4 @@
-"""Every format of question files, by hand: what it says, and what is wrong in a bad one."""
+"""Every format of question files: results by hand, and errors of bad files."""
 
 import gzip
 import json
@@ -192,7 +192,10 @@ def test_a_row_of_every_format(tmp_path, row, format, question):
 
 PATH = "what is ann 's child 's sex ?\tmale(male/female/)\tann#child#bo#gender#male#<end>#male\n"
 PQL = "the cast (x) ?\tTwo (film)(One/Two (film)/)\tann#plays#bo#in#cy#of#Two (film)\n"
-SIMPLE_TEXT = "www.freebase.com/m/04whkz5\twww.freebase.com/book/written_work/subjects\twww.freebase.com/m/01cj3p\twhat is it about?\n"
+SIMPLE_TEXT = (
+    "www.freebase.com/m/04whkz5\twww.freebase.com/book/written_work/subjects\t"
+    "www.freebase.com/m/01cj3p\twhat is it about?\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +269,7 @@ HEAD = '{"question": "fine"}\n\n'
         (b"\xff\xfe{", "line 1: byte 1 is not UTF-8"),
     ],
 )
-def test_what_is_wrong_in_rows_is_told(tmp_path, text, told):
+def test_errors_in_rows_are_reported(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
         read_questions(write(tmp_path, text))
 
@@ -284,7 +287,7 @@ def test_what_is_wrong_in_rows_is_told(tmp_path, text, told):
         ("who is [A]?\tB\nwho\n", "line 2: expected a question, a tab"),
     ],
 )
-def test_what_is_wrong_in_text_is_told(tmp_path, text, told):
+def test_errors_in_text_are_reported(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
         read_questions(write(tmp_path, text, "q.txt"))
 
@@ -303,7 +306,7 @@ def test_lines_of_other_columns_are_no_questions_of_metaqa(tmp_path, text, count
         read_questions(write(tmp_path, text, "q.txt"), format="metaqa")
 
 
-def test_a_format_is_told_by_most_lines(tmp_path):
+def test_the_format_is_that_of_most_lines(tmp_path):
     metaqa = "who is [A]?\tB\nwho is [C]?\tD\n"
     with pytest.raises(BadInput, match="line 1: expected a question, a tab"):
         read_questions(write(tmp_path, "only one column\n" + metaqa, "q.txt"))
@@ -333,7 +336,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("key", LIKE_ANSWERS)
-def test_a_row_whose_answers_lie_under_another_key_is_refused(tmp_path, key):
+def test_a_row_with_answers_under_another_key_is_refused(tmp_path, key):
     row = {"question": "who is Bo", "entities": ["Bo"], key: ["Ann"]}
     with pytest.raises(
         BadInput, match=f"q.jsonl, line 1: “{key}” seems to hold the answers; call it “answers”"
@@ -351,7 +354,7 @@ def test_other_keys_hold_no_answers(tmp_path, more):
     assert question.answers == ()
 
 
-def test_rows_whose_first_holds_a_list_are_questions_each(tmp_path):
+def test_rows_that_begin_with_a_list_are_separate_questions(tmp_path):
     rows = [
         {"question": "who", "answers": ["B"], "data": [{"x": 1}]},
         {"question": "when", "answers": ["1985"], "data": []},
@@ -363,7 +366,7 @@ def test_rows_whose_first_holds_a_list_are_questions_each(tmp_path):
     ]
 
 
-def test_unknown_formats_bring_the_known_ones(tmp_path):
+def test_unknown_formats_suggest_known_ones(tmp_path):
     with pytest.raises(BadInput, match="Did you mean “grailqa”"):
         read_questions(write(tmp_path, HEAD), format="grail")
 
@@ -377,7 +380,7 @@ def test_the_bare_text_of_a_file_of_questions(tmp_path):
     assert text_without_brackets(
         write(tmp_path, gzip.compress(text.encode()), "q.txt.gz"), "metaqa"
     ).startswith("who wrote Up in the Air")
-    # a text may be written in other ways there
+    # This format may escape its texts.
     assert text_without_brackets(write(tmp_path, json.dumps(OWN))) is None
 
 

@@ -1,4 +1,4 @@
-"""Questions of published sets and of tools that evaluate, in rows of exactly their schemas."""
+"""Questions of published sets and of evaluation tools, in rows of their exact schemas."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_sets_of_llama_index(tmp_path, indent):
     assert (found.id, found.text, found.gold) == ("q", "Who?", (f"\n{CONTEXT}",))
 
 
-def test_a_context_is_the_passage_that_holds_its_text(tmp_path):
+def test_a_context_names_the_passage_with_its_text(tmp_path):
     for name, text in (("may.txt", "A calm day."), ("june.txt", f"Rain.\n{CONTEXT} Wind.")):
         (tmp_path / name).write_text(text, "utf-8")
     import_documents("log", [tmp_path / "may.txt", tmp_path / "june.txt"])

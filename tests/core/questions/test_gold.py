@@ -1,4 +1,4 @@
-"""Questions that are asked of documents: gold documents in every format, and what of a file was not read."""
+"""Questions about documents: gold documents in every format, and notes on unread parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOWNS = ("Turku", "Malmö", "Oslo", "Bergen", "Tartu", "Riga", "Lund", "Åbo", "
 
 @pytest.fixture(autouse=True)
 def towns(tmp_path, monkeypatch):
-    """A corpus of a person's own with a document for each of ten towns."""
+    """A person's own corpus with a document for each of ten towns."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     documents = [
         Document(f"{number}.txt", f"{town} lies by the sea.", town)
@@ -29,7 +29,10 @@ def towns(tmp_path, monkeypatch):
 
 
 def table(separator: str) -> str:
-    """Ten questions: each with its answer and the title of its document, the first with two of both."""
+    """A table of ten questions, each with its answer and the title of its document.
+
+    The first question has two of both.
+    """
     rows = [
         ["question", "answers", "gold", "remark"],
         ["Which, 1?", "Turku|Malmö", "0.txt|Malmö", "x"],
@@ -41,7 +44,7 @@ def table(separator: str) -> str:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
+def test_ten_questions_in_a_table_are_read_for_a_corpus(tmp_path, separator):
     (tmp_path / "asked.csv").write_text(table(separator), "utf-8")
     brought = import_question_set("towns", tmp_path / "asked.csv")
     assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
@@ -55,8 +58,11 @@ def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
     assert [question.gold for question in others] == [(f"{number}.txt",) for number in range(1, 10)]
 
 
-def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
-    """The same file, but that `gold` names documents there and is not read for a graph."""
+def test_corpora_and_graphs_accept_the_same_question_file(tmp_path):
+    """The column `gold` names documents, and is not read for a graph.
+
+    Otherwise the same file gives the same questions.
+    """
     (tmp_path / "asked.csv").write_text(table(","), "utf-8")
     of_graph, of_corpus = (
         read_question_file(tmp_path / "asked.csv"),
@@ -79,7 +85,8 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
         ("q.txt", "which\tTurku|Malmö\nwhich other\tOslo\n"),
         (
             "q.jsonl",
-            '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which other", "answer": ["Oslo"]}\n',
+            '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which '
+            'other", "answer": ["Oslo"]}\n',
         ),
         (
             "q.json",
@@ -87,14 +94,14 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
         ),
     ],
 )
-def test_every_format_is_taken_for_documents(tmp_path, name, text):
+def test_every_format_is_read_for_a_corpus(tmp_path, name, text):
     (tmp_path / name).write_text(text, "utf-8")
     assert import_question_set("towns", tmp_path / name).answered == len(
         read_questions(tmp_path / name)
     )
 
 
-def test_lines_without_a_header_are_taken_by_their_columns(tmp_path):
+def test_lines_without_a_header_are_read_by_their_columns(tmp_path):
     (tmp_path / "q.tsv").write_text("7\twhich\tOslo\tx\n", "utf-8")
     brought = import_question_set(
         "towns", tmp_path / "q.tsv", set="more", columns="id,question,gold,-"
@@ -103,7 +110,7 @@ def test_lines_without_a_header_are_taken_by_their_columns(tmp_path):
     assert open_corpus("towns").questions("more") == (Question("which", "7", gold=("2.txt",)),)
 
 
-def test_options_are_asked_with_their_letters_in_a_table_too(tmp_path):
+def test_options_in_a_table_get_their_letters(tmp_path):
     (tmp_path / "q.csv").write_text("question,options,answers\nWhich?,Oslo|Riga,Riga\n", "utf-8")
     (question,) = read_questions(tmp_path / "q.csv")
     assert (question.text, question.options) == (
@@ -120,7 +127,10 @@ PARAGRAPHS = [
 
 
 def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
-    """Two passages have one title, and the second supports the answer; one that the corpus has with another text is lacking."""
+    """Two passages have the same title, and the second one supports the answer.
+
+    The passage on Oslo has another text in the corpus, so it counts as missing.
+    """
     passages = [
         {"title": "Lund", "text": "Lund is a name."},
         {"title": "Lund", "text": "Lund lies in  Scania."},
@@ -171,18 +181,18 @@ def test_supporting_facts_are_gold_by_title(tmp_path, facts):
         ("christmas-carol", "has a question set “christmas-carol”"),
     ],
 )
-def test_a_name_that_cannot_be_that_of_a_set_is_refused(tmp_path, name, sentence):
+def test_an_impossible_set_name_is_refused(tmp_path, name, sentence):
     (tmp_path / "q.csv").write_text("question\nwho\n")
     with pytest.raises(BadInput, match=sentence):
         import_question_set("towns", tmp_path / "q.csv", set=name)
 
 
-def test_many_names_that_were_not_read_are_counted():
+def test_many_unread_names_are_counted():
     assert QuestionFile((), "q.json").note() == ""
     assert QuestionFile((), "q.json", tuple("abcdefghijklmn")).note().endswith("“l” and 2 more.")
 
 
-def test_what_holds_nothing_is_not_named(tmp_path):
+def test_empty_columns_are_not_named(tmp_path):
     rows = [
         {
             "question": "who",

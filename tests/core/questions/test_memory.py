@@ -1,4 +1,4 @@
-"""Small packed files that unpack to much: what is kept of them is bounded, and a sentence says so."""
+"""Small packed files that unpack to large ones are read within bounded memory, with a note."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.questions import collector
 from core.questions.question_files import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
-TEXT = 6_000_000  # bytes that each file unpacks to
+UNPACKED_BYTES = 6_000_000  # Unpacked size of each file in bytes.
 
 
-def packed(path, head: bytes, row: bytes, tail: bytes):
+def write_packed(path, head: bytes, row: bytes, tail: bytes):
     with gzip.open(path, "wb", 9) as file:
-        file.write(head + row * (TEXT // len(row)) + tail)
+        file.write(head + row * (UNPACKED_BYTES // len(row)) + tail)
     return path
 
 
@@ -36,7 +36,7 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
     ],
     ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
 )
-def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
+def test_a_file_that_unpacks_to_much_takes_little_memory(tmp_path, monkeypatch, head, row, tail):
     monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 2 << 20)
     monkeypatch.setattr("core.io.json_pieces.MAX_JSON_VALUE_CHARACTERS", 1 << 20)
     monkeypatch.setattr("core.questions.table.MAX_LINE_BYTES", 1 << 20)
@@ -46,7 +46,7 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
         suffix = "csv"
     else:
         suffix = "txt"
-    file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
+    file = write_packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
     tracemalloc.start()
     try:
         with pytest.raises(BadInput) as told:
@@ -57,7 +57,7 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
     assert peak < 40 << 20, f"{peak >> 20} MB for {told.value}"
 
 
-def test_what_fits_is_told(tmp_path, monkeypatch):
+def test_the_number_of_fitting_questions_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(collector, "MAX_QUESTION_BYTES", 1 << 20)
     file = tmp_path / "q.jsonl"
     file.write_bytes((QUESTION + b"\n") * 10_000)
@@ -68,7 +68,7 @@ def test_what_fits_is_told(tmp_path, monkeypatch):
         read_questions(file)
 
 
-def test_names_that_come_again_are_held_once(tmp_path):
+def test_repeated_names_are_stored_once(tmp_path):
     file = tmp_path / "q.json"
     file.write_text(
         json.dumps(

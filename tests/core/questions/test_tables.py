@@ -1,4 +1,6 @@
-"""Questions from CSV files: columns by name, quotes, several names in a cell, and what is wrong by row."""
+"""Questions from CSV files: columns by name, quotes, cells with several names, and errors by
+row.
+"""
 
 import gzip
 
@@ -53,13 +55,14 @@ def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
     [
         ("7\twho\tB|C\tx\tA\n8\tthen\tD\tx\t\n", "id, question, answers, -, entities"),
         ("who,B|C,A,7\nthen,D,,8\n", "question,answers,entities,id"),
+        # A header is no question.
         (
             "entities;answers;question;id\nA;B|C;who;7\n;D;then;8\n",
             "entities,answers,question,id",
-        ),  # a header is no question
+        ),
     ],
 )
-def test_columns_can_be_named_where_no_header_does(tmp_path, text, columns):
+def test_columns_can_be_named_without_a_header(tmp_path, text, columns):
     file = write(tmp_path, text, "q.tsv")
     assert read_questions(file, columns=columns) == (
         Question("who", "7", ("A",), ("B", "C")),
@@ -76,12 +79,12 @@ def test_columns_can_be_named_where_no_header_does(tmp_path, text, columns):
         ("question,answers,entities", "q.tsv, row 1: 3 columns are named, but this row has 2"),
     ],
 )
-def test_columns_that_cannot_be(tmp_path, columns, told):
+def test_impossible_columns_are_refused(tmp_path, columns, told):
     with pytest.raises(BadInput, match=told):
         read_questions(write(tmp_path, "who\tB\n", "q.tsv"), columns=columns)
 
 
-def test_columns_are_of_tables_alone(tmp_path):
+def test_only_tables_have_columns(tmp_path):
     with pytest.raises(BadInput, match="q.jsonl holds JSON"):
         read_questions(write(tmp_path, '{"question": "who"}\n', "q.jsonl"), columns="question")
     with pytest.raises(BadInput, match="Columns can be named where the format is"):
@@ -91,7 +94,7 @@ def test_columns_are_of_tables_alone(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["label", "Gold", "correct_answers"])
-def test_a_table_whose_answers_are_called_otherwise_is_refused(tmp_path, name):
+def test_a_table_with_another_name_for_answers_is_refused(tmp_path, name):
     with pytest.raises(
         BadInput, match=f"row 1: the column “{name}” seems to hold the answers; call it “answers”"
     ):
@@ -130,18 +133,17 @@ def test_missing_cells_blank_rows_and_cells_of_several_lines(tmp_path):
         (b"question,answers\nwho,\xff\0\n", "line 2: byte 5 is not UTF-8"),
     ],
 )
-def test_what_is_wrong_is_told_by_row(tmp_path, text, told):
+def test_errors_are_reported_by_row(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
         read_questions(write(tmp_path, text))
 
 
 @pytest.mark.parametrize("format, name", [("csv", "q.txt"), ("auto", "q.csv")])
-def test_a_table_without_a_header_says_what_the_first_row_should_be(tmp_path, format, name):
+def test_a_missing_header_is_refused_with_the_expected_row(tmp_path, format, name):
     with pytest.raises(
         BadInput,
         match="row 1: no column is called “question”",
     ):
         read_questions(write(tmp_path, "who,B,A\n", name), format=format)
-    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == (
-        "A",
-    )  # MetaQA's text under that name
+    # The text form of MetaQA under this name.
+    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == ("A",)

@@ -1,4 +1,4 @@
-"""Where the recorded indexes lie, and how one is read."""
+"""Recorded indexes of other tools, and helpers to read them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from tests.peers.encoder import Encoder
 
 RECORDED = Path(__file__).with_name("recorded")
 HARBOUR = "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea."
-SHIP = "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna."
-ENCODER = Encoder([HARBOUR, SHIP])  # that of the tools when they made the indexes that are recorded
+SHIP = (
+    "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was "
+    "born in Varna."
+)
+ENCODER = Encoder([HARBOUR, SHIP])  # The encoder that the tools used for the recorded indexes.
 
 
 def index_in(folder: Path) -> tuple[str, IndexContent]:
-    """Which tool's index lies in a folder, and what its reader finds."""
+    """Name of the tool whose index lies in a folder, and the content of the index."""
     tool, files = recognise_tool(files_at_path(folder)[0], folder.name)
     return tool, TOOLS[tool].read(files)
 
 
 def opened_from(folder: Path) -> AssembledIndex:
-    """The documents and the graph of the index in a folder."""
+    """Documents and graph of the index in a folder."""
     tool, index = index_in(folder)
     return assemble_index(index, tool, "index")
 
 
 def nodes_of(opened: AssembledIndex) -> dict[str, tuple[str, str, list[int]]]:
-    """The type, the description and the rows of the chunks of each entity by name."""
+    """Type, description and chunk rows of each entity, by name."""
     graph, table = opened.graph, opened.graph.columns.nodes
     columns = zip(table.texts("type"), table.texts("description"), table.lists("chunks").lists())
     return dict(zip(graph.names(range(graph.n_nodes)), columns))
@@ -38,7 +41,10 @@ def nodes_of(opened: AssembledIndex) -> dict[str, tuple[str, str, list[int]]]:
 def edges_of(
     opened: AssembledIndex,
 ) -> dict[frozenset[str], tuple[str, str, str, float, list[int]]]:
-    """The name, the description, the keywords, the weight and the rows of the chunks of each relation by its ends."""
+    """Columns of each relation, by the set of its two ends.
+
+    The columns are name, description, keywords, weight and chunk rows.
+    """
     graph, table = opened.graph, opened.graph.columns.edges
     heads, relations, tails = graph.triples(range(graph.n_edges))
     names = graph.names(range(graph.n_nodes))

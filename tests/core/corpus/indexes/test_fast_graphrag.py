@@ -1,4 +1,4 @@
-"""A folder of fast-graphrag, whose pickled files are read as data: nothing that they ask for is made or called."""
+"""Indexes of fast-graphrag: their pickled files are read as data, and no code in them runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_f
 FAST = RECORDED / "fast-graphrag"
 
 
-class Evil:
-    """What runs a command where it is unpickled."""
+class CommandPickle:
+    """An object that runs a command when it is unpickled."""
 
     def __init__(self, command: str):
         self.command = command
@@ -33,9 +33,10 @@ class Evil:
 
 def test_a_folder_of_fast_graphrag():
     opened = opened_from(FAST)
-    # by the metadata of the texts
+    # The names come from the metadata of the texts.
     assert [one.id for one in opened.documents] == ["harbour.txt", "ship.txt"]
-    assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]  # each whole
+    # Each text is one chunk.
+    assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]
     assert nodes_of(opened) == {
         "ANN LEE": ("PERSON", "An engineer who built a harbour & owns a ship.", [0, 1]),
         "VARNA": ("LOCATION", "A town with a harbour.", [0, 1]),
@@ -62,7 +63,7 @@ def test_plain_values_are_what_unpickling_gives(protocol):
         "ü": "ß" * 300,
         "l": list(range(2000)),
     }
-    # before, bytes are what a function would make of a text
+    # In protocols below 3, bytes are the result of a function call on a text.
     value |= {"bytes": b"y\xff"} if protocol > 2 else {}
     assert read_pickle(pickle.dumps(value, protocol), "x.pkl") == value
 
@@ -77,8 +78,10 @@ def test_objects_are_described_and_not_made(protocol):
 
 
 @pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("asked", [Evil("touch x"), eval, os.system, Evil, pickle.loads])
-def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
+@pytest.mark.parametrize(
+    "asked", [CommandPickle("touch x"), eval, os.system, CommandPickle, pickle.loads]
+)
+def test_non_data_objects_are_refused_by_name(protocol, asked):
     name = getattr(asked, "__name__", "system")
     with pytest.raises(BadInput, match=f"x.pkl asks for .*{name}"):
         read_pickle(pickle.dumps([asked], protocol), "x.pkl")
@@ -105,7 +108,7 @@ def test_damaged_files_are_refused(data):
         read_pickle(data, "x.pkl")
 
 
-# Pairs of pairs, each hashed twice by the next: hashing the key takes 2 to the power of 120 steps.
+# Nested pairs, each of which contains the one before twice. Hashing the key takes 2^120 steps.
 HASH = (
     b"\x80\x04)\x94"
     + b"".join(b"h%ch%c\x86\x94" % (at - 1, at - 1) for at in range(1, 120))
@@ -139,14 +142,14 @@ def test_a_text_that_all_share_is_counted_for_each(monkeypatch):
     files.check_weight("g.pkl", [[shared] * 100])
 
 
-def test_what_holds_something_else_is_refused_and_a_command_in_it_not_run(tmp_path):
+def test_a_pickled_command_is_refused_and_not_run(tmp_path):
     folder, trace = shutil.copytree(FAST, tmp_path / "evil"), tmp_path / "trace"
-    (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(Evil(f"touch {trace}")))
+    (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(CommandPickle(f"touch {trace}")))
     with pytest.raises(BadInput, match="chunks_kv_data.pkl asks for .*system"):
         opened_from(folder)
     shutil.copy(FAST / "chunks_kv_data.pkl", folder)
     (folder / "graph_igraph_data.pklz").write_bytes(
-        gzip.compress(pickle.dumps(Evil(f"touch {trace}")))
+        gzip.compress(pickle.dumps(CommandPickle(f"touch {trace}")))
     )
     with pytest.raises(BadInput, match="graph_igraph_data.pklz asks for .*system"):
         opened_from(folder)

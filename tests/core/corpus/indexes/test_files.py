@@ -1,4 +1,4 @@
-"""Which index lies in a folder or a zip, and what is passed over there."""
+"""Recognition of the index in a folder or a zip, and files that are ignored."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tests.notes import NoteWith
 NAMES = ("entities.parquet", "relationships.parquet", "text_units.parquet")
 
 
-def filled(folder):
+def write_index_files(folder):
     folder.mkdir(parents=True)
     for name in NAMES:
         (folder / name).write_bytes(b"")
     return folder
 
 
-def found_in(path):
+def tool_in(path):
     return recognise_tool(files_at_path(path)[0], path.name)
 
 
 def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
-    filled(tmp_path / "project" / "output")
-    tool, files = found_in(tmp_path / "project")
+    write_index_files(tmp_path / "project" / "output")
+    tool, files = tool_in(tmp_path / "project")
     assert tool == "graphrag" and sorted(files) == list(NAMES)
     with zipfile.ZipFile(tmp_path / "project.zip", "w") as packed:
         for name in NAMES:
@@ -42,29 +42,32 @@ def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
     assert notes == [NoteWith("project.zip", "../outside.parquet")]
 
 
-def test_what_is_no_index_says_what_was_looked_for(tmp_path):
+def test_a_folder_without_index_is_refused_with_the_known_tools(tmp_path):
     (tmp_path / "notes.txt").write_text("Ann.")
     with pytest.raises(
         BadInput,
-        match=r"holds no index that can be read. Looked for: Microsoft GraphRAG \(entities.parquet, relat",
+        match=(
+            r"holds no index that can be read. Looked for: Microsoft GraphRAG "
+            r"\(entities.parquet, relat"
+        ),
     ) as said:
-        found_in(tmp_path)
+        tool_in(tmp_path)
     assert all(tool.title in str(said.value) for tool in TOOLS.values())
     with pytest.raises(BadInput, match="There is no folder or file"):
         files_at_path(tmp_path / "missing")
 
 
 def test_two_indexes_in_one_folder_are_named(tmp_path):
-    filled(tmp_path / "both" / "output"), filled(tmp_path / "both" / "older")
+    write_index_files(tmp_path / "both" / "output"), write_index_files(tmp_path / "both" / "older")
     with pytest.raises(
         BadInput,
         match="both .*: Microsoft GraphRAG in older, Microsoft GraphRAG in output. Give the fol",
     ):
-        found_in(tmp_path / "both")
+        tool_in(tmp_path / "both")
 
 
 def test_links_are_not_followed(tmp_path):
-    outside = filled(tmp_path / "outside")
+    outside = write_index_files(tmp_path / "outside")
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "inner").symlink_to(outside)
@@ -77,7 +80,7 @@ def test_links_are_not_followed(tmp_path):
 def test_a_folder_of_too_many_files_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("core.corpus.indexes.files.MAX_INDEX_FILES", 3)
     with pytest.raises(BadInput, match="more than 3 files"):
-        files_at_path(filled(tmp_path / "a" / "b").parent)
+        files_at_path(write_index_files(tmp_path / "a" / "b").parent)
 
 
 @pytest.mark.parametrize(
@@ -103,5 +106,5 @@ def test_json_of_a_byte_order_mark_is_read(tmp_path):
 
 def test_the_recorded_folders_are_each_of_one_tool():
     assert {
-        folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()
+        folder.name: tool_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()
     } == {tool: tool for tool in TOOLS if tool != "youtu-graphrag"}

@@ -1,4 +1,4 @@
-"""A folder of HippoRAG, as it made it of two short texts, and files of OpenIE's results by hand."""
+"""A HippoRAG index of two short texts, and hand-written files of OpenIE results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_f
 from tests.notes import NoteWith
 
 
-def written(folder, *docs, name="openie_results_ner_model.json"):
+def write_results(folder, *docs, name="openie_results_ner_model.json"):
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(json.dumps({"docs": docs}))
     return folder
@@ -37,7 +37,10 @@ def test_a_folder_of_hipporag():
 
 
 def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_path):
-    """HippoRAG reads names in small letters and without marks; names in other letters are nothing there, and remain here."""
+    """HippoRAG compares names in lower case without punctuation.
+
+    Names in non-Latin letters become empty there. Here they are kept.
+    """
     triples = [
         ["U.S.", "borders", "Mexico"],
         ["u s", "is in", "北京"],
@@ -51,7 +54,7 @@ def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_pa
         "extracted_entities": ["U.S.", None, "!!"],
         "extracted_triples": triples,
     }
-    opened = opened_from(written(tmp_path / "a", passage))
+    opened = opened_from(write_results(tmp_path / "a", passage))
     assert sorted(nodes_of(opened)) == ["!!", "Mexico", "U.S.", "北京"]
     assert {about[0] for about in edges_of(opened).values()} == {"borders", "is in"}
     assert opened.left_out == {"Left out, triples that are not three texts": 3}
@@ -59,13 +62,15 @@ def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_pa
 
 def test_titles_are_taken_where_all_passages_have_one(tmp_path):
     docs = [{"idx": "a", "passage": "Ann\nShe cooks."}, {"idx": "b", "passage": "Rome\nIt is old."}]
-    opened = opened_from(written(tmp_path / "titled", *docs))
+    opened = opened_from(write_results(tmp_path / "titled", *docs))
     assert [(one.id, one.text) for one in opened.documents] == [
         ("Ann", "She cooks."),
         ("Rome", "It is old."),
     ]
     assert NoteWith("passage", "title") in opened.notes
-    opened = opened_from(written(tmp_path / "titled", *docs, {"idx": "c", "passage": "One line."}))
+    opened = opened_from(
+        write_results(tmp_path / "titled", *docs, {"idx": "c", "passage": "One line."})
+    )
     assert [(one.id, one.text) for one in opened.documents] == [
         ("a", "Ann\nShe cooks."),
         ("b", "Rome\nIt is old."),
@@ -73,14 +78,17 @@ def test_titles_are_taken_where_all_passages_have_one(tmp_path):
     ]
 
 
-def test_what_is_no_such_file_is_refused(tmp_path):
-    folder = written(tmp_path / "a", 1)
+def test_wrong_or_several_result_files_are_refused(tmp_path):
+    folder = write_results(tmp_path / "a", 1)
     with pytest.raises(BadInput, match="has no list “docs” of passages"):
         opened_from(folder)
-    written(folder, {"passage": "Ann."}, name="openie_results_ner_other.json")
+    write_results(folder, {"passage": "Ann."}, name="openie_results_ner_other.json")
     with pytest.raises(
         BadInput,
-        match="several files of OpenIE's results, openie_results_ner_model.json, openie_results_ner_other.json. Give",
+        match=(
+            "several files of OpenIE's results, openie_results_ner_model.json, "
+            "openie_results_ner_other.json. Give"
+        ),
     ):
         opened_from(folder)
     assert [

@@ -1,4 +1,4 @@
-"""Folders of indexes as nobody made them: what is said is a sentence, and what is read can be stored."""
+"""Malformed indexes give an error sentence or a graph that can be stored."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ PIECES = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def worker():
-    """A process as the one that reads indexes, whose pickles may ask for all memory."""
+    """A process with a memory limit, as the one that reads indexes.
+
+    A pickle may ask for all memory.
+    """
     with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         yield worker
 
@@ -63,7 +66,7 @@ def index_of(tool, files, watch):
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_spoiled_files_give_a_sentence_or_a_graph(worker, data):
+def test_damaged_files_give_an_error_sentence_or_a_graph(worker, data):
     tool = data.draw(st.sampled_from(sorted(FILES)))
     files = dict(FILES[tool])
     name = data.draw(st.sampled_from(sorted(files)))
@@ -105,8 +108,8 @@ VALUE = (
 )
 
 
-def places(value, path=()):
-    """The paths of all that a JSON value holds."""
+def value_paths(value, path=()):
+    """Paths of all values inside a JSON value."""
     yield path
     for key, inner in (
         value.items()
@@ -115,7 +118,7 @@ def places(value, path=()):
         if isinstance(value, list)
         else ()
     ):
-        yield from places(inner, (*path, key))
+        yield from value_paths(inner, (*path, key))
 
 
 JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name.endswith(".json")]
@@ -123,10 +126,10 @@ JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_values_of_another_kind_give_a_sentence_or_a_graph(data):
+def test_values_of_another_type_give_an_error_sentence_or_a_graph(data):
     tool, name = data.draw(st.sampled_from(JSONS))
     whole = json.loads(FILES[tool][name])
-    path = data.draw(st.sampled_from(list(places(whole))[1:]))
+    path = data.draw(st.sampled_from(list(value_paths(whole))[1:]))
     inner = whole
     for key in path[:-1]:
         inner = inner[key]

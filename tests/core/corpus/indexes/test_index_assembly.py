@@ -1,4 +1,4 @@
-"""An index as a corpus has it, by hand: three chunks of two documents, and what does not fit."""
+"""A hand-made index of three chunks of two documents, and items that do not fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.errors import BadInput
 from tests.notes import NoteWith
 
 
-def small(**changes) -> IndexContent:
+def small_index(**changes) -> IndexContent:
     given = {
         "documents": [
             IndexDocument("k1", "town.txt", "Ann lives in Rome. Rome is old."),
@@ -47,7 +47,7 @@ def small(**changes) -> IndexContent:
 
 
 def test_chunks_are_in_the_order_of_the_documents_and_whole_documents_are_called_like_them():
-    opened = assemble_index(small(), "lightrag", "both")
+    opened = assemble_index(small_index(), "lightrag", "both")
     table = opened.graph.columns.chunks
     assert table.texts("id") == ["ship.txt", "town.txt#lightrag-0", "town.txt#lightrag-1"]
     assert table.texts("document") == ["ship.txt", "town.txt", "town.txt"] and table.numbers(
@@ -64,7 +64,7 @@ def test_chunks_are_in_the_order_of_the_documents_and_whole_documents_are_called
     assert not opened.left_out and not opened.notes
 
 
-def test_what_is_given_twice_is_put_together_and_counted():
+def test_duplicates_are_merged_and_counted():
     entities = [
         IndexEntity("Ann", "", "A woman."),
         IndexEntity(" Ann ", "person", "A sailor."),
@@ -75,10 +75,10 @@ def test_what_is_given_twice_is_put_together_and_counted():
         IndexRelation("Ann", "Rome", weight=3.0, description="b"),
         IndexRelation("Rome", "Ann"),
     ]
-    opened = assemble_index(small(entities=entities, relations=relations), "t", "both")
+    opened = assemble_index(small_index(entities=entities, relations=relations), "t", "both")
     assert opened.graph.columns.nodes.texts("description") == ["A woman. A sailor.", ""]
     assert opened.graph.columns.nodes.texts("type") == ["person", ""]
-    # the other way is another relation
+    # The opposite direction is another relation.
     assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [1.0, 5.0]
     assert opened.left_out == {
         "Put together, entities of one name": 1,
@@ -86,7 +86,7 @@ def test_what_is_given_twice_is_put_together_and_counted():
     }
 
 
-def test_what_names_something_that_is_not_there_is_left_out_and_counted():
+def test_items_with_missing_references_are_left_out_and_counted():
     entities = [IndexEntity("Ann", chunks=("c1", "gone")), IndexEntity(" ")]
     communities = [
         IndexCommunity("0", 0, members=("Ann", "Bob")),
@@ -96,7 +96,7 @@ def test_what_names_something_that_is_not_there_is_left_out_and_counted():
         IndexCommunity("2", 1, parent="9", members=("Ann",)),
         IndexCommunity("3", 0, members=("Bob",)),
     ]
-    opened = assemble_index(small(entities=entities, communities=communities), "t", "both")
+    opened = assemble_index(small_index(entities=entities, communities=communities), "t", "both")
     assert opened.graph.n_nodes == 1 and opened.graph.n_edges == 0
     assert opened.left_out == {
         "Left out, entities without a name": 1,
@@ -116,9 +116,9 @@ def test_what_names_something_that_is_not_there_is_left_out_and_counted():
     ]
 
 
-def test_a_text_that_the_index_lacks_is_put_together_of_the_chunks():
+def test_a_missing_text_is_joined_from_its_chunks():
     opened = assemble_index(
-        small(documents=[IndexDocument("k2", "ship.txt", "Ann sails.")]), "t", "both"
+        small_index(documents=[IndexDocument("k2", "ship.txt", "Ann sails.")]), "t", "both"
     )
     assert {one.id: one.text for one in opened.documents} == {
         "ship.txt": "Ann sails.",
@@ -133,21 +133,22 @@ def test_documents_of_one_title_are_called_by_their_keys():
         IndexDocument("k2", "a.txt", "Ann sails."),
     ]
     assert [
-        (one.id, one.title) for one in assemble_index(small(documents=same), "t", "both").documents
+        (one.id, one.title)
+        for one in assemble_index(small_index(documents=same), "t", "both").documents
     ] == [("k1", "a.txt"), ("k2", "a.txt")]
 
 
 def test_an_index_without_texts_is_refused():
     with pytest.raises(BadInput, match="no chunk with a text"):
-        assemble_index(small(chunks=[IndexChunk("c1", " \n")]), "t", "both")
+        assemble_index(small_index(chunks=[IndexChunk("c1", " \n")]), "t", "both")
 
 
 @pytest.mark.parametrize("level", [-3, 10**29, 2**40, 2**31])
-def test_a_level_that_is_none_is_left_out_and_counted(level):
+def test_an_invalid_level_is_left_out_and_counted(level):
     communities = [
         IndexCommunity("0", level, members=("Ann",)),
         IndexCommunity("1", 2, members=("Ann",)),
     ]
-    opened = assemble_index(small(communities=communities), "t", "both")
+    opened = assemble_index(small_index(communities=communities), "t", "both")
     assert opened.left_out["Left out, levels of communities that are none"] == 1
     assert sorted(opened.graph.columns.communities.numbers("level").tolist()) == [0, 2]

@@ -1,4 +1,6 @@
-"""Folders of LightRAG and nano-graphrag, as they made them of two short texts (tests/peers/indexes_peer.py)."""
+"""Indexes of LightRAG and nano-graphrag, made from two short texts by
+tests/peers/indexes_peer.py.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,13 @@ def test_a_folder_of_lightrag():
         "rbour lies on the Black Sea.",
     ]
     assert nodes_of(opened) == {
+        # An end of a relation belongs to the chunk of the relation.
         "Ann Lee": ("person", "An engineer who built a harbour & owns a ship.", [0, 2]),
         "Varna": (
             "location",
             "A town with a harbour.",
             [0, 1, 3],
-        ),  # an end of a relation is in the relation's chunk
+        ),
         "Black Sea": ("location", "The sea at Varna.", [1]),
         "Marie": ("ship", "A ship <of Ann Lee>.", [2, 3]),
         "Bo Holm": ("person", "The captain of the Marie.", [2, 3]),
@@ -63,7 +66,10 @@ def test_a_folder_of_lightrag():
 
 
 def test_chunks_that_the_graph_no_longer_names_come_from_their_own_files(tmp_path):
-    """LightRAG's graph names only so many chunks of an entity; all of them lie in kv_store_entity_chunks.json."""
+    """LightRAG's graph names only some chunks of an entity.
+
+    All of them are in kv_store_entity_chunks.json.
+    """
     folder = shutil.copytree(LIGHTRAG, tmp_path / "capped")
     graph = folder / "graph_chunk_entity_relation.graphml"
     keys = list(json.loads((folder / "kv_store_text_chunks.json").read_text()))
@@ -73,7 +79,7 @@ def test_chunks_that_the_graph_no_longer_names_come_from_their_own_files(tmp_pat
     assert nodes_of(opened_from(folder)) == nodes_of(opened_from(LIGHTRAG))
     for name in ("entity", "relation"):
         (folder / f"kv_store_{name}_chunks.json").unlink()
-    # as an earlier LightRAG, which has no such file
+    # Earlier versions of LightRAG have no such file.
     assert nodes_of(opened_from(folder))["Ann Lee"][2] == [0]
 
 
@@ -84,7 +90,7 @@ def test_a_folder_of_nano_graphrag():
         HARBOUR,
         SHIP,
     ]
-    # without quotation marks
+    # Names have no quotation marks.
     assert nodes_of(opened)["ANN LEE"] == (
         "PERSON",
         "An engineer who built a harbour & owns a ship.",
@@ -129,7 +135,7 @@ def test_a_text_without_a_document_and_a_damaged_graph(tmp_path):
         opened_from(folder)
 
 
-def test_files_that_lightrag_does_not_know_the_name_of_are_called_by_their_keys(tmp_path):
+def test_files_without_a_name_are_named_by_their_keys(tmp_path):
     folder = shutil.copytree(LIGHTRAG, tmp_path / "unknown")
     file = folder / "kv_store_full_docs.json"
     file.write_text(file.read_text().replace('"ship.txt"', '"unknown_source"'))

@@ -1,4 +1,6 @@
-"""Indexes of microsoft/graphrag: a real one cut small, and the same in the forms of earlier versions."""
+"""Indexes of microsoft/graphrag: a small part of a real one, also in the forms of earlier
+versions.
+"""
 
 from __future__ import annotations
 
@@ -35,24 +37,27 @@ def rows(name: str) -> list[dict]:
     return pq.read_table(REAL / f"{name}.parquet").to_pylist()
 
 
-def written(folder, **tables):
-    """A folder of these tables, by name."""
+def write_tables(folder, **tables):
+    """Write the given tables to a folder, by name."""
     folder.mkdir(exist_ok=True)
     for name, found in tables.items():
         pq.write_table(pa.Table.from_pylist(found), folder / f"{name}.parquet")
     return folder
 
 
-def without(found: list[dict], *columns: str) -> list[dict]:
+def drop_columns(found: list[dict], *columns: str) -> list[dict]:
     return [{key: value for key, value in row.items() if key not in columns} for row in found]
 
 
-def renamed(found: list[dict], **names: str) -> list[dict]:
+def rename_columns(found: list[dict], **names: str) -> list[dict]:
     return [{names.get(key, key): value for key, value in row.items()} for row in found]
 
 
-def old(folder, first: bool):
-    """The real index as version 1 writes it, or (`first`) one before: other names of tables and columns, members only among the nodes."""
+def write_old_index(folder, first: bool):
+    """Write the real index as version 1 does, or with `first` as versions before it do.
+
+    Tables and columns have other names, and only the nodes name the members of communities.
+    """
     titles = {row["id"]: row["title"] for row in rows("entities")}
     nodes = [
         {
@@ -64,16 +69,20 @@ def old(folder, first: bool):
         for one in rows("communities")
         for id in one["entity_ids"]
     ]
-    units = [{**row, "document_ids": [row["document_id"]]} for row in without(rows("text_units"))]
-    communities = without(rows("communities"), "entity_ids", "parent", "children")
+    units = [
+        {**row, "document_ids": [row["document_id"]]} for row in drop_columns(rows("text_units"))
+    ]
+    communities = drop_columns(rows("communities"), "entity_ids", "parent", "children")
     if first:
-        communities = without(
+        communities = drop_columns(
             [{**row, "id": str(row["community"])} for row in communities], "community"
         )
     tables = {
-        "documents": renamed(rows("documents"), text="raw_content") if first else rows("documents"),
-        "text_units": without(units, "document_id"),
-        "entities": renamed(rows("entities"), title="name") if first else rows("entities"),
+        "documents": rename_columns(rows("documents"), text="raw_content")
+        if first
+        else rows("documents"),
+        "text_units": drop_columns(units, "document_id"),
+        "entities": rename_columns(rows("entities"), title="name") if first else rows("entities"),
         "relationships": rows("relationships"),
         "nodes": nodes,
         "communities": communities,
@@ -82,7 +91,7 @@ def old(folder, first: bool):
         ],
         "covariates": rows("covariates"),
     }
-    return written(folder, **{f"create_final_{name}": found for name, found in tables.items()})
+    return write_tables(folder, **{f"create_final_{name}": found for name, found in tables.items()})
 
 
 def test_a_real_index_has_its_texts_entities_relations_and_communities():
@@ -115,13 +124,13 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
         communities["0"].title == "Paranormal Military Squad and Operation: Dulce"
         and communities["3"].title == "Community 3"
     )
-    # its title is no part of it
+    # The report does not contain its title.
     assert communities["0"].report.startswith(
         "This community centers on the Paranormal Military Squad"
     )
 
 
-def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
+def test_the_graph_keeps_the_index_and_counts_missing_items():
     opened = assemble_index(index_in(REAL), "graphrag", "dulce")
     graph, columns = opened.graph, opened.graph.columns
     assert (graph.n_nodes, graph.n_edges, len(columns.chunks), len(columns.communities)) == (
@@ -130,7 +139,7 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
         2,
         4,
     )
-    # an elevator that is no entity
+    # One relation ends in an elevator, which is no entity.
     assert opened.left_out == {
         "Left out, claims (covariates)": 2,
         "Left out, relations of an entity that the index lacks": 1,
@@ -156,9 +165,9 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
 
 @pytest.mark.parametrize("first, form", [(False, "version 1"), (True, "a version before 1")])
 def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
-    earlier = index_in(old(tmp_path / "old", first))
+    earlier = index_in(write_old_index(tmp_path / "old", first))
     assert earlier.form == form
-    # by their members
+    # The parents follow from the members.
     assert {one.key: one.parent for one in earlier.communities} == {
         "0": "",
         "3": "",
@@ -172,11 +181,13 @@ def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
 
 
 def test_text_units_of_version_2_name_a_list_of_documents(tmp_path):
-    units = without(
+    units = drop_columns(
         [{**row, "document_ids": [row["document_id"]]} for row in rows("text_units")], "document_id"
     )
     second = index_in(
-        written(tmp_path / "two", **{name: rows(name) for name in TABLES} | {"text_units": units})
+        write_tables(
+            tmp_path / "two", **{name: rows(name) for name in TABLES} | {"text_units": units}
+        )
     )
     assert second.form == "version 2"
     assert (
@@ -187,9 +198,9 @@ def test_text_units_of_version_2_name_a_list_of_documents(tmp_path):
 
 def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
     tables = {name: rows(name) for name in ("text_units", "entities", "relationships")}
-    folder = written(
+    folder = write_tables(
         tmp_path / "lacking",
-        **tables | {"relationships": without(tables["relationships"], "source", "target")},
+        **tables | {"relationships": drop_columns(tables["relationships"], "source", "target")},
     )
     with pytest.raises(
         BadInput, match=r"relationships.parquet lacks the columns source, target; it has id, human"
@@ -206,9 +217,9 @@ def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
 
 
 def test_values_that_are_none_or_no_number_are_empty(tmp_path):
-    """Pandas writes what is missing as null or as a number that is none."""
+    """Pandas writes missing values as null or NaN."""
     found = index_in(
-        written(
+        write_tables(
             tmp_path / "bare",
             entities=[
                 {

@@ -1,4 +1,4 @@
-"""Which documents of a corpus the texts of an index are: by text, else by the chunks in it."""
+"""Texts of an index are matched to documents of a corpus by text, else by chunks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OURS = [
 ]
 
 
-def test_a_text_is_the_document_with_the_same_text_whatever_it_is_called():
+def test_texts_match_documents_by_content_not_by_name():
     index = IndexContent(
         documents=[IndexDocument("k", "port.txt", f"  {HARBOUR.replace('. ', '.  ')}")],
         chunks=[IndexChunk("1", HARBOUR[:30], "k")],
@@ -48,7 +48,7 @@ def test_chunks_without_a_document_come_in_the_order_of_their_places():
     assert opened.graph.columns.nodes.lists("chunks").lists() == [[1]]
 
 
-def test_a_document_is_the_one_that_has_all_its_chunks_not_the_first_that_quotes_one():
+def test_a_document_matches_only_if_it_has_all_chunks():
     known = [
         Document("q", "He said: Once upon a time."),
         Document("t", "Once upon a time. There was a ship."),
@@ -71,7 +71,7 @@ def test_texts_do_not_run_over_the_end_of_a_document():
         )
 
 
-def test_other_texts_are_refused_with_how_many():
+def test_unknown_texts_are_refused_with_their_number():
     index = IndexContent(chunks=[IndexChunk("1", HARBOUR), IndexChunk("2", "Of the moon.")])
     with pytest.raises(
         BadInput,

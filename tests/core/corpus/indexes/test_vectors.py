@@ -1,4 +1,4 @@
-"""The vectors that indexes hold: each by its item, with the text that the tool's encoder read."""
+"""Vectors of indexes, by item, with the text that the tool's encoder read."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ from core.corpus.readers.file_sources import MemoryFile
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED, index_in, nodes_of, opened_from
 
-READ = {  # what each tool's encoder reads of Varna
+VARNA_TEXTS = {  # The text about Varna that each tool's encoder reads.
     "lightrag": "Varna\nA town with a harbour.",
     "nano-graphrag": '"VARNA""A town with a harbour."',
-    "fast-graphrag": "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour.",  # once a chunk
+    # Once per chunk.
+    "fast-graphrag": (
+        "[LOCATION] VARNA\n[DESCRIPTION] A town with a harbour.\nA town with a harbour."
+    ),
     "hipporag": "varna",
 }
 
 
-@pytest.mark.parametrize("tool", sorted(READ))
+@pytest.mark.parametrize("tool", sorted(VARNA_TEXTS))
 def test_vectors_of_entities_are_those_of_the_texts_that_the_tool_encoded(tool):
     opened = opened_from(RECORDED / tool)
     found, names = opened.vectors["nodes"], list(nodes_of(opened))
     assert found.count == len(names) == 5
-    assert found.texts[[name.lower() for name in names].index("varna")] == READ[tool]
+    assert found.texts[[name.lower() for name in names].index("varna")] == VARNA_TEXTS[tool]
     assert (ENCODER.encode(found.texts) * found.matrix).sum(axis=1).min() > 0.999
     assert not any("ectors" in note for note in opened.notes)
 
 
-def test_lightrag_has_those_of_chunks_and_relations_too():
+def test_lightrag_has_vectors_of_chunks_and_relations():
     opened = opened_from(RECORDED / "lightrag")
     assert list(opened.vectors["chunks"].texts) == opened.graph.columns.chunks.texts("text")
     texts = opened.vectors["relations"].texts
@@ -51,7 +54,7 @@ def test_lightrag_has_those_of_chunks_and_relations_too():
     )
 
 
-def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
+def test_vectors_of_microsoft_graphrag_are_read_from_parquet(tmp_path):
     files = {
         file.name: MemoryFile(file.name, file.read_bytes())
         for file in (RECORDED / "graphrag").iterdir()
@@ -62,7 +65,7 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
         pa.table({"id": [first["id"], "unknown"], "embedding": [[3.0, 4.0], [1.0, 0.0]]}),
         tmp_path / "some.parquet",
     )
-    # versions 1 and 2, and 3
+    # The names in versions 1 and 2, and in version 3.
     for name in ("embeddings.entity.description.parquet", "embeddings.entity_description.parquet"):
         (found,) = read_index(
             files | {name: MemoryFile(name, (tmp_path / "some.parquet").read_bytes())}
@@ -78,7 +81,7 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
     )
 
 
-def test_an_item_that_several_vectors_belong_to_has_none():
+def test_an_item_with_several_vectors_has_none():
     found = IndexVectors(
         "nodes",
         ("A", "B", "B", "C", "D", "E"),
@@ -87,13 +90,13 @@ def test_an_item_that_several_vectors_belong_to_has_none():
     )
     found.matrix[4] = np.nan
     taken = item_vectors(found, {"A": 2, "B": 0, "C": 1, "D": 3}, 5)
-    # C has no text, D no numbers, E is no item
+    # C has no text, D has no numbers, E is no item.
     assert taken.texts == ("", "", "a", "", "") and taken.count == 1
     assert taken.matrix[2].tolist() == [1, 0, 0, 0, 0, 0]
     assert item_vectors(found, {}, 5) is None
 
 
-def nano(**changes) -> MemoryFile:
+def nano_file(**changes) -> MemoryFile:
     content = {
         "embedding_dim": 2,
         "data": [{"__id__": "a"}],
@@ -104,7 +107,7 @@ def nano(**changes) -> MemoryFile:
 
 def test_damaged_files_are_refused():
     assert nano_vectors(
-        nano(), "nodes", lambda row: row["__id__"], lambda row: ""
+        nano_file(), "nodes", lambda row: row["__id__"], lambda row: ""
     ).matrix.tolist() == [[1, 2]]
     for changes in (
         {"matrix": "AA=="},
@@ -117,7 +120,7 @@ def test_damaged_files_are_refused():
         with pytest.raises(
             BadInput, match="vdb.json does not hold vectors as nano-vectordb writes them"
         ):
-            nano_vectors(nano(**changes), "nodes", lambda row: "", lambda row: "")
+            nano_vectors(nano_file(**changes), "nodes", lambda row: "", lambda row: "")
     whole = (RECORDED / "fast-graphrag" / "entities_hnsw_index_384.bin").read_bytes()
     for data in (b"", whole[:200], whole[:8] + b"\xff" * 40 + whole[48:]):
         with pytest.raises(BadInput, match="damaged or no file of hnswlib"):
@@ -137,7 +140,7 @@ def test_vectors_of_unequal_lengths_are_refused(tmp_path):
         )
 
 
-def test_a_damaged_file_of_vectors_costs_the_vectors_alone(tmp_path):
+def test_a_damaged_file_of_vectors_affects_only_the_vectors(tmp_path):
     folder = shutil.copytree(RECORDED / "lightrag", tmp_path / "index")
     (folder / "vdb_entities.json").write_text("{")
     index = index_in(folder)[1]

@@ -1,4 +1,4 @@
-"""A folder of Youtu-GraphRAG, by hand in the form that its code writes."""
+"""A hand-made index of Youtu-GraphRAG in the form that its code writes."""
 
 from __future__ import annotations
 
@@ -42,10 +42,13 @@ ROWS = [
     row(ANN, "represented_by", {"label": "keyword", "properties": {"name": "Ann"}}),
     row({"label": "entity"}, "lives_in", ROME),
 ]
-CHUNKS = "id: c0\tChunk: Ann is a cook.\nid: c1\tChunk: Ann is a cook.\nid: c2\tChunk: Ann, who is 30,\n\nlives in Rome.\n"
+CHUNKS = (
+    "id: c0\tChunk: Ann is a cook.\nid: c1\tChunk: Ann is a cook.\nid: c2\tChunk: Ann, who "
+    "is 30,\n\nlives in Rome.\n"
+)
 
 
-def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
+def write_index(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
     for inner in ("graphs", "chunks"):
         (folder / "output" / inner).mkdir(parents=True, exist_ok=True)
     (folder / "output" / "graphs" / f"{name}_new.json").write_text(json.dumps(rows))
@@ -54,7 +57,7 @@ def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
 
 
 def test_a_folder_of_youtu_graphrag(tmp_path):
-    opened = opened_from(written(tmp_path / "a"))
+    opened = opened_from(write_index(tmp_path / "a"))
     assert index_in(tmp_path / "a")[0] == "youtu-graphrag"
     assert opened.graph.columns.chunks.texts("text") == [
         "Ann is a cook.",
@@ -85,10 +88,10 @@ def test_a_folder_of_youtu_graphrag(tmp_path):
 
 def test_damaged_and_several(tmp_path):
     with pytest.raises(BadInput, match="demo.txt has no line “id: …, Chunk: …”"):
-        opened_from(written(tmp_path / "a", chunks="Ann is a cook."))
+        opened_from(write_index(tmp_path / "a", chunks="Ann is a cook."))
     with pytest.raises(BadInput, match="demo_new.json holds no list of relations"):
-        opened_from(written(tmp_path / "b", rows={}))
-    written(tmp_path / "c"), written(tmp_path / "c", name="other")
+        opened_from(write_index(tmp_path / "b", rows={}))
+    write_index(tmp_path / "c"), write_index(tmp_path / "c", name="other")
     with pytest.raises(
         BadInput,
         match="demo, other",

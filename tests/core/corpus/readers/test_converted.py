@@ -1,4 +1,6 @@
-"""Workbooks, slides, books, mails and notebooks: their text, places, and what is left out."""
+"""Workbooks, slides, books, mails and notebooks: their text and places, and notes on parts left
+out.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,7 @@ def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
     assert notes == [NoteWith("a.xlsx", "no column of texts", "one document")]
 
 
-def test_hidden_sheets_and_formulas_without_results_are_said():
+def test_hidden_sheets_and_formulas_without_results_are_noted():
     book = sheets(Open=[["a"], ["=1+1"]], Secret=[["b"]])
     book["Secret"].sheet_state = "hidden"
     (document,), notes = read(read_workbook, "a.xlsx", saved(book))
@@ -157,8 +159,14 @@ def book(pages: dict[str, str], order: list[str], **more: str) -> bytes:
         for name in pages
     )
     spine = "".join(f'<itemref idref="{name}"/>' for name in order)
-    about = '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  harbour</dc:title></metadata>'
-    package = f'<package xmlns="http://www.idpf.org/2007/opf">{about}<manifest>{items}</manifest><spine>{spine}</spine></package>'
+    about = (
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  '
+        "harbour</dc:title></metadata>"
+    )
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf">{about}<manifest>{items}</manifest>'
+        f"<spine>{spine}</spine></package>"
+    )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("META-INF/container.xml", CONTAINER)
@@ -186,8 +194,11 @@ def test_a_book_is_read_in_the_order_of_reading():
     assert notes == [NoteWith("a.epub", 1, 3, "no text")]
 
 
-def test_a_book_that_is_locked_says_so():
-    locked = '<encryption xmlns:enc="x"><enc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></encryption>'
+def test_a_locked_book_is_refused():
+    locked = (
+        '<encryption xmlns:enc="x"><enc:EncryptionMethod '
+        'Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/></encryption>'
+    )
     with pytest.raises(BadInput, match="locked by its publisher"):
         read_epub("a.epub", book({"one": "<p>x</p>"}, ["one"], encryption=locked))
 
@@ -229,8 +240,11 @@ def test_a_mail_that_is_a_page_is_read_as_one():
     assert document.text.endswith("\n\nOne & two") and notes == []
 
 
-def test_a_mail_in_an_unknown_encoding_is_said():
-    raw = b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
+def test_a_mail_in_an_unknown_encoding_is_noted():
+    raw = (
+        b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; "
+        b"charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
+    )
     (document,), notes = read(read_mail, "a.eml", raw)
     assert (
         document.title == "Café"
@@ -297,7 +311,7 @@ def test_a_notebook_is_markdown_with_its_code():
         ("a.ipynb", b"[" * 100_000, "damaged or no notebook"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_name(tmp_path, name, data, sentence):
+def test_unreadable_files_are_refused_by_name(tmp_path, name, data, sentence):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadInput, match=sentence):
         read_files([tmp_path / name])
@@ -310,7 +324,7 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path, name, data, sentence):
         (read_epub, "a.epub", book({"a": "<p>x</p>"}, ["a"])),
     ],
 )
-def test_one_that_would_unpack_to_too_much_is_refused(of, name, data, monkeypatch):
+def test_files_that_unpack_to_too_much_are_refused(of, name, data, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.word.MAX_UNPACKED_BYTES", 100)
     with pytest.raises(BadInput, match=f"{name} unpacks to more than"):
         of(name, data)

@@ -1,4 +1,4 @@
-"""Files, folders and zips of them: what is read, what is left out, and what never gets out."""
+"""Files, folders and zips: files that are read or left out, and paths that may not escape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.notes import NoteWith
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of one of each."""
+    """A folder with one file of each kind."""
     inner = tmp_path / "papers"
     (inner / "deep").mkdir(parents=True)
     (inner / "a.txt").write_text("Plain text.")
@@ -53,7 +53,7 @@ def test_a_zip_of_the_folder_gives_the_same_documents(folder, tmp_path):
     assert sorted(one.documents, key=lambda d: d.id) == sorted(other.documents, key=lambda d: d.id)
 
 
-def test_no_order_of_files_tells(folder, tmp_path):
+def test_the_order_of_files_does_not_matter(folder, tmp_path):
     files = [folder / "a.txt", folder / "d.pdf", folder / "f.csv"]
     forward, backward = (
         write_corpus(tmp_path / name, read_files(order).documents)
@@ -62,7 +62,7 @@ def test_no_order_of_files_tells(folder, tmp_path):
     assert forward.digest == backward.digest
 
 
-def test_a_bad_file_costs_only_itself_and_is_told(folder):
+def test_a_bad_file_affects_no_other_file_and_is_noted(folder):
     (folder / "empty.txt").touch()
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 broken")
     (folder / "bad.docx").write_bytes(b"PK broken")
@@ -110,14 +110,14 @@ def test_a_folder_with_nothing_to_read_says_what_is_read(tmp_path):
         read_files([tmp_path / "things"])
 
 
-def test_what_is_not_there_is_told(tmp_path):
+def test_missing_files_are_reported(tmp_path):
     with pytest.raises(BadInput, match="There is no file .*absent.txt"):
         read_files([tmp_path / "absent.txt"])
     with pytest.raises(BadInput, match="no file to read"):
         read_files([])
 
 
-def test_two_files_of_one_name_are_told(tmp_path):
+def test_a_second_file_of_one_name_is_skipped_with_a_note(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name)
@@ -127,7 +127,7 @@ def test_two_files_of_one_name_are_told(tmp_path):
     ] and "Two of these files are called a.txt" in read.notes[0]
 
 
-def test_documents_of_one_text_are_kept_and_told(tmp_path):
+def test_documents_of_one_text_are_kept_and_noted(tmp_path):
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text("The same.")
     read = read_files([tmp_path])
@@ -151,7 +151,7 @@ def test_a_zip_that_is_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeyp
         read_files([tmp_path / "bomb.txt.gz"])
 
 
-def test_a_zip_that_lies_about_its_sizes_costs_only_itself(tmp_path):
+def test_a_zip_with_false_sizes_affects_no_other_file(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("lies.txt", b"0" * 1000)
         archive.writestr("true.txt", b"True.")
@@ -196,7 +196,7 @@ def test_links_out_of_a_folder_are_not_followed(tmp_path):
     assert ids(read_files([tmp_path / "in"])) == ["a.txt"]
 
 
-def test_reading_tells_how_far_it_is_and_can_be_cancelled(folder):
+def test_reading_reports_progress_and_can_be_cancelled(folder):
     heard = []
     read_files([folder], watch=Watch(report=lambda text, share: heard.append((text, share))))
     assert heard[0] == ("Reading a.txt", 0.0) and len({text for text, _ in heard}) == 7

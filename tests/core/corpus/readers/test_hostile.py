@@ -1,4 +1,7 @@
-"""Files that are small and become large, or take for ever: read within bounds, ended at once where somebody cancels."""
+"""Small files that unpack to large ones or take very long.
+
+They are read within bounds, and cancelling stops them at once.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ from tests.notes import NoteWith
 MEGABYTES = 1 << 20
 
 
-def packed(tmp_path, name, beginning, again, times, end):
-    """A file that is small as it is packed, and how many bytes it holds."""
+def write_packed(tmp_path, name, beginning, again, times, end):
+    """Write a packed file that is small and unpacks to a large one."""
     with gzip.open(tmp_path / name, "wb", 1) as file:
         file.write(beginning)
         for _ in range(times // 1000):
@@ -56,7 +59,7 @@ def packed(tmp_path, name, beginning, again, times, end):
 def test_rows_of_json_take_little_memory_however_large_they_unpack(
     tmp_path, beginning, again, end, sentence
 ):
-    file = packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
+    file = write_packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
     code = (
         "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))\n"
         "from core.corpus.readers import read_files\n"
@@ -106,12 +109,12 @@ MARKDOWN = {
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
-    # seconds; hours, and so over the test's own limit, if quadratic
+    # This takes seconds. Quadratic time would be hours, beyond the limit of the test.
     read_markdown("a.md", text.encode())
 
 
-def rewritten(data: bytes, change) -> bytes:
-    """A Word file whose text is changed."""
+def change_word_text(data: bytes, change) -> bytes:
+    """Return a Word file with its text changed."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as source,
@@ -127,7 +130,7 @@ def rewritten(data: bytes, change) -> bytes:
 
 def test_a_cell_over_any_number_of_columns_is_one_cell():
     span = lambda xml: xml.replace("<w:tcW", '<w:gridSpan w:val="1000000000"/><w:tcW', 1)
-    (document,) = read_word("a.docx", rewritten(saved(made_docx()), span))
+    (document,) = read_word("a.docx", change_word_text(saved(made_docx()), span))
     assert "a | b\nc | d" in document.text
 
 
@@ -165,7 +168,7 @@ HTML = {
 def test_html_takes_time_in_proportion_to_its_length(page):
     begun = time.process_time()
     (document,) = read_html("a.html", page.encode())
-    # a second; minutes where it is the square
+    # This takes a second. Quadratic time would be minutes.
     assert document.text.startswith("text") and time.process_time() - begun < 10
 
 
@@ -174,13 +177,13 @@ def test_text_behind_the_end_of_a_page_is_read():
     assert document.text == "Before.\nAfter."
 
 
-# a quarter of a minute: each end is looked for among all open elements
+# Parsing takes 15 seconds: each end tag is looked up among all open elements.
 SLOW = "<div>" * 2_000 + "</b>" * 4_000_000 + "text"
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A page that takes long, and a good one."""
+    """A folder with a page that takes long and a good page."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.html").write_text(SLOW)
     (tmp_path / "in" / "b.html").write_text("<p>Good.</p>")
@@ -197,10 +200,10 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
 
     with pytest.raises(RunCancelled):
         read_files([folder / "a.html"], watch=Watch(check))
-    assert time.monotonic() - cancelled[0] < 8  # of the quarter of a minute
+    assert time.monotonic() - cancelled[0] < 8  # The whole file takes 15 seconds.
 
 
-def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
+def test_a_file_that_takes_too_long_affects_no_other_file(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.reader_process.MIN_READER_SECONDS", 1)
     monkeypatch.setattr("core.corpus.readers.reader_process.READER_BYTES_PER_SECOND", 1 << 40)
     read = read_files([folder])
@@ -213,12 +216,12 @@ def test_a_file_of_up_to_16_mb_may_take_two_minutes(megabytes, minutes):
     assert seconds_for(megabytes * MEGABYTES) == pytest.approx(60 * minutes, rel=0.01)
 
 
-def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch):
+def test_a_file_that_takes_too_much_memory_affects_no_other_file(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.reader_process.MAX_READING_MEMORY_BYTES", 500 << 20)
     (folder / "a.html").write_text("<p>" + "x" * 150_000_000)
     paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
     (folder / "c.docx").write_bytes(
-        rewritten(
+        change_word_text(
             saved(made_docx()), lambda xml: xml.replace("<w:body>", "<w:body>" + paragraphs, 1)
         )
     )
@@ -251,14 +254,17 @@ def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
 @pytest.mark.parametrize(
     "name, data", [("a.json", b"[" * 100_000), ("a.jsonl", b'{"a":' * 100_000)]
 )
-def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
+def test_json_nested_too_deep_gives_an_error_sentence(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadInput, match=f"{name}, line 1: .*nested too deep"):
         read_files([tmp_path / name])
 
 
-def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
-    """The bound of memory is that of the other process; this one keeps its own."""
+def test_the_memory_limit_applies_to_the_reader_process_alone(tmp_path):
+    """The memory limit applies to the reader process.
+
+    This process keeps its own limit.
+    """
     (tmp_path / "a.html").write_text("<p>Good.</p>")
     before = resource.getrlimit(resource.RLIMIT_AS)
     assert (

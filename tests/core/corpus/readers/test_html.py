@@ -1,4 +1,4 @@
-"""HTML: what a browser hides, and cells over several rows."""
+"""HTML: parts that a browser hides, and cells over several rows."""
 
 from __future__ import annotations
 
@@ -25,23 +25,29 @@ def read(body: str, head: str = "") -> tuple[str, list[str]]:
         "<div id='gone'><p>Old.</p><p>Older.</p></div>",
     ],
 )
-def test_what_a_browser_hides_is_left_out_and_counted(hidden):
+def test_hidden_parts_are_left_out_and_counted(hidden):
     style = "<style>/* x */ p.key, .key {display:none} #gone{visibility:hidden}</style>"
     text, notes = read(f"<p>New.</p>{hidden}<p>Last.</p>", style)
     assert text == "New.\nLast."
     assert [note for note in notes if "1 passage" in note and "hides" in note] == notes != []
 
 
-def test_what_a_page_shows_is_read():
-    style = "<style>@media print {.a {display:none}} .tab{display:none} .tab.open{display:block}</style>"
-    body = "<p class=a>One.</p><p class='tab open'>Two.</p><details><summary>More</summary>Three.</details>"
+def test_visible_parts_are_read():
+    style = (
+        "<style>@media print {.a {display:none}} .tab{display:none} "
+        ".tab.open{display:block}</style>"
+    )
+    body = (
+        "<p class=a>One.</p><p class='tab open'>Two.</p><details><summary>More</summary>"
+        "Three.</details>"
+    )
     assert read(f"{body}<dialog open>Four.</dialog><p hidden></p>", style) == (
         "One.\nTwo.\nMore\nThree.\nFour.",
         [],
     )
 
 
-def test_what_may_be_filled_in_is_left_out():
+def test_form_fields_are_left_out():
     body = "<p>Port <select><option>Oslo<option>Bergen</select>.</p><textarea>draft</textarea>"
     assert read(body)[0] == "Port ."
 
@@ -98,7 +104,10 @@ def test_a_table_in_a_cell_keeps_its_own_rows():
 
 
 def test_no_cell_reaches_beyond_its_part_of_the_table():
-    body = "<table><thead><tr><th rowspan=9>H</th><th>a</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+    body = (
+        "<table><thead><tr><th rowspan=9>H</th><th>a</th></tr></thead><tbody><tr><td>1</td>"
+        "<td>2</td></tr></tbody></table>"
+    )
     assert read(body)[0] == "H | a\n1 | 2"
 
 

@@ -1,4 +1,4 @@
-"""Markdown, HTML, PDF and Word: their text, and what becomes of headings and pages."""
+"""Markdown, HTML, PDF and Word: their text, with headings and pages as places."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ PAGE = """<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html><head><titl
   y</pre><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>tail</body></html>"""
 
 
-def test_a_page_is_what_a_person_reads():
+def test_a_page_is_read_as_its_visible_text():
     (document,) = read_html("p.html", PAGE.encode())
     assert document.text == (
         "First part\nOne two\nthree <script> {braces}\nSecond\na\nb cd\nx\n  y\n1 | 2\n3 | 4\ntail"
@@ -73,7 +73,7 @@ def test_a_page_is_what_a_person_reads():
     ]
 
 
-def test_a_page_in_another_encoding_says_so():
+def test_a_page_in_another_encoding_is_read():
     page = '<html><head><meta charset="gb2312"></head><body><p>你好，世界</p></body></html>'
     assert read_html("p.htm", page.encode("gb2312"))[0].text == "你好，世界"
 
@@ -90,7 +90,7 @@ def test_a_page_without_text_is_refused(data):
 
 
 def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "") -> bytes:
-    """A PDF with these texts, each on a page."""
+    """Return a PDF with each of these texts on its own page."""
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
     writer = pypdf.PdfWriter()
@@ -110,7 +110,7 @@ def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "")
         writer.add_metadata({"/Title": title})
     if password:
         writer.encrypt(password)
-    if cipher:  # whoever opens it needs no password
+    if cipher:  # The PDF opens without a password.
         writer.encrypt("", "owner", algorithm=cipher)
     out = io.BytesIO()
     writer.write(out)
@@ -145,7 +145,7 @@ def test_an_encrypted_pdf_that_opens_without_a_password_is_read(cipher):
     assert read_pdf("a.pdf", made_pdf("Some words", cipher=cipher))[0].text == "Some words"
 
 
-def test_a_pdf_of_a_cipher_that_is_not_here_says_so(monkeypatch):
+def test_a_pdf_with_an_unsupported_cipher_is_refused(monkeypatch):
     from pypdf.errors import DependencyError
 
     def refused(*_):
@@ -178,9 +178,9 @@ def saved(document) -> bytes:
 
 def test_headings_of_a_word_document_are_places_and_tables_stay_where_they_are():
     (document,) = read_word("a.docx", saved(made_docx()))
-    assert (
-        document.text
-        == "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart two\nThe end."
+    assert document.text == (
+        "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart "
+        "two\nThe end."
     )
     assert [label for _, label in document.places] == [
         "The title",

@@ -1,4 +1,4 @@
-"""What is said of how documents were read: each note once, in full."""
+"""Notes on how documents were read: each note once, in full."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ NOTEBOOK = {
         ),
     ],
 )
-def test_each_note_is_said(tmp_path, name, data, notes):
+def test_each_note_is_given_once_in_full(tmp_path, name, data, notes):
     (tmp_path / name).write_bytes(data)
     read = read_files([tmp_path / name])
     assert read.documents and list(read.notes) == notes

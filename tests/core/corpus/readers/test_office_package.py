@@ -1,4 +1,4 @@
-"""Office files in the form of other programs: strict names, relations that lead nowhere, merged cells."""
+"""Office files as other programs write them: strict names, broken relations, merged cells."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ def saved(made) -> bytes:
     return out.getvalue()
 
 
-def changed(data: bytes, change) -> bytes:
-    """A package whose parts went through `change(name, content)`; those without content are left out."""
+def change_package(data: bytes, change) -> bytes:
+    """Return a package with each part passed through `change(name, content)`.
+
+    Parts for which it returns None are left out.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
         for name in before.namelist():
@@ -34,7 +37,7 @@ def changed(data: bytes, change) -> bytes:
     return out.getvalue()
 
 
-def strict(name: str, content: bytes) -> bytes:
+def as_strict_part(name: str, content: bytes) -> bytes:
     for kind in (
         "officeDocument",
         "wordprocessingml",
@@ -55,7 +58,7 @@ def document(text: str = "Mira Lund pilots.") -> docx.Document:
 
 
 def test_a_strict_document_is_read():
-    data = changed(saved(document()), strict)
+    data = change_package(saved(document()), as_strict_part)
     (read,) = read_word("a.docx", data)
     assert read.text == "Pilot book\nMira Lund pilots." and read.places == ((0, "Pilot book"),)
 
@@ -64,14 +67,14 @@ def test_a_strict_workbook_is_read():
     book = openpyxl.Workbook()
     book.active.append(["title", "text"])
     book.active.append(["Heron", "Carries salt."])
-    read = read_workbook("a.xlsx", changed(saved(book), strict))
+    read = read_workbook("a.xlsx", change_package(saved(book), as_strict_part))
     assert [(one.title, one.text) for one in read] == [("Heron", "Carries salt.")]
 
 
 def test_strict_slides_are_read():
     shown = pptx.Presentation()
     shown.slides.add_slide(shown.slide_layouts[5]).shapes.title.text = "The tide"
-    assert read_slides("a.pptx", changed(saved(shown), strict))[0].text == "The tide"
+    assert read_slides("a.pptx", change_package(saved(shown), as_strict_part))[0].text == "The tide"
 
 
 @pytest.mark.parametrize("target", ["NULL", "../NULL", "#_top", "media/gone.png"])
@@ -83,7 +86,10 @@ def test_a_relation_that_leads_nowhere_is_passed_over(target):
             return content.replace(b"</Relationships>", relation.encode())
         return content
 
-    assert "Mira Lund pilots." in read_word("a.docx", changed(saved(document()), change))[0].text
+    assert (
+        "Mira Lund pilots."
+        in read_word("a.docx", change_package(saved(document()), change))[0].text
+    )
 
 
 def test_a_package_that_needs_nothing_stays_as_it_is():
@@ -94,7 +100,7 @@ def test_a_package_that_needs_nothing_stays_as_it_is():
 def test_a_document_without_its_text_is_damaged():
     gone = lambda name, content: None if name == "word/document.xml" else content
     with pytest.raises(BadInput, match="damaged"):
-        read_word("a.docx", changed(saved(document()), gone))
+        read_word("a.docx", change_package(saved(document()), gone))
 
 
 def merged_book(*ranges: str, header: tuple[str, ...] = ("Harbour", "Boat", "Skipper")) -> bytes:

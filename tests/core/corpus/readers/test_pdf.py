@@ -1,4 +1,4 @@
-"""PDF: words rather than print, pages without text, and columns in their order."""
+"""PDF: words instead of print, pages without text, and columns in reading order."""
 
 from __future__ import annotations
 
@@ -18,17 +18,23 @@ from core.corpus.readers.pdf import read_pdf
 from core.corpus.readers.text import given_title
 from tests.notes import NoteWith
 
-Line = tuple[int, int, str]  # where it begins, across and up, and its text
+Line = tuple[int, int, str]  # Start position, across and up, and the text.
 
 
 def drawn(*pages: list[Line], title: str = "", rotate: int = 0) -> bytes:
-    """A PDF of pages with these lines, drawn in this order; each letter is named by its code in the font's table."""
+    """Return a PDF whose pages have these lines, drawn in this order.
+
+    The table of the font names each letter by its code.
+    """
     letters = sorted({sign for page in pages for _, _, text in page for sign in text})
     codes = {sign: code for code, sign in enumerate(letters, 1)}
     rows = "\n".join(
         f"<{code:02X}> <{sign.encode('utf-16-be').hex()}>" for sign, code in codes.items()
     )
-    table = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange "
+    table = (
+        "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> "
+        "endcodespacerange "
+    )
     table += f"{len(codes)} beginbfchar\n{rows}\nendbfchar endcmap end"
     writer = pypdf.PdfWriter()
     cmap = DecodedStreamObject()
@@ -81,14 +87,15 @@ def read(*pages: list[Line], **more) -> tuple[str, list[str]]:
 def test_ligatures_are_their_letters():
     text, notes = read(
         below(
-            "the o\ufb03ce of the Gri\ufb03n \ufb01shery, \ufb02eet, e\ufb00ort, ba\ufb04e, \ufb06op"
+            "the o\ufb03ce of the Gri\ufb03n \ufb01shery, \ufb02eet, e\ufb00ort, "
+            "ba\ufb04e, \ufb06op"
         )
     )
     assert text == "the office of the Griffin fishery, fleet, effort, baffle, stop" and notes == []
 
 
-def test_letters_of_arabic_by_their_place_are_the_letters():
-    assert read(below("\ufe96\ufef4\ufe91"))[0] == "بيت"  # drawn from left to right
+def test_arabic_presentation_forms_become_letters():
+    assert read(below("\ufe96\ufef4\ufe91"))[0] == "بيت"  # Drawn from left to right.
 
 
 @pytest.mark.parametrize(
@@ -109,7 +116,7 @@ def test_words_divided_at_the_end_of_a_line_are_joined(lines, text, joined):
     assert read(below(*lines)) == (text, said)
 
 
-def test_pages_without_text_are_said():
+def test_pages_without_text_are_noted():
     text, notes = read(below("One."), [], below("Three."), [])
     assert text.split() == ["One.", "Three."] and notes == [
         NoteWith("a.pdf", "2 and 4", 4, "no text")
@@ -118,7 +125,7 @@ def test_pages_without_text_are_said():
     assert many == [NoteWith("a.pdf", "2, 3, 4, 5, 6, 7, 8, 9", "4 more", 13, "no text")]
 
 
-def test_letters_that_a_font_does_not_name_are_said():
+def test_letters_without_a_name_in_the_font_are_noted():
     text, notes = read(below("the o\0ce and \ue001"))
     assert text == "the o\ufffdce and \ufffd"
     assert notes == [NoteWith("a.pdf", "2 letters", "page 1", "�")]

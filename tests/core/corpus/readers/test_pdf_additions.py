@@ -1,4 +1,4 @@
-"""PDF: raised numbers, form fields, notes and attached files; titles that programs write."""
+"""PDF: raised numbers, form fields, notes, attached files, and titles written by programs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def field(name: str, rect: tuple[float, ...], **more) -> DictionaryObject:
     return held
 
 
-def filled(lines, *annotations, files=()) -> tuple[list[str], list[str]]:
-    """The lines and notes of a PDF with these annotations and attached files."""
+def read_filled_pdf(lines, *annotations, files=()) -> tuple[list[str], list[str]]:
+    """Lines and notes of a PDF with these annotations and attached files."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(drawn(lines)))
     page = writer.pages[0]
     for one in annotations:
@@ -62,9 +62,9 @@ FORM = [
 ]
 
 
-def test_what_is_filled_into_a_form_is_read_with_its_label():
+def test_form_values_are_read_with_their_labels():
     text = TextStringObject
-    lines, notes = filled(
+    lines, notes = read_filled_pdf(
         FORM,
         field("f1", (140, 695, 340, 712), V=text("Mira Lund")),
         field("f2", (140, 655, 340, 672), V=text("The Heron"), TU=text("Name of the boat")),
@@ -104,11 +104,11 @@ def test_values_of_a_field_above_its_boxes():
             NameObject("/Rect"): ArrayObject([FloatObject(v) for v in (140, 535, 150, 545)]),
         }
     )
-    assert filled(FORM, one)[0][-1] == "Port: Oslo"
+    assert read_filled_pdf(FORM, one)[0][-1] == "Port: Oslo"
 
 
-def test_notes_on_a_page_and_attached_files_are_said():
-    lines, notes = filled(
+def test_page_notes_and_attached_files_are_noted():
+    lines, notes = read_filled_pdf(
         [(50, 700, "Open.")],
         FreeText(text="The pier is closed.", rect=(50, 500, 200, 550)),
         Text(text="Ask Ida.", rect=(50, 400, 70, 420)),
@@ -119,8 +119,8 @@ def test_notes_on_a_page_and_attached_files_are_said():
     assert any("2 attached files" in note and "plan.txt and sums.csv" in note for note in notes)
 
 
-def test_damaged_annotations_cost_only_themselves():
-    lines, notes = filled(
+def test_damaged_annotations_affect_nothing_else():
+    lines, notes = read_filled_pdf(
         [(50, 700, "Open.")],
         field("x", (1, 2, 3, 4), V=NumberObject(7), Opt=NumberObject(3), FT=NameObject("/Ch")),
     )
@@ -144,7 +144,7 @@ def test_raised_numbers_of_a_page_that_a_browser_printed():
         "The tank holds 10^6 litres; built in 1984[3]; H2O.",
         "Share 3/4 of it, 12^2 m.",
     ]
-    assert document.title == "may"  # the browser writes its address there
+    assert document.title == "may"  # The browser writes its address as the title.
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,5 @@ def test_an_address_or_a_window_is_no_title(title):
         ),
     ],
 )
-def test_a_title_with_the_signs_of_an_address_is_one(title):
+def test_a_title_with_characters_of_an_address_is_accepted(title):
     assert given_title(title) == title

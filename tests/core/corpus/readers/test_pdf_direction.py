@@ -1,4 +1,4 @@
-"""PDF from right to left: the order in which it is read."""
+"""Reading order of PDF pages that run from right to left."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.core.corpus.readers.test_pdf import below, drawn, read
 from tests.server import browser
 
 
-def shown(line: str) -> str:
-    """A line of Hebrew or Arabic letters alone as it stands on the screen."""
+def as_shown(line: str) -> str:
+    """Return a line of Hebrew or Arabic letters as it appears on the screen."""
     return line[::-1]
 
 
@@ -34,19 +34,21 @@ def shown(line: str) -> str:
     ],
 )
 def test_a_line_is_read_from_its_right_end(line, text):
-    # The letters of the second line say which way the page runs.
+    # The letters of the second line determine the direction of the page.
     own = "דומע" if any("\u05d0" <= sign <= "\u05ea" for sign in line) else "ةحفص"
     ordered = in_reading_order([line, own * 4], f"{line}\n{own * 4}")
     assert ordered is not None and ordered.split("\n")[0] == text
 
 
 def test_brackets_of_a_font_that_names_them_by_how_they_were_typed():
-    line = ")" + shown("כולל") + "( Graph )beta( " + shown("מירה לונד גרה")
+    line = ")" + as_shown("כולל") + "( Graph )beta( " + as_shown("מירה לונד גרה")
     assert in_reading_order([line], line) == "מירה לונד גרה Graph (beta) (כולל)"
 
 
 def test_words_the_other_way_within_a_line_from_left_to_right():
-    line = f"The harbour of {shown('ميناء سكيري')} (Skerry) and {shown('נמל סקרי')}, 12 boats."
+    line = (
+        f"The harbour of {as_shown('ميناء سكيري')} (Skerry) and {as_shown('נמל סקרי')}, 12 boats."
+    )
     assert (
         in_reading_order([line], line)
         == "The harbour of ميناء سكيري (Skerry) and נמל סקרי, 12 boats."
@@ -54,7 +56,7 @@ def test_words_the_other_way_within_a_line_from_left_to_right():
 
 
 def test_brackets_that_are_named_as_they_were_typed():
-    line = ")" + shown("כולל") + "( " + shown("מטר")
+    line = ")" + as_shown("כולל") + "( " + as_shown("מטר")
     assert in_reading_order([line], line) == "מטר (כולל)"
 
 

@@ -1,4 +1,4 @@
-"""Raised, lowered and stacked numbers: another number is never read."""
+"""Raised, lowered and stacked digits are never read as another number."""
 
 from __future__ import annotations
 
@@ -79,8 +79,10 @@ def test_marks_in_a_line_become_signs(text, written):
         ("of <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math> watch", "of 3/4 watch"),
         ("5<math><mfrac><mn>3</mn><mn>4</mn></mfrac></math>", "5 3/4"),
         (
-            "<math><semantics><mrow><msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
-            "<mo>=</mo><msub><mi>y</mi><mn>2</mn></msub></mrow><annotation>x^2</annotation></semantics></math>",
+            "<math><semantics><mrow><msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn>"
+            "</mrow></msup>"
+            "<mo>=</mo><msub><mi>y</mi><mn>2</mn></msub></mrow><annotation>"
+            "x^2</annotation></semantics></math>",
             "x^(n+1) = y_2",
         ),
         (
@@ -110,7 +112,8 @@ def test_raised_numbers_of_a_book():
         )
         book.writestr(
             "b.opf",
-            '<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+            '<package><manifest><item id="a" href="a.xhtml" '
+            'media-type="application/xhtml+xml"/></manifest>'
             '<spine><itemref idref="a"/></spine></package>',
         )
         page = (
@@ -122,7 +125,7 @@ def test_raised_numbers_of_a_book():
     assert ["hides" in note for note in notes] == [True]
 
 
-def high(text: str, kind: str = "superscript") -> str:
+def raised_run(text: str, kind: str = "superscript") -> str:
     return f'<w:r><w:rPr><w:vertAlign w:val="{kind}"/></w:rPr><w:t>{text}</w:t></w:r>'
 
 
@@ -138,10 +141,10 @@ SUM = (
 @pytest.mark.parametrize(
     "inner, text",
     [
-        (run("10") + high("6") + run(" litres"), "10^6 litres"),
-        (run("10") + high("-") + high("3") + run(" m"), "10^-3 m"),
-        (run("in 1984") + high("3") + run(" by"), "in 1984[3] by"),
-        (run("H") + high("2", "subscript") + run("O"), "H2O"),
+        (run("10") + raised_run("6") + run(" litres"), "10^6 litres"),
+        (run("10") + raised_run("-") + raised_run("3") + run(" m"), "10^-3 m"),
+        (run("in 1984") + raised_run("3") + run(" by"), "in 1984[3] by"),
+        (run("H") + raised_run("2", "subscript") + run("O"), "H2O"),
         (run("10") + '<w:r><w:rPr><w:position w:val="8"/></w:rPr><w:t>6</w:t></w:r>', "10^6"),
         (run("5") + f"<m:oMath>{SHARE}</m:oMath>" + run(" cups"), "5 3/4 cups"),
         (f"<m:oMath>{POWER}</m:oMath>", "12^2"),

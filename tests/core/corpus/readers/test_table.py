@@ -1,4 +1,4 @@
-"""Tables and JSON rows: a document for each row."""
+"""Tables and JSON rows, with one document for each row."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def json_lines(name, data, columns):
     return read_json(as_utf8(MemoryFile(name, data)), columns)
 
 
-def told(documents):
+def ids_titles_texts(documents):
     return [(document.id, document.title, document.text) for document in documents]
 
 
 def test_columns_are_guessed_by_their_names():
     data = b'Id,Title,Body\n7,One,"First, with <b>\nand more"\n8,Two,Second\n9,Three,\n'
-    assert told(table("m.csv", data, {})) == [
+    assert ids_titles_texts(table("m.csv", data, {})) == [
         ("m.csv:7", "One", "First, with <b>\nand more"),
         ("m.csv:8", "Two", "Second"),
     ]
@@ -40,21 +40,21 @@ def test_columns_are_guessed_by_their_names():
 
 def test_columns_can_be_named():
     rows = table("m.csv", b"a;b;c\nx;y;z\n", parse_column_roles("text=C, title=a"))
-    assert told(rows) == [("m.csv:1", "x", "z")]
-    assert told(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
+    assert ids_titles_texts(rows) == [("m.csv:1", "x", "z")]
+    assert ids_titles_texts(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
         ("m.tsv:1", "T", "some, text")
     ]
-    assert told(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [
+    assert ids_titles_texts(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [
         ("one.csv:1", "one", "first"),
         ("one.csv:2", "one", "second"),
     ]
 
 
 def test_blank_lines_before_a_header_are_passed_over():
-    assert told(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
+    assert ids_titles_texts(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
 
 
-def test_an_id_that_comes_again_gets_its_row():
+def test_a_repeated_id_gets_the_row_number():
     assert [document.id for document in table("m.csv", b"id,text\n1,a\n1,b\n,c\n", {})] == [
         "m.csv:1",
         "m.csv:1:2",
@@ -78,14 +78,14 @@ ROWS = [
     ],
 )
 def test_rows_are_read_from_lines_and_from_arrays(data):
-    assert told(json_lines("r.jsonl", data.encode(), {})) == [
+    assert ids_titles_texts(json_lines("r.jsonl", data.encode(), {})) == [
         ("r.jsonl:a", "A", "First {x}."),
         ("r.jsonl:5", "r", "Second. And more."),
     ]
 
 
 def test_one_object_is_one_row():
-    assert told(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [
+    assert ids_titles_texts(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [
         ("r.json:1", "r", "All.")
     ]
 
@@ -105,18 +105,18 @@ def test_one_object_is_one_row():
         (table, b"a,b\n,\n", {}, "no row with a text"),
     ],
 )
-def test_what_is_no_table_of_texts_is_refused(read, data, columns, sentence):
+def test_tables_without_texts_are_refused(read, data, columns, sentence):
     with pytest.raises(BadInput, match=sentence):
         read("x", data, columns)
 
 
 @pytest.mark.parametrize("text", ["Body", "text=", "texts=Body", "=x"])
-def test_columns_are_named_as_said(text):
+def test_columns_must_be_named_as_role_and_name(text):
     with pytest.raises(BadInput, match="Name columns as text=Body"):
         parse_column_roles(text)
 
 
-def test_columns_are_told_before_anything_is_read():
+def test_column_names_are_known_before_reading():
     assert column_names(MemoryFile("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
     assert (
         column_names(MemoryFile("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}'))
@@ -129,22 +129,25 @@ def test_columns_are_told_before_anything_is_read():
 
 
 def test_a_column_may_be_none():
-    assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [
+    assert ids_titles_texts(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [
         ("m.csv:1", "m", "x")
     ]
 
 
 def read(of, data, columns=None, name="t.json"):
-    """The documents of rows, and the sentences on them."""
+    """Documents of rows, and the notes on them."""
     notes: list[str] = []
     found = of(as_utf8(MemoryFile(name, data)), columns or {}, NO_WATCH, notes.append)
-    return told(found), notes
+    return ids_titles_texts(found), notes
 
 
-NESTED = b'{"id": 7, "meta": {"title": "A"}, "data": {"text": "One."}}\n{"id": 8, "data": {"text": "Two.", "more": {"x": 1}}}\n'
+NESTED = (
+    b'{"id": 7, "meta": {"title": "A"}, "data": {"text": "One."}}\n{"id": 8, "data": '
+    b'{"text": "Two.", "more": {"x": 1}}}\n'
+)
 
 
-def test_fields_within_others_are_found_and_said():
+def test_nested_fields_are_found_and_noted():
     rows = [("t.jsonl:7", "A", "One."), ("t.jsonl:8", "t", "Two.")]
     assert read(read_json, NESTED, name="t.jsonl") == (
         rows,
@@ -164,7 +167,7 @@ def test_fields_within_others_are_found_and_said():
     ]
 
 
-def test_an_object_is_no_text():
+def test_a_column_of_objects_is_refused_as_text():
     with pytest.raises(BadInput, match="“data” .*: data.text, data.more.x"):
         read(read_json, NESTED, {"text": "data"})
     mixed = b'{"said": "One."}\n{"said": {"by": "Ann"}}\n'
@@ -172,7 +175,7 @@ def test_an_object_is_no_text():
         read(read_json, mixed, {"text": "said"}, "t.jsonl")
 
 
-def test_of_several_fields_within_others_the_one_with_the_most_text_is_read():
+def test_the_nested_field_with_the_most_text_is_read():
     rows = [
         {
             "title": "Tides",
@@ -285,7 +288,7 @@ def test_a_table_without_a_header_is_read_from_its_first_row(name, data):
     assert notes == [NoteWith(name, "no header", 2, "text 2, id 1")]
 
 
-def test_whether_there_is_a_header_can_be_said():
+def test_the_presence_of_a_header_can_be_given():
     data = b"Ann,kept the book\nBo,sailed in May\n"
     _, notes = read(read_table, data, name="t.csv")
     assert any("first row" in note for note in notes)
@@ -327,7 +330,7 @@ def test_cells_beyond_the_header_and_rows_without_a_text_are_counted():
     ]
 
 
-def test_parquet_is_read_with_fields_within_others(tmp_path):
+def test_parquet_is_read_with_nested_fields(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -336,7 +339,10 @@ def test_parquet_is_read_with_fields_within_others(tmp_path):
         tmp_path / "t.parquet",
     )
     read = read_files([tmp_path / "t.parquet"])
-    assert told(read.documents) == [("t.parquet:a", "t", "One."), ("t.parquet:b", "t", "Two.")]
+    assert ids_titles_texts(read.documents) == [
+        ("t.parquet:a", "t", "One."),
+        ("t.parquet:b", "t", "Two."),
+    ]
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
         archive.write(tmp_path / "t.parquet", "deep/t.parquet")
     assert [one.id for one in read_files([tmp_path / "in.zip"]).documents] == [

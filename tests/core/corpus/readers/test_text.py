@@ -1,4 +1,4 @@
-"""Plain text in the encodings that people save, and what only poses as text."""
+"""Plain text in common encodings, and files that only look like text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_text_is_read_in_its_encoding(data, text):
         (b"\xff\xfea", "is not utf-16 at byte 3"),
     ],
 )
-def test_what_is_no_text_is_refused_in_a_sentence(data, sentence):
+def test_non_text_files_are_refused_with_a_sentence(data, sentence):
     with pytest.raises(BadInput, match=sentence):
         decode_file("x.txt", data)
 
@@ -71,5 +71,5 @@ def test_reading_takes_time_in_proportion_to_the_size():
     part = ("A line of ordinary words, some 60 characters long in all.\n" * 18).encode()
     small, large = part * 1_000, part * 10_000
     assert len(decode_file("large.txt", large)) == len(large) > 10_000_000
-    # ten times as much, were it linear; a hundred times, were it quadratic
+    # Linear time would be ten times as much, quadratic time a hundred times.
     assert growth(lambda: decode_file("a.txt", small), lambda: decode_file("a.txt", large)) < 40

@@ -1,4 +1,4 @@
-"""Word documents: all that a person reads with the changes accepted, and a sentence on what is left out."""
+"""Word documents: all visible text with changes accepted, and notes on parts left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tests.notes import NoteWith
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SPACES = (
-    f'xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    f'xmlns:w="{W}" xmlns:v="urn:schemas-microsoft-com:vml" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
     'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
     'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 )
@@ -35,7 +36,7 @@ def cell(inner: str) -> str:
 
 
 def made(*blocks: str, parts: dict[str, str] | None = None, change=lambda document: None) -> bytes:
-    """A docx of these blocks in XML, with parts of notes by their kind."""
+    """Return a docx of these XML blocks, with note parts by their kind."""
     document = docx.Document()
     for block in blocks:
         document.element.body.insert(-1, parse_xml(block.replace(">", f" {SPACES}>", 1)))
@@ -73,12 +74,14 @@ BOX = f"<w:txbxContent>{paragraph(run('In the box.'))}</w:txbxContent>"
         (f'<w:fldSimple w:instr="DATE">{run("May 3")}</w:fldSimple>', "May 3"),
         (f"<w:r><w:instrText>PAGE</w:instrText></w:r>{run('7')}", "7"),
         (
-            "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r>",
+            "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/>"
+            "<w:t>d</w:t></w:r>",
             "a\tb\nc-d",
         ),
         ("<w:r><w:t>light</w:t><w:softHyphen/><w:t>house</w:t></w:r>", "lighthouse"),
         (
-            "<w:r><w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+            "<w:r><w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>"
+            "漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
             "漢",
         ),
         ("<m:oMath><m:r><m:t>x=2</m:t></m:r></m:oMath>", "x=2"),
@@ -88,8 +91,10 @@ BOX = f"<w:txbxContent>{paragraph(run('In the box.'))}</w:txbxContent>"
             "Box:\nIn the box.",
         ),
         (
-            f"<w:r><mc:AlternateContent><mc:Choice><wps:txbx>{BOX}</wps:txbx></mc:Choice><mc:Fallback>"
-            f"<w:pict><v:textbox>{BOX}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>",
+            f"<w:r><mc:AlternateContent><mc:Choice><wps:txbx>{BOX}</wps:txbx></mc:Choice>"
+            "<mc:Fallback>"
+            f"<w:pict><v:textbox>{BOX}</v:textbox></w:pict></mc:Fallback>"
+            "</mc:AlternateContent></w:r>",
             "\nIn the box.",
         ),
         (
@@ -101,7 +106,7 @@ BOX = f"<w:txbxContent>{paragraph(run('In the box.'))}</w:txbxContent>"
         ),
     ],
 )
-def test_what_a_person_reads_is_in_the_text_once(inner, text):
+def test_visible_text_is_read_once(inner, text):
     assert read(paragraph(inner)) == (text, [])
 
 
@@ -117,7 +122,8 @@ def test_what_a_person_reads_is_in_the_text_once(inner, text):
             "1 hidden passage is left out",
         ),
         (
-            f'{run("open")}<w:r><w:commentReference w:id="1"/></w:r><w:r><w:commentReference w:id="2"/></w:r>',
+            f'{run("open")}<w:r><w:commentReference w:id="1"/></w:r><w:r>'
+            '<w:commentReference w:id="2"/></w:r>',
             "2 comments are left out",
         ),
         (
@@ -126,7 +132,7 @@ def test_what_a_person_reads_is_in_the_text_once(inner, text):
         ),
     ],
 )
-def test_what_is_left_out_is_said(inner, sentence):
+def test_parts_left_out_are_noted(inner, sentence):
     assert read(paragraph(inner)) == ("open", [f"a.docx: {sentence}."])
 
 
@@ -162,7 +168,8 @@ def test_tables_in_tables_controls_around_rows_and_deleted_rows():
     rows = (
         f"<w:tr>{cell(paragraph(run('Ship')))}{cell(paragraph(run('Crew')))}</w:tr>"
         f"<w:sdt><w:sdtContent><w:tr>{cell(paragraph(run('Heron')))}"
-        f"<w:sdt><w:sdtContent>{cell(inner + paragraph(''))}</w:sdtContent></w:sdt></w:tr></w:sdtContent></w:sdt>"
+        f"<w:sdt><w:sdtContent>{cell(inner + paragraph(''))}</w:sdtContent></w:sdt>"
+        "</w:tr></w:sdtContent></w:sdt>"
         f"<w:tr><w:trPr><w:del/></w:trPr>{cell(paragraph(run('Sold')))}</w:tr>"
     )
     assert read(f"<w:tbl>{rows}</w:tbl>") == (

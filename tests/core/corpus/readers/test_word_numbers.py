@@ -1,4 +1,4 @@
-"""Numbers that Word writes before paragraphs by itself."""
+"""Numbers that Word writes before paragraphs automatically."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ def level(index: int, text: str, format: str = "decimal", start: int = 1, more: 
     )
 
 
-def numbered(
+def numbered_lines(
     *blocks: str, levels: str = "", lists: str = "", change=lambda document: None
 ) -> list[str]:
-    """The lines of a document whose list 70 has these levels, with further lists of the same."""
+    """Lines of a document whose list 70 has these levels.
+
+    Further lists may use the same definition.
+    """
 
     def prepare(document):
         numbering = document.part.numbering_part.element
@@ -48,7 +51,7 @@ LEGAL = level(0, "%1.", start=4) + level(1, "%1.%2") + level(2, "(%3)", "lowerLe
 
 
 def test_numbers_of_clauses_count_and_restart():
-    lines = numbered(
+    lines = numbered_lines(
         *(item(0, "Duties"), item(1, "Keeps."), item(1, "May fine"), item(2, "a,"), item(2, "b.")),
         *(item(0, "Pilot"), item(1, "Boards."), item(2, "c.")),
         levels=LEGAL,
@@ -73,23 +76,23 @@ def test_numbers_of_clauses_count_and_restart():
     ],
 )
 def test_formats_of_numbers(format, start, written):
-    lines = numbered(item(0, "x"), levels=level(0, "%1.", format, start))
+    lines = numbered_lines(item(0, "x"), levels=level(0, "%1.", format, start))
     assert lines == [f"{written} x".strip()]
 
 
-def test_a_format_that_is_not_known_is_written_in_digits_and_said():
-    lines = numbered(item(0, "x"), levels=level(0, "%1.", "chineseCounting", 3))
+def test_an_unknown_format_is_written_in_digits_with_a_note():
+    lines = numbered_lines(item(0, "x"), levels=level(0, "%1.", "chineseCounting", 3))
     assert lines[0] == "3. x" and "chineseCounting" in lines[1]
 
 
 def test_a_level_in_digits_whatever_those_above_are():
     levels = level(0, "%1", "upperRoman") + level(1, "%1.%2", more="<w:isLgl/>")
-    assert numbered(item(0, "a"), item(1, "b"), levels=levels) == ["I a", "1.1 b"]
+    assert numbered_lines(item(0, "a"), item(1, "b"), levels=levels) == ["I a", "1.1 b"]
 
 
 def test_a_level_that_never_restarts():
     levels = level(0, "%1") + level(1, "%2", more='<w:lvlRestart w:val="0"/>')
-    lines = numbered(item(0, "a"), item(1, "b"), item(0, "c"), item(1, "d"), levels=levels)
+    lines = numbered_lines(item(0, "a"), item(1, "b"), item(0, "c"), item(1, "d"), levels=levels)
     assert lines == ["1 a", "1 b", "2 c", "2 d"]
 
 
@@ -99,7 +102,7 @@ def test_lists_of_one_definition_go_on_unless_they_restart():
         f'|<w:num {NS} w:numId="72"><w:abstractNumId w:val="70"/>'
         '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
     )
-    lines = numbered(
+    lines = numbered_lines(
         *(item(0, "a"), item(0, "b", 71), item(0, "c", 72), item(0, "d", 72)),
         levels=level(0, "%1."),
         lists=further + again,
@@ -117,7 +120,7 @@ def test_numbers_by_styles_and_those_taken_away():
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/>{own}</w:pPr>{run(text)}</w:p>'
     )
     none = '<w:numPr><w:numId w:val="0"/></w:numPr>'
-    lines = numbered(
+    lines = numbered_lines(
         *(
             heading("Heading1", "One"),
             heading("Heading2", "Two"),
@@ -133,6 +136,9 @@ def test_numbers_by_styles_and_those_taken_away():
 def test_places_have_their_numbers_and_deleted_paragraphs_none():
     deleted = "<w:rPr><w:del/></w:rPr>"
     blocks = (item(0, "a"), item(0, "", more=deleted), item(0, "b"))
-    assert [line for line in numbered(*blocks, levels=level(0, "%1.")) if line] == ["1. a", "2. b"]
+    assert [line for line in numbered_lines(*blocks, levels=level(0, "%1.")) if line] == [
+        "1. a",
+        "2. b",
+    ]
     table = f"<w:tbl><w:tr>{cell(item(0, 'in a cell'))}</w:tr></w:tbl>"
-    assert numbered(item(0, "a"), table, levels=level(0, "%1.")) == ["1. a", "2. in a cell"]
+    assert numbered_lines(item(0, "a"), table, levels=level(0, "%1.")) == ["1. a", "2. in a cell"]

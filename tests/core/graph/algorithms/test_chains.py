@@ -1,6 +1,7 @@
-"""Relation chains on the five films nodes by hand, and against brute force on random graphs.
+"""Relation chains on the five nodes of films by hand, and against brute force on random graphs.
 
-Codes: 0 and 1 directed_by along and against its triples, 2 and 3 has_genre, 4 and 5 release_year, 6 and 7 written_by.
+Even codes follow the triples and odd codes go against them: 0 and 1 are directed_by, 2 and 3
+has_genre, 4 and 5 release_year, 6 and 7 written_by.
 """
 
 import numpy as np
@@ -24,20 +25,21 @@ from tests.core.graph.strategies import directions, graphs
 DIRECTED, GENRE, YEAR, WRITTEN = 0, 2, 4, 6
 
 
-def named(kit, *names):
+def nodes_by_name(kit, *names):
     return [kit.node(name) for name in names]
 
 
-def found(kit, *seeds, steps=3, direction="both"):
+def ends_by_chain(kit, *seeds, steps=3, direction="both"):
     return {
         chain: kit.graph.names(ends)
-        for chain, ends in chains_from(kit.graph, named(kit, *seeds), steps, direction)
+        for chain, ends in chains_from(kit.graph, nodes_by_name(kit, *seeds), steps, direction)
     }
 
 
 def test_the_chains_from_a_film_never_run_straight_back(kit):
-    # Drama leads back to One only; from Ann both ways against the triples lead to Two, and on by the relation not just taken.
-    assert found(kit, "One") == {
+    # Drama leads back to One only. From Ann, both relations against the triples lead to Two, and
+    # from there a chain continues by the other relation.
+    assert ends_by_chain(kit, "One") == {
         (0,): ["Ann"],
         (2,): ["Drama"],
         (0, 1): ["Two"],
@@ -48,23 +50,26 @@ def test_the_chains_from_a_film_never_run_straight_back(kit):
         (0, 7, 4): ["1999"],
     }
     assert (
-        list(found(kit, "One", direction="out")) == [(0,), (2,)]
-        and found(kit, "Ann", direction="out") == {}
+        list(ends_by_chain(kit, "One", direction="out")) == [(0,), (2,)]
+        and ends_by_chain(kit, "Ann", direction="out") == {}
     )
 
 
 def test_a_chain_that_ends_at_its_start_is_continued_but_not_given(kit):
-    # Ann, against written_by to Two, along directed_by to Ann: an end that answers nothing, but the way back to One
-    assert (7, 0) not in found(kit, "Ann") and found(kit, "Ann")[(7, 0, 1)] == ["One"]
+    # Ann, against written_by to Two, along directed_by back to Ann: no answer, but the way on to
+    # One.
+    assert (7, 0) not in ends_by_chain(kit, "Ann") and ends_by_chain(kit, "Ann")[(7, 0, 1)] == [
+        "One"
+    ]
 
 
 def test_walks_are_counted_and_each_end_has_the_first_path(kit):
-    front = walk_chain(kit.graph, named(kit, "One", "Two"), (DIRECTED,))
-    nodes, walks = front.ends(named(kit, "One", "Two"))
+    front = walk_chain(kit.graph, nodes_by_name(kit, "One", "Two"), (DIRECTED,))
+    nodes, walks = front.ends(nodes_by_name(kit, "One", "Two"))
     assert kit.graph.names(nodes) == ["Ann"] and walks.tolist() == [2.0]
     assert [kit.graph.text(path) for path in front.paths(nodes)] == ["One -> directed_by -> Ann"]
-    long = walk_chain(kit.graph, named(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
-    (path,) = long.paths(named(kit, "1999"))
+    long = walk_chain(kit.graph, nodes_by_name(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
+    (path,) = long.paths(nodes_by_name(kit, "1999"))
     assert (
         kit.graph.text(path)
         == "One -> directed_by -> Ann -> written_by_reverse -> Two -> release_year -> 1999"
@@ -73,31 +78,38 @@ def test_walks_are_counted_and_each_end_has_the_first_path(kit):
         chain_of(kit.graph, path) == (0, 7, 4)
         and chain_name(kit.graph, (0, 7)) == "directed_by -> written_by_reverse"
     )
-    assert walk_chain(kit.graph, named(kit, "One"), (YEAR,)) is None
+    assert walk_chain(kit.graph, nodes_by_name(kit, "One"), (YEAR,)) is None
 
 
 def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
     order = lambda chain, *seeds: kit.graph.names(
-        ranked_ends(walk_chain(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
+        ranked_ends(
+            walk_chain(kit.graph, nodes_by_name(kit, *seeds), chain), nodes_by_name(kit, *seeds)
+        )
     )
-    assert order((1,), "Ann") == ["One", "Two"]  # once each
-    # each film leads to the other only, and both are seeds
+    assert order((1,), "Ann") == ["One", "Two"]  # One walk each.
+    # Each film leads to the other one only, and both are seeds.
     assert order((0, 1), "One", "Two") == []
 
 
 def test_the_chain_that_best_reproduces_answers(kit):
-    best = lambda seed, *answers: best_chains(kit.graph, named(kit, seed), named(kit, *answers), 3)
+    best = lambda seed, *answers: best_chains(
+        kit.graph, nodes_by_name(kit, seed), nodes_by_name(kit, *answers), 3
+    )
     assert best("Ann", "One", "Two") == (((1,),), 1.0)
-    assert best("Ann", "Two") == (((7,),), 1.0)  # directed films are One and Two: F1 2/3
-    assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # one person did both
-    assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but is longer
-    # Drama alone of two; the films are One and Two: F1 1/2
+    assert best("Ann", "Two") == (((7,),), 1.0)  # The directed films are One and Two: F1 is 2/3.
+    assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # One person directed and wrote Two.
+    assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but it is longer.
+    # The answer set is One and Drama, and the films are One and Two.
     assert best("Ann", "One", "Drama") == (((1, 2),), 2 / 3)
     assert best("Drama", "Drama") == ((), 0.0)
 
 
-def brute(graph, seeds, steps, direction):
-    """Every walk one by one: a step that undoes the one before it returns to no node it came from."""
+def enumerate_walks(graph, seeds, steps, direction):
+    """Enumerate every walk.
+
+    A step that undoes the step before it may not return to the node it came from.
+    """
     ends, walks = {}, {}
     level = [((), (seed,)) for seed in sorted(set(seeds))]
     for _ in range(steps):
@@ -123,7 +135,7 @@ def brute(graph, seeds, steps, direction):
 @given(graphs, directions, st.integers(1, 3), st.integers(0, 100))
 def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, steps, pick):
     seeds = sorted({pick % graph.n_nodes, (pick * 7 + 3) % graph.n_nodes})
-    ends, walks = brute(graph, seeds, steps, direction)
+    ends, walks = enumerate_walks(graph, seeds, steps, direction)
     got = list(chains_from(graph, seeds, steps, direction))
     assert [chain for chain, _ in got] == sorted(ends, key=lambda chain: (len(chain), chain))
     assert {chain: set(nodes.tolist()) for chain, nodes in got} == ends

@@ -6,7 +6,8 @@ from core.graph.algorithms.directional import directional_distances, distance_wi
 
 
 def test_two_rounds_each_way_by_hand():
-    # entity 0 -> 1 -> 2, and 3 -> 1. Columns of a round: (share of no entity, share of entity) among the heads a round before.
+    # Edges: entity 0 -> 1 -> 2, and 3 -> 1. The two columns of a round are the shares of
+    # non-entities and of entities among the heads of the round before.
     heads, tails = np.array([0, 1, 3]), np.array([1, 2, 1])
     found = directional_distances(heads, tails, np.array([True, False, False, False]))
     assert found.shape == (4, distance_width()) and found.dtype == np.float32
@@ -14,9 +15,10 @@ def test_two_rounds_each_way_by_hand():
         found[:, at : at + 2].tolist() for at in range(0, 10, 2)
     )
     assert topic == [[0, 1], [1, 0], [1, 0], [1, 0]]
-    assert first == [[0, 0], [0.5, 0.5], [1, 0], [0, 0]]  # 1 has the heads 0 and 3, 2 has 1
-    assert second == [[0, 0], [0, 0], [0.5, 0.5], [0, 0]]  # 2 has what 1 had
-    assert back == [[1, 0], [1, 0], [0, 0], [1, 0]]  # 0 and 3 lead to 1, 1 to 2
+    # Node 1 has the heads 0 and 3, node 2 has the head 1.
+    assert first == [[0, 0], [0.5, 0.5], [1, 0], [0, 0]]
+    assert second == [[0, 0], [0, 0], [0.5, 0.5], [0, 0]]  # Node 2 has what node 1 had.
+    assert back == [[1, 0], [1, 0], [0, 0], [1, 0]]  # Nodes 0 and 3 lead to 1, and 1 leads to 2.
     assert back_again == [[1, 0], [0, 0], [0, 0], [1, 0]]
 
 

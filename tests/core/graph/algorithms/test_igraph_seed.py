@@ -1,4 +1,4 @@
-"""What igraph draws is the same whatever other threads draw meanwhile."""
+"""Seeded igraph layouts and communities are the same while other threads draw random numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.graph.algorithms.leiden import detect_communities
 
 
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
-    # not connected: drawn by chance
+    # The graph is not connected, so its layout has a random part.
     nodes, edges = (list(range(60)), [(i, (i * 7 + 3) % 50) for i in range(50)])
     places, found = (
         node_positions(nodes, edges),
@@ -36,7 +36,7 @@ def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     assert np.array_equal(found, again) and other and all(other)
 
 
-def test_what_is_drawn_outside_is_not_the_lent_generator_s():
+def test_random_numbers_outside_do_not_come_from_the_seeded_generator():
     with seed_igraph(1):
         inside = igraph.Graph.Erdos_Renyi(n=20, m=30).get_edgelist()
     with seed_igraph(1):

@@ -32,14 +32,15 @@ def test_steps_into_nodes_without_a_name(tmp_path):
         and verbal_steps((*sibling, profession), into) == 2
         and verbal_steps((profession,), into) == 1
     )
-    assert verbal_steps(sibling[:1], into) == 0  # nothing is told until it leads on
+    # A step into a node without a name adds no text until the path continues.
+    assert verbal_steps(sibling[:1], into) == 0
 
 
-def test_a_step_that_mostly_leads_to_names_is_none(tmp_path):
+def test_relations_that_mostly_lead_to_named_nodes_are_no_mediator_steps(tmp_path):
     graph = build(
         [("a", "part", "m.01"), ("a", "part", "b"), ("b", "part", "c")],
         tmp_path / "parts",
         "parts",
         "both",
     )
-    assert not mediator_steps(graph).any()  # one of three
+    assert not mediator_steps(graph).any()  # One of three steps leads to a node without a name.

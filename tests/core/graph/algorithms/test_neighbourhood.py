@@ -14,16 +14,16 @@ from tests.core.graph.strategies import directions, graphs
 A, B, C, D, E = range(5)
 
 
-def near(graph, *asked) -> list[int]:
+def nearest_ids(graph, *asked) -> list[int]:
     return sorted(nearest(graph, *asked)[0].tolist())
 
 
 def test_the_nearest_by_hand(toy):
-    # out of A: B, C; out of those: C, A, D. Into A: C, E; into C: A, B.
-    assert near(toy, [A], 0, "out") == [A]
-    assert near(toy, [A], 1, "out") == [A, B, C]
-    assert near(toy, [A], 2, "out") == [A, B, C, D]
-    assert near(toy, [A], 1, "in") == [A, C, E]
+    # Out of A: B and C; out of those: C, A and D. Into A: C and E; into C: A and B.
+    assert nearest_ids(toy, [A], 0, "out") == [A]
+    assert nearest_ids(toy, [A], 1, "out") == [A, B, C]
+    assert nearest_ids(toy, [A], 2, "out") == [A, B, C, D]
+    assert nearest_ids(toy, [A], 1, "in") == [A, C, E]
     assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [
         [A, B, C, E, D],
         [0, 1, 1, 1, 2],
@@ -32,7 +32,7 @@ def test_the_nearest_by_hand(toy):
 
 
 def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
-    assert [near(toy, [E], 9, "out", keep) for keep in range(6)] == [
+    assert [nearest_ids(toy, [E], 9, "out", keep) for keep in range(6)] == [
         [],
         [E],
         [A, E],
@@ -43,7 +43,7 @@ def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
 
 
 def test_induced_by_hand(toy):
-    # edges by (head, relation): 0 A>B, 1 A>C, 2 B>C, 3 C>A, 4 C>D, 5 D>D, 6 E>A
+    # Edges by (head, relation): 0 A>B, 1 A>C, 2 B>C, 3 C>A, 4 C>D, 5 D>D, 6 E>A.
     assert induced_edges(toy, [C, A]).tolist() == [1, 3]
     assert induced_edges(toy, np.array([D])).tolist() == [5]
     assert induced_edges(toy, [D, E]).tolist() == [5] and induced_edges(toy, []).tolist() == []
@@ -86,7 +86,7 @@ def test_distances_as_igraph(graph, direction, hops, data):
 
 
 def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
-    # a hub with 4,000 out-edges in two relations and 4,000 in-edges, of which few are wanted
+    # A hub with 4,000 out-edges in two relations and 4,000 in-edges; few of them are asked for.
     triples = [("hub", f"r{i % 2}", f"out{i}") for i in range(4000)] + [
         (f"in{i}", "r0", "hub") for i in range(4000)
     ]

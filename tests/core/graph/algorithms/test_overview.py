@@ -1,4 +1,4 @@
-"""What a graph's first picture holds: by hand on small graphs, and within its bounds on larger ones."""
+"""The first picture of a graph: by hand on small graphs, within its bounds on large ones."""
 
 import numpy as np
 import pytest
@@ -8,25 +8,28 @@ from core.graph.algorithms.overview import busiest_nodes, overview
 from core.graph.building.build import build
 
 
-def named(graph, nodes):
+def names_of_nodes(graph, nodes):
     return graph.names(nodes)
 
 
-def told(graph, found):
+def texts_of_triples(graph, found):
     return graph.triple_texts(found.edges)
 
 
 def test_a_small_graph_is_drawn_whole(toy):
     found = overview(toy)
     assert found.whole and len(found.edges) == 7
-    # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
-    assert named(toy, found.hubs) == ["A", "C", "D", "B", "E"]
+    # Degrees are 4, 4, 3 (the loop counts twice), 2 and 1; ties go by id.
+    assert names_of_nodes(toy, found.hubs) == ["A", "C", "D", "B", "E"]
     assert found.joints == () and found.further == ()
 
 
 @pytest.fixture
 def cinema(tmp_path, monkeypatch):
-    """Two genres of many films, two films of both, and what else these have; at most 7 entities are drawn."""
+    """Two genres with many films, two films in both genres, and their directors and years.
+
+    At most 7 entities are drawn.
+    """
     for name, value in {"HUBS": 2, "JOINTS": 2, "ROOM": 7}.items():
         monkeypatch.setattr(module, name, value)
     films = [
@@ -43,13 +46,13 @@ def cinema(tmp_path, monkeypatch):
     return build([*films, *more], tmp_path / "cinema", "cinema", "both")
 
 
-def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
+def test_hubs_joints_between_them_and_further_nodes(cinema):
     found = overview(cinema)
-    assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
-    assert named(cinema, found.joints) == ["film 00", "film 01"]
-    # of each film in turn, by a relation not shown so far
-    assert named(cinema, found.further) == ["Ann", "1999", "Bo"]
-    assert sorted(told(cinema, found)) == [
+    assert not found.whole and set(names_of_nodes(cinema, found.hubs)) == {"Drama", "Crime"}
+    assert names_of_nodes(cinema, found.joints) == ["film 00", "film 01"]
+    # From each film in turn, by a relation that is not shown yet.
+    assert names_of_nodes(cinema, found.further) == ["Ann", "1999", "Bo"]
+    assert sorted(texts_of_triples(cinema, found)) == [
         "film 00 -> directed_by -> Ann",
         "film 00 -> has_genre -> Crime",
         "film 00 -> has_genre -> Drama",
@@ -60,7 +63,7 @@ def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
     ]
 
 
-def test_of_a_dense_graph_each_entity_has_a_few_triples(tmp_path):
+def test_each_entity_of_a_dense_graph_shows_a_few_triples(tmp_path):
     triples = [
         (f"n{i}", f"r{(i + j) % 5}", f"n{j}") for i in range(12) for j in range(12) if i != j
     ]
@@ -74,11 +77,14 @@ def test_of_a_dense_graph_each_entity_has_a_few_triples(tmp_path):
         and len(set(relations.tolist())) == 5
     )
     pairs = {frozenset(pair) for pair in zip(heads.tolist(), tails.tolist())}
-    assert len(pairs) == len(found.edges)  # each pair once
+    assert len(pairs) == len(found.edges)  # Each pair once.
 
 
 def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path, monkeypatch):
-    """Three hubs of 400, 300 and 200 edges among 30,000 triples; counting is not allowed."""
+    """Three hubs with 4,000, 3,000 and 2,000 edges among 30,000 random triples.
+
+    Exact counting raises an error here.
+    """
     rng = np.random.default_rng(5)
     triples = [(f"a{i}", "r", f"b{rng.integers(30_000)}") for i in range(30_000)]
     triples += [(f"a{i}", "r", f"hub {size}") for size in (4000, 3000, 2000) for i in range(size)]
@@ -88,7 +94,7 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     monkeypatch.setattr(
         type(graph), "shape", lambda self: pytest.fail("the whole graph was counted")
     )
-    assert busiest_nodes(graph, 3) == exact and named(graph, exact) == [
+    assert busiest_nodes(graph, 3) == exact and names_of_nodes(graph, exact) == [
         "hub 4000",
         "hub 3000",
         "hub 2000",

@@ -19,28 +19,29 @@ from tests.core.graph.strategies import directions, graphs
 A, B, C, D, E = range(5)
 
 
-def part(graph, nodes, direction):
+def adjacency_of(graph, nodes, direction):
     nodes = np.array(sorted(nodes), np.int64)
     return LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
 
 
 def test_local_by_hand(toy):
-    # nodes B C D -> 0 1 2; edges 2 B>C, 4 C>D, 5 D>D
-    local = part(toy, [B, C, D], "both")
+    # Nodes B, C, D become 0, 1, 2; the edges are 2 B>C, 4 C>D, 5 D>D.
+    local = adjacency_of(toy, [B, C, D], "both")
     assert len(local) == 3 and local.place(C) == 1 and local.place(A) == -1
     assert local.indptr.tolist() == [0, 1, 3, 6]
     assert local.neighbours.tolist() == [1, 0, 2, 1, 2, 2]
     assert local.edges.tolist() == [2, 2, 4, 4, 5, 5]
     assert local.forward.tolist() == [True, False, True, False, True, False]
     assert local.lists[1] == [(0, 2, False), (2, 4, True)]
-    assert part(toy, [B, C, D], "in").indptr.tolist() == [0, 0, 1, 3] and part(
+    assert adjacency_of(toy, [B, C, D], "in").indptr.tolist() == [0, 0, 1, 3] and adjacency_of(
         toy, [B, C, D], "out"
     ).edges.tolist() == [2, 4, 5]
     assert (
-        part(toy, [B, E], "both").indptr.tolist() == [0, 0, 0] and len(part(toy, [], "both")) == 0
+        adjacency_of(toy, [B, E], "both").indptr.tolist() == [0, 0, 0]
+        and len(adjacency_of(toy, [], "both")) == 0
     )
     with pytest.raises(BadParameter):
-        part(toy, [A], "up")
+        adjacency_of(toy, [A], "up")
 
 
 def test_local_leaves_out_edges_that_leave_it(toy):
@@ -49,8 +50,8 @@ def test_local_leaves_out_edges_that_leave_it(toy):
 
 
 def test_shortest_by_hand(toy):
-    # from E, out: A; then B, C; then D by C. Edges: 6 E>A, 0 A>B, 1 A>C, 4 C>D
-    local = part(toy, range(5), "out")
+    # From E, out: A; then B and C; then D over C. Edges: 6 E>A, 0 A>B, 1 A>C, 4 C>D.
+    local = adjacency_of(toy, range(5), "out")
     paths, capped = shortest_paths(local, E, 4)
     assert [(p.nodes, p.edges) for p in paths] == [
         ((E, A), (6,)),
@@ -63,12 +64,13 @@ def test_shortest_by_hand(toy):
     assert shortest_paths(local, E, 4, cap=2) == (paths[:2], True) and shortest_paths(
         local, E, 4, cap=4
     ) == (paths, False)
-    assert shortest_paths(part(toy, [A, B], "out"), E, 4) == ([], False)
+    assert shortest_paths(adjacency_of(toy, [A, B], "out"), E, 4) == ([], False)
 
 
 def test_all_shortest_by_hand(toy):
-    # both ways from A: C over edge 1 forward and 3 backward (C>A), B over 0, E over 6 backward; D over C by 4: two ways
-    paths, _ = shortest_paths(part(toy, range(5), "both"), A, 4, every=True)
+    # Both ways from A: C over edge 1 forward and edge 3 backward (C>A), B over 0, E over 6
+    # backward. D is reached over C by edge 4, so in two ways.
+    paths, _ = shortest_paths(adjacency_of(toy, range(5), "both"), A, 4, every=True)
     assert [(p.nodes, p.edges, p.forward) for p in paths] == [
         ((A, B), (0,), (True,)),
         ((A, C), (1,), (True,)),
@@ -77,11 +79,12 @@ def test_all_shortest_by_hand(toy):
         ((A, C, D), (1, 4), (True, True)),
         ((A, C, D), (3, 4), (False, True)),
     ]
-    assert shortest_paths(part(toy, range(5), "both"), A, 4, every=True, cap=5)[1]
+    assert shortest_paths(adjacency_of(toy, range(5), "both"), A, 4, every=True, cap=5)[1]
 
 
 def test_parallel_relations_by_hand(tmp_path):
-    # a r b, a s b, b r a, b r c, a t d, d r c, as 0 .. 5: from a to c by b, which is found first; both ways b has three steps to it
+    # Six triples: a r b, a s b, b r a, b r c, a t d, d r c. The path from a to c over b is found
+    # first. In both directions three edges join a and b.
     lines = [
         ("a", "r", "b"),
         ("a", "s", "b"),
@@ -91,7 +94,7 @@ def test_parallel_relations_by_hand(tmp_path):
         ("d", "r", "c"),
     ]
     graph = build(lines, tmp_path / "g", "g")
-    outward, both = part(graph, range(4), "out"), part(graph, range(4), "both")
+    outward, both = adjacency_of(graph, range(4), "out"), adjacency_of(graph, range(4), "both")
     edges = lambda local, **how: [
         tuple(graph.relation_name(e) for e in p.edges)
         for p in shortest_paths(local, 0, 2, **how)[0]
@@ -117,8 +120,8 @@ def test_parallel_relations_by_hand(tmp_path):
 
 
 def test_simple_by_hand(toy):
-    # out of A: B, C; A B C, A C D (back to A not allowed); A B C D
-    local = part(toy, range(5), "out")
+    # Out of A: B, C; A B C, A C D (a return to A is not allowed); A B C D.
+    local = adjacency_of(toy, range(5), "out")
     paths, capped = simple_paths(local, A, 4, None)
     assert [p.nodes for p in paths] == [
         (A, B),
@@ -138,21 +141,23 @@ def test_simple_by_hand(toy):
 
 
 def test_a_cap_bounds_the_work(tmp_path):
-    # 60 nodes, all to all: about 60^8 paths of 8 steps
+    # 60 nodes, all connected to all: about 60^8 paths of 8 steps.
     graph = build(
         [(str(i), "r", str(j)) for i in range(60) for j in range(60)], tmp_path / "g", "g"
     )
-    for search in (lambda: simple_paths(part(graph, range(60), "both"), 0, 8, 5_000),):
+    for search in (lambda: simple_paths(adjacency_of(graph, range(60), "both"), 0, 8, 5_000),):
         paths, capped = search()
         assert capped and len(paths) == 5_000 and max(map(len, paths)) == 2
 
 
 def test_all_shortest_of_a_ladder_stay_lazy(tmp_path):
-    # 30 rungs of 3 parallel edges: 3^30 shortest paths to the end
+    # 30 rungs of 3 parallel edges: 3^30 shortest paths to the end.
     graph = build(
         [(str(i), f"r{k}", str(i + 1)) for i in range(30) for k in range(3)], tmp_path / "g", "g"
     )
-    paths, capped = shortest_paths(part(graph, range(31), "out"), 0, 30, every=True, cap=2_000)
+    paths, capped = shortest_paths(
+        adjacency_of(graph, range(31), "out"), 0, 30, every=True, cap=2_000
+    )
     assert (
         capped
         and len(paths) == 2_000
@@ -165,10 +170,10 @@ def test_cancelling(toy):
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        shortest_paths(part(toy, range(5), "both"), A, 4, watch=Watch(stop))
+        shortest_paths(adjacency_of(toy, range(5), "both"), A, 4, watch=Watch(stop))
 
 
-def peer_of(local):
+def igraph_of(local):
     pairs = [(v, w) for v in range(len(local)) for w, _, _ in local.lists[v]]
     return igraph.Graph(len(local), pairs, directed=True)
 
@@ -177,8 +182,8 @@ def peer_of(local):
 @given(graphs, directions, st.integers(0, 4), st.data())
 def test_paths_as_igraph(graph, direction, hops, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
-    local = part(graph, range(graph.n_nodes), direction)
-    peer = peer_of(local)
+    local = adjacency_of(graph, range(graph.n_nodes), direction)
+    peer = igraph_of(local)
     every, simple = (
         shortest_paths(local, source, hops, every=True)[0],
         simple_paths(local, source, hops, None)[0],
@@ -190,7 +195,7 @@ def test_paths_as_igraph(graph, direction, hops, data):
     theirs = [tuple(p) for p in peer.get_all_shortest_paths(source) if 1 < len(p) <= hops + 1]
     assert sorted(p.nodes for p in every) == sorted(theirs)
     if hops:
-        # igraph tells no parallel edges apart
+        # igraph does not distinguish parallel edges.
         sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}
         assert Counter(p.nodes for p in simple) == {
             nodes: prod(

@@ -7,7 +7,7 @@ from core.graph.algorithms.walks import random_walks
 A, B, C, D, E = range(5)
 
 
-def visits(graph, seeds, walks, steps, restart, direction, seed=0):
+def visit_counts(graph, seeds, walks, steps, restart, direction, seed=0):
     return dict(
         zip(
             *(
@@ -21,28 +21,30 @@ def visits(graph, seeds, walks, steps, restart, direction, seed=0):
 
 
 def test_forced_walks_by_hand(toy):
-    # D only leads to D: three walks of two steps visit D 9 times. Against the triples, E has no step: the walk ends.
-    assert visits(toy, [D], 3, 2, 0.0, "out") == {D: 9}
-    assert visits(toy, [E], 3, 2, 0.0, "in") == {E: 3}
-    assert visits(toy, [E], 3, 2, 0.5, "in") == {E: 9}  # with restarts it begins again
-    assert visits(toy, [E], 4, 1, 0.0, "out") == {E: 4, A: 4}
-    assert visits(toy, [E, D], 4, 0, 0.0, "out") == {D: 4, E: 4}
-    assert visits(toy, [B], 5, 3, 1.0, "both") == {B: 20}
+    # D leads to D only, so three walks of two steps visit D 9 times. Against the triples E has no
+    # step, so a walk ends there.
+    assert visit_counts(toy, [D], 3, 2, 0.0, "out") == {D: 9}
+    assert visit_counts(toy, [E], 3, 2, 0.0, "in") == {E: 3}
+    assert visit_counts(toy, [E], 3, 2, 0.5, "in") == {E: 9}  # With restarts the walk begins again.
+    assert visit_counts(toy, [E], 4, 1, 0.0, "out") == {E: 4, A: 4}
+    assert visit_counts(toy, [E, D], 4, 0, 0.0, "out") == {D: 4, E: 4}
+    assert visit_counts(toy, [B], 5, 3, 1.0, "both") == {B: 20}
 
 
 def test_steps_are_uniform_over_edges(toy):
-    # out of A: B or C, half each; both ways from D: to C once, to D twice (the loop counts at either end)
-    found = visits(toy, [A], 20_000, 1, 0.0, "out")
+    # Out of A: B or C, half each. Both ways from D: to C once and to D twice, as the loop counts at
+    # both ends.
+    found = visit_counts(toy, [A], 20_000, 1, 0.0, "out")
     assert found[A] == 20_000 and found[B] == pytest.approx(10_000, abs=400)
-    found = visits(toy, [D], 30_000, 1, 0.0, "both")
+    found = visit_counts(toy, [D], 30_000, 1, 0.0, "both")
     assert found[C] == pytest.approx(10_000, abs=400) and found[D] == pytest.approx(50_000, abs=400)
 
 
 def test_restart_gives_pagerank(toy):
-    # a long walk with restart 0.2 visits nodes as often as PageRank of damping 0.8 says
+    # A long walk with restart 0.2 visits nodes as often as PageRank with damping 0.8 predicts.
     from core.graph.pagerank.top_nodes import pagerank_exact
 
-    found = visits(toy, [A], 40, 5_000, 0.2, "both")
+    found = visit_counts(toy, [A], 40, 5_000, 0.2, "both")
     shares = np.array([found[node] for node in range(5)]) / sum(found.values())
     assert shares == pytest.approx(pagerank_exact(toy, [A]), abs=0.01)
 
@@ -61,4 +63,4 @@ def test_same_generator_same_walks_and_order(movies):
 )
 def test_unfit_parameters(toy, walks, steps, restart):
     with pytest.raises(BadParameter):
-        visits(toy, [A], walks, steps, restart, "out")
+        visit_counts(toy, [A], walks, steps, restart, "out")

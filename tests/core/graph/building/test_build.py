@@ -24,7 +24,7 @@ def names_of(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def python(code, *arguments, **settings):
+def start_python(code, *arguments, **settings):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -34,7 +34,8 @@ def python(code, *arguments, **settings):
 
 
 def test_ids_order_and_arrays_by_hand(tmp_path):
-    # By name: a 0, b 1; r 0, s 1. Sorted (head, relation, tail): a: r b, s b; b: s a, s b -> (0,0,1) (0,1,1); (1,1,0) (1,1,1).
+    # Ids by name: a 0, b 1; r 0, s 1. Sorted by (head, relation, tail): a r b, a s b, b s a, b s b,
+    # which is (0,0,1), (0,1,1), (1,1,0), (1,1,1).
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
     assert (graph.n_nodes, graph.n_edges, graph.relation_names) == (2, 4, ("r", "s"))
     assert [graph.triple_text(e) for e in range(4)] == [
@@ -78,15 +79,17 @@ def test_the_same_triples_in_any_order_give_the_same_store(tmp_path):
 
 
 def test_degrees_in_a_byte(tmp_path):
-    # b: out to b and a, in from a twice and from itself; a: one in, two out. A star's centre has 300 edges, more than a byte holds.
+    # Node b: out to b and a, in from a twice and from itself. Node a: one in, two out. The centre
+    # of a star has 300 edges, more than a byte holds.
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
     assert graph.degree_bytes.tolist() == [3, 5] and graph.degree_bytes.dtype == np.uint8
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
+    # A store from before these files existed.
     assert star.degree_bytes.tolist() == [255] + [1] * 300
     for file in (
         "degree_bytes.npy",
         digests.DIGESTS_FILE,
-    ):  # a store from before there were such files
+    ):
         (star.data_folder / file).unlink()
     assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 
@@ -131,7 +134,7 @@ def test_a_failed_or_cancelled_build_keeps_the_old_store(tmp_path):
     assert names_of(tmp_path) == ["g"] and len(names_of(tmp_path / "g")) == 2
 
 
-def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
+def test_only_one_thread_holds_a_lock_although_failures_remove_its_file(tmp_path):
     inside, most, rounds = [], [], 40
 
     def work(number):
@@ -152,7 +155,7 @@ def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
     assert max(most) == 1 and len(most) == 4 * rounds
 
 
-def test_a_replaced_store_stays_readable_to_who_has_it_open(tmp_path):
+def test_a_replaced_store_stays_readable_while_open(tmp_path):
     old = build(TRIPLES, tmp_path / "g", "old")
     new = build([("x", "r", "y")], tmp_path / "g", "new")
     assert old.names([0, 1]) == ["a", "b"] and new.names([0, 1]) == ["x", "y"]
@@ -188,11 +191,12 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
         old = build(TRIPLES, tmp_path / "g", "old")
     code = (
         "import sys, os, time, core.graph.building.build as b\n"
-        "def slow(*a):\n    os.mkdir(a[1]); open(a[1] / 'heads.npy', 'w').write('half'); print('now', flush=True); time.sleep(60)\n"
+        "def slow(*a):\n    os.mkdir(a[1]); open(a[1] / 'heads.npy', 'w').write('half'); "
+        "print('now', flush=True); time.sleep(60)\n"
         "b.place_store = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')"
     )
     code = code.replace("os.mkdir(a[1]); ", "")
-    child = python(code, tmp_path / "g")
+    child = start_python(code, tmp_path / "g")
     assert child.stdout.readline() == "now\n"
     with pytest.raises(StoreError, match="being built by another process"):
         build(TRIPLES, tmp_path / "g", "mine")
@@ -208,9 +212,9 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
     assert "building" not in names_of(tmp_path / "g") and len(names_of(tmp_path / "g")) == 2
 
 
-def test_a_build_that_starts_over_says_so(tmp_path):
+def test_a_build_reports_that_it_starts_over(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n" * 60_000)
-    (tmp_path / "g").mkdir()  # as a kill leaves it
+    (tmp_path / "g").mkdir()  # A killed build leaves an empty folder.
     told = []
     build(
         tmp_path / "t.tsv",
@@ -239,9 +243,10 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
         "build(slow(), sys.argv[1], 'first')"
     )
     waited = tmp_path / "waited"
-    child = python(code, tmp_path / "g", waited)
+    child = start_python(code, tmp_path / "g", waited)
     assert child.stdout.readline() == "now\n"
-    # the check is called while the other process holds the lock, which then goes on
+    # The check is called while the other process holds the lock; it then lets that process
+    # continue.
     graph = open_or_build(
         tmp_path / "t.tsv", tmp_path / "g", "second", watch=Watch(waited.touch), wait=True
     )
@@ -249,7 +254,7 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
     assert child.wait() == 0
 
 
-def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
+def test_open_or_build_rebuilds_only_for_changed_content(tmp_path):
     source = tmp_path / "t.tsv"
     source.write_text("a\tr\tb\n")
     told = []
@@ -273,7 +278,7 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
         "degree_bytes",
     ],
 )
-def test_damage_is_a_store_error_and_mended(tmp_path, key):
+def test_damage_raises_a_store_error_and_is_repaired(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g")
     path = graph.data_folder / (f"{key}.npy" if key != "names" else "names.bin")
@@ -283,7 +288,7 @@ def test_damage_is_a_store_error_and_mended(tmp_path, key):
     assert open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g").digest == graph.digest
 
 
-def test_a_store_of_before_with_offsets_in_two_files_still_opens(tmp_path):
+def test_an_earlier_store_with_offsets_in_two_files_still_opens(tmp_path):
     graph = build(TRIPLES, tmp_path / "g", "g")
     for key in ("out_indptr", "in_indptr"):
         np.save(graph.data_folder / f"{key}.npy", getattr(graph, key))

@@ -1,7 +1,7 @@
 """Graphs that earlier versions kept in a Ladybug database.
 
-`ladybug_graphs.tar.xz` holds two that an earlier version wrote with `build --store cypher`: one with tables of nodes and
-triples, and one of `--integers`.
+`ladybug_graphs.tar.xz` holds two graphs that an earlier version wrote with `build --store cypher`:
+one with tables of nodes and triples, and one with `--integers`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def content(folder: Path) -> dict:
+def bytes_of_files(folder: Path) -> dict:
     return {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
-def test_whoever_opens_one_is_told_how_to_carry_it_over(home, capsys):
+def test_opening_a_ladybug_graph_names_the_command_that_migrates_it(home, capsys):
     for attempt in (open_graph, lambda name: Graph.open(home / "graphs" / name)):
         with pytest.raises(StoreError) as told:
             attempt(TABLES)
@@ -50,13 +50,13 @@ def test_whoever_opens_one_is_told_how_to_carry_it_over(home, capsys):
     assert "--carry-over" in capsys.readouterr().err
 
 
-def test_one_outside_of_the_home_is_named_by_its_folder(home):
+def test_a_graph_outside_of_the_home_is_named_by_its_folder(home):
     moved = (home / "graphs" / TABLES).rename(home / "elsewhere")
     with pytest.raises(StoreError, match=f"--carry-over {moved}"):
         Graph.open(moved)
 
 
-def test_the_app_lists_it_and_says_what_to_do(home):
+def test_the_app_lists_a_ladybug_graph_with_advice(home):
     build([("a", "r", "b")], home / "graphs" / "good", "good")
     assert TABLES not in datasets() and GraphSource(TABLES) in available_sources()
     at = AppTest.from_file(str(ROOT / "pages" / "graphs.py"), default_timeout=120)
@@ -65,16 +65,16 @@ def test_the_app_lists_it_and_says_what_to_do(home):
     assert not at.exception and any("carry-over" in one.value.replace("\\", "") for one in at.error)
 
 
-def test_without_the_library_the_package_is_named_and_nothing_changes(home, monkeypatch, capsys):
+def test_without_the_library_the_error_names_its_package(home, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ladybug", None)
-    before = content(home / "graphs" / TABLES)
+    before = bytes_of_files(home / "graphs" / TABLES)
     assert main(["build", "--carry-over", TABLES]) == EXIT_WRONG_INPUT
     assert f"pip install {LADYBUG_PACKAGE}" in capsys.readouterr().err
-    assert content(home / "graphs" / TABLES) == before
+    assert bytes_of_files(home / "graphs" / TABLES) == before
 
 
 @pytest.mark.parametrize("name", [TABLES, NUMBERS])
-def test_a_graph_that_is_carried_over_is_the_one_that_its_file_builds(home, name, capsys):
+def test_a_migrated_graph_equals_the_one_that_its_file_builds(home, name, capsys):
     pytest.importorskip("ladybug", reason="the library of the former store is not installed")
     if name == TABLES:
         source, direction = TripleFile(home / "graph.json"), "both"
@@ -94,7 +94,7 @@ def test_a_graph_that_is_carried_over_is_the_one_that_its_file_builds(home, name
     assert not list((home / "graphs" / name).rglob(DATABASE_FILE)) and name in datasets()
 
 
-def test_what_is_no_such_graph_stays_as_it_is(home):
+def test_other_graphs_are_not_migrated(home):
     built = build([("a", "r", "b")], home / "arrays", "arrays")
     with pytest.raises(StoreError, match="not in a Ladybug database"):
         convert_ladybug_graph(built.folder)
@@ -103,7 +103,7 @@ def test_what_is_no_such_graph_stays_as_it_is(home):
     assert Graph.open(built.folder).digest == built.digest
 
 
-def test_a_damaged_database_is_not_carried_over(home):
+def test_a_damaged_database_is_not_migrated(home):
     (file,) = (home / "graphs" / TABLES).rglob(DATABASE_FILE)
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(StoreError, match="damaged"):

@@ -1,4 +1,4 @@
-"""Graphs made of texts: tables aligned with nodes and edges whatever the order given, stored, opened, in a database as well."""
+"""Graphs made of texts: tables stay aligned with nodes and edges, in memory and stored."""
 
 import json
 
@@ -29,7 +29,7 @@ CHUNKS = Table.of(
 )
 
 
-def graph(order=(0, 1, 2, 3), edges=(0, 1)) -> Graph:
+def make_text_graph(order=(0, 1, 2, 3), edges=(0, 1)) -> Graph:
     pick = lambda columns, at: {key: [values[i] for i in at] for key, values in columns.items()}
     nodes, triples = [NODES[i] for i in order], [TRIPLES[i] for i in edges]
     return assemble(
@@ -37,8 +37,8 @@ def graph(order=(0, 1, 2, 3), edges=(0, 1)) -> Graph:
     )
 
 
-def rows(found) -> dict:
-    """What each node and edge carries, by name."""
+def columns_by_name(found) -> dict:
+    """Columns of each node and edge, by name."""
     nodes, edges = found.columns.nodes, found.columns.edges
     told = {
         n: (nodes.text("type", i), nodes.lists("chunks")[i].tolist())
@@ -52,13 +52,13 @@ def rows(found) -> dict:
 
 
 def test_rows_follow_their_nodes_and_edges():
-    found = rows(graph())
+    found = columns_by_name(make_text_graph())
     assert found["Marley"] == ("person", [0]) and found["Alone"] == ("", [])
     assert found["Scrooge -> lives in -> London"] == ("He has rooms there.", 1.0)
 
 
-def test_the_same_in_any_order():
-    assert graph((3, 1, 0, 2), (1, 0)).digest == graph().digest
+def test_the_graph_does_not_depend_on_the_given_order():
+    assert make_text_graph((3, 1, 0, 2), (1, 0)).digest == make_text_graph().digest
 
 
 def test_another_description_is_another_graph():
@@ -70,26 +70,30 @@ def test_another_description_is_another_graph():
         EDGE_COLUMNS | {"description": ["They shared a firm.", "So."]},
         CHUNKS,
     )
-    assert other.digest != graph().digest
+    assert other.digest != make_text_graph().digest
 
 
 def test_stored_and_opened(tmp_path):
-    stored = store_graph(graph(), tmp_path / "carol")
-    assert stored.digest == graph().digest and rows(Graph.open(tmp_path / "carol")) == rows(graph())
+    stored = store_graph(make_text_graph(), tmp_path / "carol")
+    assert stored.digest == make_text_graph().digest and columns_by_name(
+        Graph.open(tmp_path / "carol")
+    ) == columns_by_name(make_text_graph())
     assert stored.columns.chunks.texts("text") == CHUNKS.texts("text")
     verify(stored)
 
 
 def test_stored_over_another(tmp_path):
-    store_graph(graph(), tmp_path / "carol")
-    fresh = with_tables(graph(), communities=Table.of(level=[0], members=[[0, 1]], title=["Firm"]))
+    store_graph(make_text_graph(), tmp_path / "carol")
+    fresh = with_tables(
+        make_text_graph(), communities=Table.of(level=[0], members=[[0, 1]], title=["Firm"])
+    )
     assert store_graph(fresh, tmp_path / "carol").columns.communities.lists("members")[
         0
     ].tolist() == [
         0,
         1,
     ]
-    assert fresh.digest != graph().digest
+    assert fresh.digest != make_text_graph().digest
 
 
 def test_chunks_alone():
@@ -116,22 +120,22 @@ def test_a_graph_of_triples_has_no_tables(tmp_path):
     "nodes, triples",
     [(["a", "a"], []), (["a"], [("a", "r", "a"), ("a", "r", "a")]), (["a"], [("a", "r", "b")])],
 )
-def test_what_cannot_be_put_together(nodes, triples):
+def test_inconsistent_tables_are_refused(nodes, triples):
     with pytest.raises(BadInput, match="cannot be put together"):
         assemble("bad", nodes, triples, {}, {})
 
 
 def test_a_damaged_table(tmp_path):
-    stored = store_graph(graph(), tmp_path / "carol")
+    stored = store_graph(make_text_graph(), tmp_path / "carol")
     (stored.data_folder / "columns" / "nodes.arrow").write_bytes(b"no arrow")
     with pytest.raises(StoreError, match="build it again"):
         Graph.open(tmp_path / "carol")
 
 
 def test_a_table_of_other_length(tmp_path):
-    stored = store_graph(graph(), tmp_path / "carol")
+    stored = store_graph(make_text_graph(), tmp_path / "carol")
     Table.of(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
-    (stored.data_folder / digests.DIGESTS_FILE).unlink()  # as of an earlier version
+    (stored.data_folder / digests.DIGESTS_FILE).unlink()  # An earlier version wrote no digests.
     with pytest.raises(StoreError, match="1 rows, not 4"):
         Graph.open(tmp_path / "carol")
 
@@ -155,17 +159,18 @@ def test_a_graph_opens_without_reading_all_its_chunks(tmp_path):
         )
         store_graph(assemble(name, [], [], {}, {}, chunks), tmp_path / name)
     assert last_id("many", 100_000) == "c99999"
-    # a hundred times as many chunks; to read them all would take a hundred times as long
+    # There are a hundred times as many chunks. Reading all of them would take a hundred times as
+    # long.
     assert growth(lambda: last_id("few", 1_000), lambda: last_id("many", 100_000)) < 30
 
 
 def test_meta_names_no_path(tmp_path):
-    store_graph(graph(), tmp_path / "carol")
+    store_graph(make_text_graph(), tmp_path / "carol")
     assert str(tmp_path) not in json.dumps(
         json.loads((tmp_path / "carol" / "graph.json").read_text())
     )
 
 
 def test_numbers_are_not_copied(tmp_path):
-    weights = store_graph(graph(), tmp_path / "carol").columns.edges.numbers("weight")
+    weights = store_graph(make_text_graph(), tmp_path / "carol").columns.edges.numbers("weight")
     assert weights.dtype == np.float32 and not weights.flags.owndata

@@ -1,4 +1,4 @@
-"""What a question starts from, on a small graph whose names lie in each other's way."""
+"""Question entities found on a small graph with names that are easily confused."""
 
 import pytest
 
@@ -29,50 +29,57 @@ def graph(tmp_path_factory):
     return build(TRIPLES, tmp_path_factory.mktemp("linking") / "g", "g")
 
 
-def linked(graph, question):
+def linked_names(graph, question):
     return [graph.node_name(link.mention.node) for link in name_lookup(graph).links(question)]
 
 
 @pytest.mark.parametrize(
     "question, expected",
     [
+        # “direct” matches directed_by, a relation that the tag does not have.
         (
             "what did quentin tarantino direct",
             ["Quentin Tarantino"],
-        ),  # “direct” tells of directed_by, which the keyword has not
+        ),
+        # “tag” matches has_tags.
         (
             "which films have the tag quentin tarantino",
             ["quentin tarantino"],
-        ),  # “tag” tells of has_tags
-        ("films about quentin tarantino", ["quentin tarantino"]),  # nothing told: as it is written
-        ("quentin tarantino", ["Quentin Tarantino"]),  # the name alone: two edges before one
+        ),
+        # No relation word: the spelling decides.
+        ("films about quentin tarantino", ["quentin tarantino"]),
+        ("quentin tarantino", ["Quentin Tarantino"]),  # The name alone: two edges before one.
         ("what did Quentin Tarantino direct", ["Quentin Tarantino"]),
+        # An accent is a smaller difference than another letter, and a film fits the word “film”
+        # better.
         (
             "film Amelie",
             ["Amélie"],
-        ),  # an accent is nearer than another letter, and a film more than the word film
+        ),
         ("what is the language of the film amelie", ["Amélie"]),
-        ("who acted in pulp fictoin", ["Pulp Fiction"]),  # two words, one mistyped, before one word
+        # Two words with one typing error come before one exact word.
+        ("who acted in pulp fictoin", ["Pulp Fiction"]),
         ("who acted in Pulp Fictoin", ["Pulp Fiction"]),
-        ("who wrote pulp", ["Pulp"]),  # written_by speaks for the film
-        ("spiderman", ["Spider-Man"]),  # words divided otherwise
+        ("who wrote pulp", ["Pulp"]),  # written_by favours the film.
+        ("spiderman", ["Spider-Man"]),  # The words are divided differently.
         ("pulpfiction cast", ["Pulp Fiction"]),
         ("some mothers son", ["Some Mother's Son"]),
-        ("is Pulp Fiction of 1994", ["Pulp Fiction", "1994"]),  # in their own writing: all of them
-        ("is it of 1995", []),  # numbers are not mistyped
+        # In their own spelling all names count.
+        ("is Pulp Fiction of 1994", ["Pulp Fiction", "1994"]),
+        ("is it of 1995", []),  # Numbers are never corrected.
         (
             "films that quentin tarantino directed and mike hodges wrote",
             ["Quentin Tarantino", "Mike Hodges"],
         ),
-        ("what film", ["film"]),  # nothing else is named
+        ("what film", ["film"]),  # Nothing else is named.
         ("who directed it", []),
     ],
 )
-def test_what_is_meant(graph, question, expected):
-    assert linked(graph, question) == expected
+def test_questions_link_to_the_intended_entities(graph, question, expected):
+    assert linked_names(graph, question) == expected
 
 
-def test_what_may_be_meant_instead(graph):
+def test_links_list_alternative_entities(graph):
     (link,) = name_lookup(graph).links("what did quentin tarantino direct")
     assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
     (link,) = name_lookup(graph).links("who acted in Pulp Fictoin")
@@ -88,21 +95,21 @@ def test_what_may_be_meant_instead(graph):
 
 
 def test_names_of_long_texts_and_odd_signs(graph):
-    assert linked(graph, "pulp " * 400)[:1] == ["pulp"]
-    assert linked(graph, "\ud800 <script> ’ ' 🎬") == []
+    assert linked_names(graph, "pulp " * 400)[:1] == ["pulp"]
+    assert linked_names(graph, "\ud800 <script> ’ ' 🎬") == []
 
 
 @pytest.mark.parametrize(
     "typed, errors",
     [
         ("pulp fiction", (0, 0)),
-        ("pulp fictoin", (0, 1)),  # two letters swapped
-        ("pulp ficton", (0, 1)),  # one left out
+        ("pulp fictoin", (0, 1)),  # Two letters swapped.
+        ("pulp ficton", (0, 1)),  # One letter left out.
         ("ppulp fiction", (1, 0)),
         ("bulp fiction", (1, 0)),
         ("pulpfiction", (1,)),
-        ("pul pfiction", (1, 0)),  # the gap is elsewhere
-        ("pullp fictoin", (1, 1)),  # two errors from twelve letters on
+        ("pul pfiction", (1, 0)),  # The gap is elsewhere.
+        ("pullp fictoin", (1, 1)),  # Two errors from twelve letters on.
     ],
 )
 def test_typing_errors(typed, errors):
@@ -110,7 +117,7 @@ def test_typing_errors(typed, errors):
     assert (found.nodes, found.errors) == ((0,), errors)
 
 
-def test_no_more_errors_than_one_in_a_short_name_and_none_in_numbers():
+def test_short_names_allow_one_typing_error_and_numbers_none():
     index = WordIndex(["Jaws 2", "War Zoo"])
     assert index.find(words_of("Jaws 3")) == index.find(words_of("wra zooo")) == []
     assert [found.errors for found in index.find(words_of("jwas 2"))] == [(1, 0)]
@@ -151,21 +158,21 @@ def unspaced(tmp_path_factory):
 
 
 WITHOUT_BLANKS = [
-    ("北京大学位于哪里", ["北京大学"]),  # the longest of 北京大学, 北京 and 大
+    ("北京大学位于哪里", ["北京大学"]),  # The longest of 北京大学, 北京 and 大.
     ("東京タワーはどこにありますか", ["東京タワー"]),
     ("東京スカイツリーと北京大学", ["東京スカイツリー", "北京大学"]),
-    ("在北京大学, who is Ann Lee", ["Ann Lee"]),  # in its own capitals
+    ("在北京大学, who is Ann Lee", ["Ann Lee"]),  # Written with its own capitals.
     ("where is 北京大学?", ["北京大学"]),
-    ("大学", ["大"]),  # one letter only where nothing else is named
-    ("서울은 어디에 있나요", ["서울"]),  # with its particle
-    ("남서울", []),  # a Korean name begins where a word does
+    ("大学", ["大"]),  # A single letter counts only where nothing else is named.
+    ("서울은 어디에 있나요", ["서울"]),  # With its particle.
+    ("남서울", []),  # A Korean name begins at the start of a word.
     ("กรุงเทพอยู่ที่ไหน", ["กรุงเทพ"]),
 ]
 
 
 @pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
 def test_names_in_scripts_without_blanks(unspaced, question, expected):
-    assert linked(unspaced, question) == expected
+    assert linked_names(unspaced, question) == expected
 
 
 @pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
@@ -177,12 +184,12 @@ def test_names_in_scripts_without_blanks_of_a_large_graph(unspaced, question, ex
 @pytest.mark.parametrize(
     "question, expected",
     [
-        ("who directed It?", ["It"]),  # a question word is no name
+        ("who directed It?", ["It"]),  # A question word is no name.
         ("Who directed It?", ["It"]),
-        ("Who was played by?", ["Who"]),  # nothing else is named, and it is written so
+        ("Who was played by?", ["Who"]),  # Nothing else is named, and the capitals fit.
         ("by whom was Who played?", ["Who"]),
         ("who is she", []),
     ],
 )
-def test_question_words_ask(unspaced, question, expected):
-    assert linked(unspaced, question) == expected
+def test_question_words_are_names_only_where_nothing_else_is(unspaced, question, expected):
+    assert linked_names(unspaced, question) == expected

@@ -27,7 +27,7 @@ def films(tmp_path_factory):
     return build(triples, tmp_path_factory.mktemp("names") / "g", "g")
 
 
-def found(graph, question):
+def found_mentions(graph, question):
     return [
         (m.text, graph.node_name(m.node), m.fuzzy) for m in name_lookup(graph).mentions(question)
     ]
@@ -41,11 +41,11 @@ def test_exact_then_without_case(films):
         "Dark",
         "dark",
     ]
-    assert films.node_name(known.find(" DARK ")) == "Dark"  # of two, the one with more edges
+    assert films.node_name(known.find(" DARK ")) == "Dark"  # Of two nodes, the one with more edges.
     assert known.exact("") == () and known.exact("\ud800") == ()
 
 
-def test_unknown_names_bring_the_nearest(films):
+def test_unknown_names_suggest_the_nearest_ones(films):
     with pytest.raises(UnknownEntity) as error:
         name_lookup(films).find("Incption")
     assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(
@@ -69,18 +69,20 @@ def test_search_orders_beginnings_first(films):
         ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
         ("who directed Inception", [("Inception", "Inception", False)]),
         ("who directed inception", [("inception", "Inception", False)]),
+        # Dark is not found a second time.
         (
             "who directed THE DARK KNIGHT?",
             [("THE DARK KNIGHT", "The Dark Knight", False)],
-        ),  # not also Dark
+        ),
         ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
         ("a dark one", [("dark", "dark", False)]),
         ("what movie came in 1999", [("1999", "1999", False)]),
         ("darkness of inceptions", []),
+        # Nothing else is named, and “what” is a question word.
         (
             "what movie",
             [("movie", "movie", False)],
-        ),  # nothing else is named, and a question word asks
+        ),
         ("who directd Incption", [("Incption", "Inception", True)]),
         ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
         ("who wrote C++ first", [("C++", "C++", False)]),
@@ -92,20 +94,23 @@ def test_search_orders_beginnings_first(films):
 )
 def test_mentions(films, question, expected):
     if question == "darkness of inceptions":
-        expected = [("inceptions", "Inception", True)]  # word boundaries: only spelling finds it
-    assert found(films, question) == expected
+        # At word boundaries only a corrected spelling finds it.
+        expected = [("inceptions", "Inception", True)]
+    assert found_mentions(films, question) == expected
 
 
-def test_places_are_those_in_the_question(films):
+def test_mentions_have_their_positions_in_the_question(films):
     question = "ßß İ: who made inception now"
     (mention,) = name_lookup(films).mentions(question)
     assert question[mention.start : mention.end] == mention.text == "inception"
 
 
-def test_one_vocabulary_a_graph_and_threads_agree(films):
+def test_threads_share_one_vocabulary_per_graph(films):
     assert name_lookup(films).vocabulary is name_lookup(films).vocabulary
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))
+        answers = list(
+            pool.map(lambda i: found_mentions(films, f"who directed Inception {i}"), range(64))
+        )
     assert all(answer[0][1] == "Inception" for answer in answers)
 
 

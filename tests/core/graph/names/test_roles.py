@@ -24,19 +24,19 @@ def graph(tmp_path_factory):
 @pytest.mark.parametrize(
     "name, told",
     [
-        ("Mann", "director, writer"),  # two triples, then one
+        ("Mann", "director, writer"),  # Two triples, then one.
         ("mann", "tag"),
         ("Pacino", "friend, starred actor"),
         ("Paris", "place of birth, twin"),
-        ("Heat", "has director, tag, starred actor"),  # of four relations the first three
-        ("m.1", "person"),  # the relation's name tells
+        ("Heat", "has director, tag, starred actor"),  # The first three of four relations.
+        ("m.1", "person"),  # The name of the relation says it.
     ],
 )
-def test_what_a_node_is(graph, name, told):
+def test_roles_of_a_node_follow_from_its_relations(graph, name, told):
     assert node_roles(graph, graph.nodes_named(name)[0]) == told
 
 
-def test_the_edges_are_counted(graph):
+def test_roles_come_with_the_number_of_edges(graph):
     assert roles_and_degree(graph, graph.nodes_named("mann")[0]) == "tag · 1 edge"
     assert roles_and_degree(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
 
@@ -56,9 +56,10 @@ def test_singular(many, one):
     assert singular(many) == one
 
 
-def test_what_is_offered_while_one_types(graph):
+def test_completions_are_ordered_by_match_and_degree(graph):
     told = [graph.node_name(node) for node in name_lookup(graph).complete("mann", 9)]
-    # both of this very name first (100 of 100): the capital letter and three edges before one; then what begins so, then at a word
+    # First both nodes of this very name (100 of 100): the matching capital and three edges come
+    # before one. Then names that begin with it, then names with a word that does.
     assert told == ["Mann", "mann", "Mannheim", "Ann Mann"]
     assert (
         name_lookup(graph).complete("", 9) == [] and name_lookup(graph).complete("zzzzzz", 9) == []

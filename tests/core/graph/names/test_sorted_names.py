@@ -25,20 +25,20 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def both(movies):
+def both_lookups(movies):
     return name_lookup(movies).vocabulary, SortedNames(movies)
 
 
-def test_the_same_nodes_by_name(movies, both):
-    held, stored = both
+def test_both_lookups_find_the_same_nodes_by_name(movies, both_lookups):
+    held, stored = both_lookups
     for node in range(0, movies.n_nodes, 97):
         name = movies.node_name(node).casefold()
         assert stored.nodes(name) == held.nodes(name) and node in stored.nodes(name)
     assert stored.nodes("no such film") == stored.nodes("") == stored.nodes("\ud800") == ()
 
 
-def test_the_same_beginnings(movies, both):
-    held, stored = both
+def test_both_lookups_find_the_same_prefixes(movies, both_lookups):
+    held, stored = both_lookups
     rng = random.Random(0)
     for letters in (1, 2, 3, 5, 8):
         for _ in range(3):
@@ -52,16 +52,19 @@ def test_the_same_beginnings(movies, both):
     "text, expected",
     [("Casablnca", "Casablanca"), ("woody alen", "Woody Allen"), ("Incpetion", "Inception")],
 )
-def test_near_names_come_first_in_both(movies, both, text, expected):
-    held, stored = both
-    assert [movies.node_name(one.search(text, 8)[0][0]) for one in both] == [expected, expected]
+def test_near_names_come_first_in_both(movies, both_lookups, text, expected):
+    held, stored = both_lookups
+    assert [movies.node_name(one.search(text, 8)[0][0]) for one in both_lookups] == [
+        expected,
+        expected,
+    ]
     assert stored.search(text, 8)[0] == held.search(text, 8)[0]
 
 
-def test_the_same_mentions(movies, both):
+def test_both_lookups_find_the_same_mentions(movies, both_lookups):
     from core.datasets import questions
 
-    held, stored = both
+    held, stored = both_lookups
     asked = QUESTIONS + [
         q.text for hops in (1, 2, 3) for q in questions(f"metaqa-{hops}hop-dev")[::400]
     ]
@@ -76,22 +79,23 @@ def test_the_same_mentions(movies, both):
                 question
             )
             compared += 1
-    assert compared > len(asked) / 2  # in the others a name is misspelt
+    assert compared > len(asked) / 2  # The other questions misspell a name.
 
 
 @pytest.mark.parametrize(
     "question, name",
     [
         ("who acted in Casablnca", "Casablanca"),
+        # The tag is not meant: the question uses “direct”.
         (
             "what films did quentin tarantino direct",
             "Quentin Tarantino",
-        ),  # not the tag: the question tells of directing
-        ("who is in pulp fictoin", "Pulp Fiction"),  # not “pulp”
+        ),
+        ("who is in pulp fictoin", "Pulp Fiction"),  # The node “pulp” is not meant.
     ],
 )
-def test_a_misspelt_mention_is_found(movies, both, question, name):
-    for vocabulary in both:
+def test_a_misspelt_mention_is_found(movies, both_lookups, question, name):
+    for vocabulary in both_lookups:
         (link,) = link_names(movies, vocabulary, question)
         assert movies.node_name(link.mention.node) == name and link.mention.fuzzy == (
             question[-3:] != "ect"

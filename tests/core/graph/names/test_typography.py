@@ -1,4 +1,4 @@
-"""Names of questions and of look-ups, however keyboards and books write them."""
+"""Names in questions and look-ups are found in the spelling of keyboards and of books."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_words_keep_what_is_written_on_their_letters():
     ]
 
 
-def test_names_on_disk_in_an_older_form_are_written_anew(on_disk):
+def test_an_older_file_of_names_is_rewritten(on_disk):
     older = on_disk.data_folder / "folded.bin"
     older.write_bytes(b"older")
     assert SortedNames(on_disk).nodes("hale") and older.read_bytes() == b"older"

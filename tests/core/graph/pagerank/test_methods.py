@@ -1,4 +1,4 @@
-"""Each method of personalised PageRank against the exact answer, by its own guarantee."""
+"""Each method of personalised PageRank against the exact scores, within its own guarantee."""
 
 import mmap
 import tempfile
@@ -42,14 +42,14 @@ from core.graph.pagerank.walk_loops import push_backward
 from tests.core.graph.pagerank.test_top_nodes import dense, recall
 from tests.core.graph.strategies import directions, graphs
 
-# igraph on the fixture, order A B C D E, damping 0.8
+# igraph on the five nodes A B C D E, damping 0.8.
 BOTH_FROM_A = [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]
 OUT_FROM_A = [0.280899, 0.112360, 0.202247, 0.404494, 0]
 
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    """400 nodes and 1,200 triples, a few hubs, the same every time."""
+    """A graph of 400 nodes and 1,200 triples with a few hubs, the same every time."""
     rng = np.random.default_rng(3)
     ends = (400 * rng.random((1200, 2)) ** 2).astype(int)
     return build(
@@ -68,7 +68,7 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
     report = PageRankReport()
     nodes, scores = top_pagerank(toy, [0], 5, 0.8, direction, method, report=report)
     wanted = [node for node in np.argsort(-np.array(expected), kind="stable") if expected[node]]
-    # each within its error, which five nodes with few ties leave in order
+    # Each score is within its error, which keeps the order on five nodes with few ties.
     if method in ("fora", "topppr", "rbs"):
         assert np.array(expected)[nodes] == pytest.approx(scores, rel=0.5)
     else:
@@ -78,8 +78,9 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
 
 
 @pytest.mark.parametrize("method", PAGERANK_METHODS)
-def test_as_many_as_are_reached_and_wanted(tmp_path, method):
-    # two pieces: a chain of 30 from c0, and the pair x - y; isolated pieces give what they hold
+def test_results_have_as_many_nodes_as_are_reachable_and_requested(tmp_path, method):
+    # Two components: a chain of 30 nodes from c0, and the pair x - y. A component gives all its
+    # nodes.
     graph = build(
         [(f"c{i}", "r", f"c{i + 1}") for i in range(29)] + [("x", "r", "y")], tmp_path / "g", "g"
     )
@@ -87,14 +88,14 @@ def test_as_many_as_are_reached_and_wanted(tmp_path, method):
     for keep in (1, 7, 25, 40):
         assert len(top_pagerank(graph, [0], keep, 0.5, "both", method)[0]) == min(keep, 30)
         assert len(top_pagerank(graph, [x], keep, 0.8, "both", method)[0]) == min(keep, 2)
-    # no step leads on
+    # No step leads on.
     assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [x + 1]
     assert len(top_pagerank(graph, [0, x], 40, 0.8, "both", method)[0]) == 32
     assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
 
 
 @pytest.mark.parametrize("method", PAGERANK_METHODS)
-def test_the_same_every_time(web, method):
+def test_methods_are_deterministic(web, method):
     first, again = (top_pagerank(web, [5, 9], 40, 0.8, "both", method) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, again))
 
@@ -167,15 +168,17 @@ def test_push_by_recall(web, direction):
     assert not spent.settled and "gave up" in spent.note
 
 
-def test_what_stays_of_a_residual(tmp_path, toy):
-    # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
+def test_the_staying_share_of_a_residual_is_exact_on_an_edge_and_a_ring(tmp_path, toy):
+    # One edge: each second step returns, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36. That is the
+    # whole score.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
     assert (
         staying_share(pose_problem(edge, [0], 2, 0.8, "both"))
         == pytest.approx(0.2 / 0.36)
         == pagerank_exact(edge, [0], 0.8, "both")[0]
     )
-    # A ring: b = 0.64 / (2 - b) of a step comes back, b = 0.4, as on a line without end, where 0.2 / sqrt(1 - 0.64) stays.
+    # A ring: the share b = 0.64 / (2 - b) of a step comes back, so b = 0.4. It is as on an endless
+    # line, where 0.2 / sqrt(1 - 0.64) stays.
     ring = build(
         [(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring"
     )
@@ -184,13 +187,16 @@ def test_what_stays_of_a_residual(tmp_path, toy):
         == pytest.approx(0.2 / 0.6)
         == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
     )
-    # Along the triples nothing is known of what comes back.
+    # Along the triples the returning share is unknown.
     assert staying_share(pose_problem(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """Each of a hub's 300 neighbours v has one neighbour u more, with 0, 1, 2 or 3 leaves: on trees the equation is exact."""
+    """A hub with 300 neighbours v, each with one neighbour u that has 0 to 3 leaves.
+
+    On trees the equation is exact.
+    """
     triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [
         (f"v{arm}", "r", f"u{arm}") for arm in range(300)
     ]
@@ -198,7 +204,7 @@ def tree(tmp_path_factory):
     return build(triples, tmp_path_factory.mktemp("tree") / "g", "tree")
 
 
-def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
+def test_returning_mass_distinguishes_the_neighbours_of_a_hub(tree):
     hub, *arms = (name_lookup(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
     problem, exact = (
         pose_problem(tree, [hub], 4, 0.8, "both"),
@@ -212,16 +218,21 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
         means = (0.8, staying_share(problem), 0.0, 256, returned_mass(problem))
         pulled, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         plain, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
-    # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
-    # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
+    # The hub keeps 0.2, and by its estimate passes 0.2 / 300 along each step. Where u has no
+    # leaves, s(u) = 0.8 s(v) / 2 and s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300
+    # / (1 - 0.32).
     assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
-    # what is to come to the hub is handed on to all alike
+    # Later mass of the hub is passed to all neighbours alike.
     assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
-def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tree):
-    """The last of the best 100 has 1 or 2 leaves about its u: such are asked to the end, the others change as they do."""
+def test_only_neighbours_near_the_last_place_are_scored_fully(tree):
+    """The last of the best 100 neighbours has a u with 1 or 2 leaves.
+
+    Neighbours near this score are computed fully, and the others change by the median factor of
+    these.
+    """
     hub, arms = (
         name_lookup(tree).find("hub"),
         [name_lookup(tree).find(f"v{arm}") for arm in range(300)],
@@ -240,7 +251,7 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
         ScoreRefinement(problem, disk.DiskReadAhead(problem.links)).ask(
             work.table, scores, 0.0, float(scores[1]), True
         )
-    last = np.sort(plain)[-99]  # with the hub 100
+    last = np.sort(plain)[-99]  # With the hub these are 100 nodes.
     near = np.abs(plain - last) <= 0.008 * last
     assert 0 < near.sum() < 300
     assert scores[slots[near]] == pytest.approx(close[near])
@@ -250,20 +261,21 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
-def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
+def test_reading_ahead_around_many_nodes_stays_within_the_arrays(web, direction):
     problem = pose_problem(web, [0], 60, 0.8, direction)
     with borrow_work() as work:
         add_residual(work.table, 0, 1.0)
         enqueue(work.table, 0.0, 1)
         drain_queue(work, problem, np.inf, 1000)
         slots = np.arange(work.table.state[SLOT_COUNT])
-        # not compiled, so that a place outside an array is told
+        # Uncompiled Python code raises an error for an index outside an array.
         _read_neighbours_ahead.py_func(slots, 254, 4, work.table, problem.links)
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
     star = build([("hub", "r", f"leaf{i}") for i in range(FIRST_SLOTS + 1000)], tmp_path / "g", "g")
-    # p = 0.8 x leaves + 0.2 at the hub and each leaf has 0.8 p / n: p = 0.2 / (1 - 0.64)
+    # With p the score of the hub, each of the n leaves has 0.8 p / n. So p = 0.8 x leaves + 0.2 =
+    # 0.2 / (1 - 0.64).
     found = local_push(pose_problem(star, [0], 50, 0.8, "both", recall=1.0))
     assert found.nodes.tolist() == list(range(50)) and found.scores[0] == pytest.approx(0.2 / 0.36)
     assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST_SLOTS + 1000))
@@ -307,25 +319,25 @@ def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
     assert read and all(page % disk.DISK_PAGE_BYTES == 0 for page in read)
 
 
-def test_a_page_is_asked_for_once(web, monkeypatch):
+def test_each_page_is_requested_once(web, monkeypatch):
     reading, read = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links), []
     monkeypatch.setattr(
         disk, "_madvise", lambda page, size, advice: read.append((page, size, advice))
     )
-    # begins on a page; each holds 1,024
+    # The array begins at the start of a page, and a page holds 1,024 numbers.
     held = np.memmap(tempfile.TemporaryFile(), np.int32, "w+", shape=5000)
     reading._read(held, np.array([3000, 1, 2, 1025]))
     reading._read(held, np.array([1023, 4999, 2000], np.int32))
     asked = [held.ctypes.data + 4096 * page for page in (0, 1, 2, 4)]
     assert read == [(page, 4096, mmap.MADV_WILLNEED) for page in asked]
-    # 256 pairs on a page
+    # A page holds 256 pairs.
     sides = np.memmap(tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2))
     reading._read(sides[:, 0], np.array([0, 255, 256]))
     reading._read(sides[:, 1], np.array([255, 900]))
     assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
 
 
-def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
+def test_a_hub_is_queued_at_a_lower_bound_of_its_threshold(tmp_path):
     star = build([("hub", "r", f"leaf{at}") for at in range(300)], tmp_path / "star", "star")
     problem, (hub, leaf) = (
         pose_problem(star, [0], 1, 0.8, "both"),
@@ -334,24 +346,25 @@ def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
     with borrow_work() as work:
         add_residual(work.table, leaf, 1.0)
         enqueue(work.table, 0.0, 1)
-        # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
+        # The hub gets 0.8. This is less than 0.004 x 255, a lower bound of its threshold.
         drain_queue(work, problem, 0.004, 1000)
         slot = find_slot(work.table.index, hub)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.004 * 255, 0.0, -255])
         enqueue(work.table, 0.8 / 256, 2)
-        # now it is asked how many steps it has, and needs 300 times the bar
+        # Now its number of steps is counted, and its threshold is 300 times the bar.
         drain_queue(work, problem, 0.8 / 256, 1000)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.8 / 256 * 300, 0.0, 300])
 
 
 def test_pages_of_rows():
-    # rows of 3, 0, 2,500 and 1 int32 from place 10, 20, 1,000 and 5,000: a page holds 1,024
+    # Rows of 3, 0, 2,500 and 1 int32 begin at the indexes 10, 20, 1,000 and 5,000. A page holds
+    # 1,024 of them.
     places = disk._pages(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
     assert places.tolist() == [10, 12, 1000, 2024, 3048, 3499, 5000, 5000]
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
-def test_what_is_read_around_a_few_nodes(web, direction):
+def test_reading_around_a_few_nodes_covers_their_neighbours(web, direction):
     nodes = np.array([5, 0, 17])
     reading, found = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, direction).links), []
     reading.rows = lambda some, most: found.append((some.tolist(), most))
@@ -362,7 +375,8 @@ def test_what_is_read_around_a_few_nodes(web, direction):
     assert found[0] == ([5, 0, 17], 10**6)
     first = neighbours(nodes)
     few = [node for node in first if 1 < web.degrees(np.array([node]))[0] <= 3]
-    # in one direction nobody knows without asking of how few steps they are; the step of those of one leads back
+    # In one direction the number of steps of a neighbour is unknown without a look-up. A neighbour
+    # with one step leads back, so it is left out.
     assert found[1:] == ([(few, 3)] if direction == "both" else []) and few
 
 
@@ -374,13 +388,12 @@ def test_fora_within_epsilon_of_all_above_delta(web):
         )
         assert found.settled and found.scores == pytest.approx(exact[found.nodes], rel=0.5)
         best = np.sort(exact)[::-1][:20]
-        assert (
-            exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)
-        ).all()  # what replaced a better one is nearly as good
+        # A node that replaced a better one is nearly as good.
+        assert (exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)).all()
 
 
 def test_the_number_of_walks_of_fora():
-    # (2 x 0.5 / 3 + 2) x ln(2 x 1000) / (0.25 x 0.001) = 2.3333 x 7.6009 / 0.00025
+    # (2 x 0.5 / 3 + 2) x ln(2 x 1000) / (0.25 x 0.001) = 2.3333 x 7.6009 / 0.00025.
     assert walk_rate(0.5, 0.001, 1000) == pytest.approx(70_941.8, abs=1)
 
 
@@ -394,7 +407,7 @@ def test_topppr_proves_its_precision(web):
 
 
 def test_topppr_without_residual_is_exact(toy):
-    found = topppr(pose_problem(toy, [3], 5, 0.8, "out"))  # D leads only to itself
+    found = topppr(pose_problem(toy, [3], 5, 0.8, "out"))  # D leads only to itself.
     assert found.nodes.tolist() == [3] and found.scores == pytest.approx([1.0], abs=0.05)
 
 
@@ -406,7 +419,7 @@ def test_a_backward_push_keeps_its_invariant(web):
             np.diff(web.in_indptr) if direction == "both" else 0
         )
         if degrees_all.min() == 0:
-            continue  # mass at dead ends returns to the seed, which a push backward does not know
+            continue  # Mass at dead ends returns to the seed, which a backward push does not model.
         with borrow_work() as work:
             add_residual(work.table, 5, 1.0)
             most, needed = push_backward(work.table, 0.8, 0.01, 10**9, problem.links)
@@ -422,7 +435,7 @@ def test_a_backward_push_keeps_its_invariant(web):
 
 
 @pytest.mark.parametrize("direction", ["both", "out"])
-def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
+def test_rbs_is_unbiased_with_the_promised_variance(toy, direction):
     theta, seed = 0.05, 0
     problem = pose_problem(toy, [seed], 5, 0.8, direction)
     if direction == "both":
@@ -438,7 +451,7 @@ def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
             np.array([trial * 7919 + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15),
         )
         draws[trial, nodes] = values
-    beyond = 0.8 * theta  # the levels cut off
+    beyond = 0.8 * theta  # The share of the levels that are cut off.
     error = 4 * np.sqrt(theta * exact / 400) + beyond
     assert (np.abs(draws.mean(0) - exact) <= error).all()
     assert (draws.var(0) <= theta * exact * 1.3 + 1e-12).all()
@@ -446,7 +459,8 @@ def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
 
 
 def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
-    # two cliques of six joined by one edge: Leiden parts them, and the exact PageRank of one clique alone is what is found
+    # Two cliques of six nodes, joined by one edge. Leiden separates them, and the result is the
+    # exact PageRank of one clique alone.
     triples = [
         (f"{side}{i}", "r", f"{side}{j}") for side in "ab" for i in range(6) for j in range(i)
     ]
@@ -454,15 +468,15 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     a = [node for node, name in enumerate(graph.names(range(12))) if name.startswith("a")]
     nodes, scores = top_pagerank(graph, [a[3]], 6, 0.8, "both", "partition")
     assert sorted(nodes.tolist()) == a
-    # by symmetry the seed has x and each other y: x + 5 y = 1, x = 0.2 + 0.8 y
+    # By symmetry the seed has x and every other node y: x + 5 y = 1, x = 0.2 + 0.8 y.
     y = 0.8 / 5.8
     assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
-    # more than the cluster holds
+    # More nodes are asked for than the cluster holds.
     assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9
 
 
-def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):
-    """On Windows: no page is counted and none asked for."""
+def test_without_read_ahead_in_the_system_no_page_is_requested(web, monkeypatch):
+    """On Windows no page is counted and no page is requested."""
     monkeypatch.setattr(disk, "MEASURED_ARRAY_BYTES", 0)
     monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)
     monkeypatch.setattr(disk, "CAN_READ_AHEAD", False)

@@ -18,7 +18,7 @@ from tests.core.graph.strategies import graphs
 
 
 def scores_of(graph, seeds, damping, keep=100):
-    """The score of every node, zero where none was given."""
+    """Scores of all nodes, zero for nodes without one."""
     seeds, counts = np.unique(seeds, return_counts=True)
     ids, scores = relax_graph(graph, seeds, counts / counts.sum(), damping, keep)
     assert len(set(ids.tolist())) == len(ids)
@@ -30,7 +30,7 @@ def chain(tmp_path, *triples):
 
 
 def test_recorded_numbers(toy):
-    # both directions, seed A; igraph 1.0.0 and an independent power iteration agree
+    # Both directions, seed A. igraph 1.0.0 and an independent power iteration agree.
     assert scores_of(toy, [0], 0.8) == pytest.approx(
         [0.421903, 0.134650, 0.251346, 0.107720, 0.084381], abs=6e-7
     )
@@ -40,7 +40,8 @@ def test_recorded_numbers(toy):
 
 
 def test_numbers_by_hand(tmp_path):
-    # a - b: p_a = .5 p_b + .5, p_b = .5 p_a; a centre with two leaves: p_c = .5 (p_x + p_y) + .5 s_c, p_x = .25 p_c + .5 s_x
+    # Pair a - b: p_a = .5 p_b + .5, p_b = .5 p_a. A centre with two leaves: p_c = .5 (p_x + p_y) +
+    # .5 s_c, p_x = .25 p_c + .5 s_x.
     pair, star = chain(tmp_path / "1", "ab"), chain(tmp_path / "2", "cx", "cy")
     for seed in (0, 1):
         assert scores_of(pair, [seed], 0.5)[[seed, 1 - seed]] == pytest.approx([2 / 3, 1 / 3])
@@ -49,8 +50,8 @@ def test_numbers_by_hand(tmp_path):
     assert scores_of(star, [0, 1, 1, 1], 0.5) == pytest.approx([5 / 12, 23 / 48, 5 / 48])
 
 
-def test_a_node_with_nothing_but_itself(tmp_path):
-    # the loop is two steps to itself; beside it the pair x - y
+def test_a_node_with_only_a_loop_keeps_its_score(tmp_path):
+    # The loop is two steps from the node to itself. The pair x - y is a separate component.
     graph = chain(tmp_path, "ll", "xy")
     assert scores_of(graph, [0], 0.9) == pytest.approx([1, 0, 0])
     assert scores_of(graph, [0, 1], 0.5) == pytest.approx([1 / 2, 1 / 3, 1 / 6])
@@ -111,8 +112,8 @@ def test_the_rule_for_half_sweeps(movies, damping, planned):
 
 
 @pytest.mark.parametrize("asked", [0.9, 0.97, 0.99, 1.0])
-def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
-    # of two thousand drawn nodes those that are the hardest, with one to seven triples, and thirty others
+def test_the_requested_recall_is_reached_from_each_node(movies, asked):
+    # Of 2,000 drawn nodes the hardest ones, with one to seven triples, and thirty others.
     hard = [
         "Alfredo De Villa",
         "Cliff Bogart",
@@ -130,8 +131,8 @@ def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
         assert recall(pagerank_exact(movies, [seed]), nodes, 1000) >= asked, movies.node_name(seed)
 
 
-def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkeypatch):
-    # the same half-sweeps whatever is kept
+def test_candidates_include_all_ties_with_the_last_one(movies, monkeypatch):
+    # The number of half-sweeps does not depend on the number of kept nodes.
     monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
         share = np.ones(1)
@@ -145,7 +146,7 @@ def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkey
             )
 
 
-def test_more_leaves_than_asked_go_by_id(tmp_path):
+def test_equal_leaves_are_ordered_by_id(tmp_path):
     graph = build([("hub", "r", f"leaf{i}") for i in range(6000)], tmp_path / "g", "g")
     for seed in (0, 3000):
         assert top_pagerank(graph, [seed], 50)[0].tolist() == (
@@ -153,7 +154,7 @@ def test_more_leaves_than_asked_go_by_id(tmp_path):
         )
 
 
-def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
+def test_a_sweep_layout_is_made_once_and_freed(movies, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(sweep_layout, [movies] * 8))
     assert all(one is made[0] for one in made)
@@ -164,8 +165,9 @@ def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
     assert arranged() is None
 
 
-def test_the_arrangement_of_the_fixture(toy):
-    # degrees A 4, B 2, C 4, D 3 (its loop twice), E 1: E is the one leaf, of A
+def test_the_sweep_layout_of_five_nodes(toy):
+    # Degrees: A 4, B 2, C 4, D 3 (its loop counts twice), E 1. E is the only leaf, and belongs to
+    # A.
     made = sweep_layout(toy)
     assert np.flatnonzero(made.leaf).tolist() == [4] and made.place[4] == made.place[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}

@@ -13,7 +13,7 @@ from core.graph.pagerank.problem import pose_problem
 from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
 from tests.core.graph.strategies import directions, graphs
 
-# order A B C D E, seed A; igraph 1.0.0 and an independent power iteration agree
+# Order A B C D E, seed A. igraph 1.0.0 and an independent power iteration agree.
 RECORDED = [
     ("out", 0.8, (0,), [0.280899, 0.112360, 0.202247, 0.404494, 0]),
     ("both", 0.8, (0,), [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]),
@@ -44,7 +44,7 @@ def test_recorded_numbers_by_pushing_alone(toy, direction, damping, seeds, expec
 
 
 def test_mass_at_a_dead_end_returns_to_the_seed(tmp_path):
-    # without the loop D>D
+    # Without the loop D>D.
     graph = build(
         [(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g"
     )
@@ -115,7 +115,10 @@ def test_equals_igraph_on_movies(movies, direction):
 
 
 def recall(exact, nodes, keep):
-    """The share of the nodes that belong to the best `keep`, any of those that tie at the end counting."""
+    """Share of the given nodes that belong to the best `keep`.
+
+    Nodes that tie with the last of these count as well.
+    """
     bar = np.sort(exact[exact > 0])[::-1][:keep][-1] * (1 - 1e-9)
     return np.mean(exact[nodes] >= bar)
 
@@ -138,7 +141,7 @@ def test_push_finds_the_best_of_movies(movies, keep, least):
     )
 
 
-def test_a_push_that_runs_its_course_finds_them_too(movies):
+def test_a_push_without_early_stop_finds_the_best_too(movies):
     hub = int(np.argmax(np.diff(movies.in_indptr)))
     for seed in (hub, 0, 100):
         exact, found = (
@@ -152,7 +155,7 @@ def test_a_push_that_runs_its_course_finds_them_too(movies):
         )
 
 
-def test_a_long_chain_gives_as_many_as_asked(tmp_path):
+def test_a_long_chain_gives_as_many_nodes_as_requested(tmp_path):
     graph = build([(f"{i:04}", "r", f"{i + 1:04}") for i in range(1500)], tmp_path / "g", "g")
     for method in ("auto", "exact"):
         for direction in ("out", "both"):
@@ -167,7 +170,7 @@ def test_equal_scores_go_by_id(tmp_path):
         assert top_pagerank(graph, [0], 10, method=method)[0].tolist() == list(range(10))
 
 
-def test_an_isolated_looking_seed_keeps_all(toy):
+def test_a_seed_with_only_a_loop_keeps_all_mass(toy):
     assert top_pagerank(toy, [3], 5, direction="out")[0].tolist() == [3]
     assert pagerank_exact(toy, [4], direction="in").tolist() == [0, 0, 0, 0, 1]
 

@@ -1,4 +1,7 @@
-"""Types, descriptions, keywords and weights in files become the columns that graphs of documents have, whatever the format."""
+"""Types, descriptions, keywords and weights in files become columns of the graph in every format.
+
+The columns are those of graphs made of documents.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,12 @@ EDGES = [
 ]
 
 
-def link(place: int) -> dict:
+def edge_row(place: int) -> dict:
     head, relation, tail = TRIPLES[place]
     return {"source": head, "target": tail, "relation": relation, **EDGES[place]}
 
 
-def nodes(**names: str) -> list[dict]:
+def node_rows(**names: str) -> list[dict]:
     type, description = names.get("type", "type"), names.get("description", "description")
     return [{"id": name, type: kind, description: text} for name, (kind, text) in NODES.items()]
 
@@ -41,10 +44,10 @@ def nodes(**names: str) -> list[dict]:
 def networkx_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph()
-    for one in nodes(type="entity_type"):
+    for one in node_rows(type="entity_type"):
         graph.add_node(one["id"], **{key: value for key, value in one.items() if key != "id"})
     for place in range(2):
-        about = link(place)
+        about = edge_row(place)
         graph.add_edge(about.pop("source"), about.pop("target"), **about)
     return networkx, graph
 
@@ -73,7 +76,10 @@ WRITERS = {"g.graphml": as_graphml, "g.gexf": as_gexf, "g.gml": as_gml, "g.json"
 
 
 def columns_of(graph):
-    """By name: (type, description) of nodes and (description, weight) of triples, as far as there is one."""
+    """Node columns (type, description) and edge columns (description, weight), by name.
+
+    A column that the graph lacks is left out.
+    """
     edges = graph.columns.edges
     texts, numbers = edges.texts("description"), edges.numbers("weight").tolist()
     found = dict(zip(graph.triple_texts(range(graph.n_edges)), zip(texts, numbers)))
@@ -83,7 +89,7 @@ def columns_of(graph):
     ), found
 
 
-SHOULD = (
+EXPECTED_COLUMNS = (
     NODES,
     {
         " -> ".join(triple): (about["description"], about["weight"])
@@ -97,11 +103,11 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
     WRITERS[name](tmp_path / name)
     file = TripleFile(tmp_path / name)
     graph = build(file, tmp_path / "g", "g")
-    assert columns_of(graph) == SHOULD
+    assert columns_of(graph) == EXPECTED_COLUMNS
     said = " ".join(file.tally.sentences())
     assert "type from “entity_type”" in said and "weight from “weight”" in said
     verify(graph)
-    assert columns_of(Graph.open(tmp_path / "g")) == SHOULD
+    assert columns_of(Graph.open(tmp_path / "g")) == EXPECTED_COLUMNS
     assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
     assert relation_texts(graph, [0]) == ["She sails her daily."] and edge_weights(
         graph
@@ -112,12 +118,12 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
 
 
 def tables(tmp_path):
-    """The two triples with their columns as delimited text, JSON rows, Parquet and Arrow."""
+    """Write the two triples and their columns as delimited text, JSON rows, Parquet and Arrow."""
     import pyarrow as pa
     import pyarrow.feather
     import pyarrow.parquet
 
-    rows = [link(place) for place in range(2)]
+    rows = [edge_row(place) for place in range(2)]
     lines = [",".join(rows[0]), *(",".join(f'"{value}"' for value in row.values()) for row in rows)]
     (tmp_path / "g.csv").write_text("\n".join(lines), "utf-8")
     (tmp_path / "g.tsv").write_text(
@@ -145,12 +151,12 @@ def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_ste
         graph.columns.edges.numbers("weight").tolist(),
     )
     assert {text: rest for text, *rest in found} == {
-        text: list(rest) for text, rest in SHOULD[1].items()
+        text: list(rest) for text, rest in EXPECTED_COLUMNS[1].items()
     }
     verify(graph)
 
 
-def test_a_file_without_columns_gives_the_graph_that_it_always_gave(tmp_path):
+def test_a_file_without_columns_gives_the_graph_of_earlier_versions(tmp_path):
     (tmp_path / "g.tsv").write_text("\n".join("\t".join(triple) for triple in TRIPLES), "utf-8")
     graph = build(tmp_path / "g.tsv", tmp_path / "g", "g")
     assert graph.columns is NONE or not graph.columns
@@ -180,8 +186,8 @@ def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_jo
     assert graphs[0].columns.edges.texts("description") == ["first second", "", ""]
 
 
-def test_what_gave_the_relation_is_no_column_as_well(tmp_path):
-    """The relationships of microsoft/graphrag have no relation but a description."""
+def test_the_source_of_the_relation_is_no_column(tmp_path):
+    """The relationships table of microsoft/graphrag has a description but no relation."""
     (tmp_path / "g.csv").write_text(
         "id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8"
     )
@@ -211,7 +217,7 @@ def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
     assert sum(count for count, _ in file.tally.bad.values()) == 2
 
 
-def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description(tmp_path):
+def test_lightrag_quotation_marks_and_separators_are_removed(tmp_path):
     held = {
         "nodes": [
             {
@@ -232,16 +238,14 @@ def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description
     assert graph.columns.edges is None or not graph.columns.edges.has("weight")
 
 
-def test_edge_of_says_where_each_triple_went():
+def test_edge_ids_give_the_edge_of_each_triple():
     heads, relations, tails = (np.array(ids) for ids in ([1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1]))
     assert edge_ids((heads, relations, tails)).tolist() == [2, 0, 2, 1]
     assert edge_ids((np.array([], np.int64),) * 3).tolist() == []
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_format(
-    tmp_path, memory
-):
+def test_a_single_relation_despite_other_attributes_is_a_warning(tmp_path, memory):
     (tmp_path / "g.csv").write_text(
         "head,type,tail,kind,weight\na,RELATED,b,sails,1\nb,RELATED,c,owns,2\n", "utf-8"
     )
@@ -263,14 +267,18 @@ def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_for
     assert not file.tally.warnings
 
 
-def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_path):
-    """From Hub a walker goes to A three times as often as to B, and from each of both back to Hub, so that A scores three times as much."""
+def test_operators_use_weights_and_descriptions_of_a_file(tmp_path):
+    """A walker goes from Hub to A three times as often as to B.
+
+    From A and B it returns to Hub, so that A scores three times as much.
+    """
     from core.indexes.vector_blocks import texts_of_items
     from core.operators.nodes.adaptive_reranking import neighbour_lookup
     from core.operators.texts.pagerank import weighted_pagerank
 
     (tmp_path / "g.csv").write_text(
-        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,second\nHub,far,A,0,\n",
+        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,"
+        "second\nHub,far,A,0,\n",
         "utf-8",
     )
     (tmp_path / "n.csv").write_text("id,type\nHub,port\nB,ship\n", "utf-8")
@@ -280,22 +288,22 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     scores = weighted_pagerank(graph, shares, 0.85, True)
     assert scores[a] / scores[b] == pytest.approx(3, rel=1e-5)
     even = weighted_pagerank(graph, shares, 0.85, False)
-    assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # two edges to A, one to B
+    assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # Two edges lead to A, one to B.
     assert neighbour_lookup(graph)(hub) == [a, b]
     assert texts_of_items(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
     assert texts_of_items(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]
 
 
 @pytest.fixture()
-def said_graph(tmp_path):
+def described_graph(tmp_path):
     as_node_link(tmp_path / "g.json")
     return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
 
 
-def test_columns_are_part_of_what_a_case_saves(said_graph):
+def test_saved_cases_include_columns(described_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut_excerpt
 
-    found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(said_graph, [0, 1], [0]))))
+    found = ExcerptGraph.thaw(json.loads(json.dumps(cut_excerpt(described_graph, [0, 1], [0]))))
     assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == [
         "person",
         "ship",
@@ -311,15 +319,15 @@ def test_columns_are_part_of_what_a_case_saves(said_graph):
         ("merge", ("Turku", "The Gull"), {"Anna": "person", "The Gull": "ship"}),
     ],
 )
-def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names, types):
+def test_edited_graphs_keep_the_columns_of_the_rest(described_graph, kind, names, types):
     from core.graph.edits import Edit, edit_graph
 
-    found = edit_graph(said_graph, [Edit(kind, names)])
+    found = edit_graph(described_graph, [Edit(kind, names)])
     said = dict(zip(found.names(range(found.n_nodes)), found.columns.nodes.texts("type")))
     assert said == types and len(found.columns.edges) == found.n_edges
 
 
-def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
+def test_a_large_file_notes_that_its_attributes_are_ignored(tmp_path, monkeypatch):
     monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
     (tmp_path / "e.csv").write_text(
         "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"

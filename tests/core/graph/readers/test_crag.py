@@ -1,4 +1,6 @@
-"""CRAG's mock graphs in small, written as its files are: the triples by hand, and what is not read is said."""
+"""Small copies of CRAG's mock graphs: their triples by hand, and notes on parts that are not
+read.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ FILM = {
 PRIZE = {"film": "One", "name": "Ann", "category": "BEST PICTURE", "winner": True, "ceremony": 90}
 
 
-def stored(file, values):
+def write_key_values(file, values):
     with closing(sqlite3.connect(file)) as opened, opened:
         opened.execute("CREATE TABLE unnamed (key TEXT PRIMARY KEY, value BLOB)")
         opened.executemany(
@@ -46,7 +48,7 @@ def folder(tmp_path):
     return tmp_path / "cragkg"
 
 
-def read(folder):
+def read_crag(folder):
     notes = []
     return list(crag_triples(folder, notes)), notes
 
@@ -63,7 +65,7 @@ def test_films_people_and_years(folder):
         ),
         "utf-8",
     )
-    found, notes = read(folder)
+    found, notes = read_crag(folder)
     assert found == [
         ("One", "has_id", "movie_7"),
         ("One", "has_original_title", "Eins"),
@@ -73,7 +75,7 @@ def test_films_people_and_years(folder):
         ("Bob", "plays", "a man"),
         ("One", "has_crew", "Ann"),
         ("Ann", "has_role", "Director"),
-        ("Bob", "acted_in", "Eins"),  # film 8 is not among the films
+        ("Bob", "acted_in", "Eins"),  # Film 8 is not among the films.
         ("Bob", "has_id", "person_3"),
         ("Bob", "has_birthday", "1950-01-01"),
         ("movie_7", "released_in", "1999"),
@@ -87,22 +89,29 @@ def test_films_people_and_years(folder):
 
 
 def test_sports(folder):
-    rows = "game,team,opponent,result,GF,GA,xG,xGA,Captain\nm1,A,B,W,2,1,1.5,0.5,Kim\nm2,A,B,D,1,1,,,\n"
+    rows = (
+        "game,team,opponent,result,GF,GA,xG,xGA,Captain\nm1,A,B,W,2,1,1.5,0.5,Kim\nm2,A,B,D,"
+        "1,1,,,\n"
+    )
     (folder / "sports/soccer_team_match_stats.csv").write_text(rows, "utf-8")
     with closing(sqlite3.connect(folder / "sports/nba.sqlite")) as opened, opened:
-        columns = "person_id display_first_last birthdate school country last_affiliation height weight season_exp jersey position".split()
+        columns = (
+            "person_id display_first_last birthdate school country last_affiliation height "
+            "weight season_exp jersey position"
+        ).split()
         opened.execute(f"CREATE TABLE common_player_info ({', '.join(columns)})")
         opened.execute(
-            "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', '6-1', 80, 5, '23', 'Guard')"
+            "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', "
+            "'6-1', 80, 5, '23', 'Guard')"
         )
-    found, _ = read(folder)
+    found, _ = read_crag(folder)
     assert (
         ("m1", "won_by", "A") in found
         and ("m1", "lost_by", "B") in found
         and ("m1", "goals_of_B", "1") in found
     )
     assert ("m1", "captain_of_A", "Kim") in found and ("m1", "expected_goals_of_B", "0.5") in found
-    # a draw
+    # The game is a draw.
     assert not [one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")]
     assert [one for one in found if one[0] == "Al"] == [
         ("Al", "born_at", "1960"),
@@ -115,7 +124,7 @@ def test_sports(folder):
     ]
 
 
-def test_music_is_read_where_it_is_plain(folder):
+def test_plain_music_files_are_read(folder):
     artist = {
         "Ann": {
             "country": "US",
@@ -135,30 +144,32 @@ def test_music_is_read_where_it_is_plain(folder):
     (folder / "music/song_dict_simplified.pickle").write_bytes(
         pickle.dumps({"Song": {"author": "Ann", "country": "US", "date": "2000"}})
     )
-    # any object of a class
+    # An object of any class.
     (folder / "music/grammy_df.pickle").write_bytes(pickle.dumps(Fraction(1, 2)))
-    found, notes = read(folder)
+    found, notes = read_crag(folder)
     assert ("Ann", "has_members", "Cat") in found and ("Ann", "has_artist_work", "Song") in found
     assert (
         ("Hot_100_Billboard_Rank_1", "has_song", "Song") in found
         and ("Song", "rank", "2") in found
         and ("Song", "artist", "Ann") in found
     )
-    assert not [one for one in found if one[1] == "birth_date"]  # is no number
+    assert not [one for one in found if one[1] == "birth_date"]  # The birth date is no number.
     assert [note for note in notes if "grammy_df" in note] == [
         NoteWith("music/grammy_df.pickle", "left out", "grammy_df.csv")
     ]
 
 
-class Runs:
+class PrintingPickle:
     def __reduce__(self):
         return print, ("this ran",)
 
 
 def test_no_code_of_a_file_runs(folder, capsys):
-    (folder / "music/artist_work_dict.pickle").write_bytes(pickle.dumps({"Ann": [Runs()]}))
-    stored(folder / "finance/finance_price.sqlite", {"A": Runs()})
-    found, notes = read(folder)
+    (folder / "music/artist_work_dict.pickle").write_bytes(
+        pickle.dumps({"Ann": [PrintingPickle()]})
+    )
+    write_key_values(folder / "finance/finance_price.sqlite", {"A": PrintingPickle()})
+    found, notes = read_crag(folder)
     assert (
         found == []
         and sum("left out" in note for note in notes) == 2
@@ -171,11 +182,11 @@ def test_summaries_and_companies(folder):
         bz2.compress(b'["Florida", {"summary_text": "A state\\nof the US."}]\n')
     )
     (folder / "finance/company_name.dict").write_text("Name,Symbol\nAcme,ACM\n", "utf-8")
-    stored(
+    write_key_values(
         folder / "finance/finance_price.sqlite",
         {"ACM": {"2024-01-02": {"Open": 1.5, "Close": 2}}, "NONE": {}},
     )
-    stored(
+    write_key_values(
         folder / "finance/finance_info.sqlite",
         {
             "ACM": {
@@ -186,9 +197,11 @@ def test_summaries_and_companies(folder):
             "B": {"city": "Rome"},
         },
     )
-    stored(folder / "finance/finance_marketcap.sqlite", {"ACM": 12.0})
-    stored(folder / "finance/finance_dividend.sqlite", {"ACM": {"2024-01-01": 0.2}, "B": {}})
-    assert read(folder)[0] == [
+    write_key_values(folder / "finance/finance_marketcap.sqlite", {"ACM": 12.0})
+    write_key_values(
+        folder / "finance/finance_dividend.sqlite", {"ACM": {"2024-01-01": 0.2}, "B": {}}
+    )
+    assert read_crag(folder)[0] == [
         ("Florida", "has_summary", "A state of the US."),
         ("Acme", "has_ticker_name", "ACM"),
         ("ACM", "traded_at", "ACM_2024-01-02"),
@@ -203,7 +216,7 @@ def test_summaries_and_companies(folder):
     ]
 
 
-def test_damaged_files_are_a_sentence(folder):
+def test_damaged_files_give_an_error_sentence(folder):
     (folder / "movie/movie_db.json").write_text("{", "utf-8")
     assert (
         is_crag(folder)
@@ -211,16 +224,17 @@ def test_damaged_files_are_a_sentence(folder):
         and not is_crag(folder / "movie/movie_db.json")
     )
     with pytest.raises(BadInput, match="movie_db.json cannot be read as CRAG has it"):
-        read(folder)
+        read_crag(folder)
 
 
-def test_a_table_with_a_cell_of_any_length_is_a_sentence(folder):
+def test_a_table_with_a_very_long_cell_gives_an_error_sentence(folder):
     file = next(folder / name for name in CRAG_READERS if name.endswith(".pkl")).with_suffix(".csv")
     file.write_text(f"a,b\n{'x' * 200_000},y\n", "utf-8")
-    usual = csv.field_size_limit(100_000)  # of the process; other readers raise it
+    # The limit holds for the whole process, and other readers raise it.
+    usual = csv.field_size_limit(100_000)
     try:
         with pytest.raises(BadInput, match="cannot be read as CRAG has it"):
-            read(folder)
+            read_crag(folder)
     finally:
         csv.field_size_limit(usual)
 
@@ -237,12 +251,12 @@ ANYTHING = st.recursive(
 
 
 @given(st.sampled_from(sorted(CRAG_READERS)), ANYTHING | st.binary(max_size=60))
-def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value):
+def test_any_folder_is_read_or_gives_an_error_sentence(tmp_path_factory, name, value):
     folder = tmp_path_factory.mktemp("any")
     file = folder / name
     file.parent.mkdir()
     if name.endswith(".sqlite") and not isinstance(value, bytes):
-        stored(file, {"A": value})
+        write_key_values(file, {"A": value})
     elif isinstance(value, bytes):
         file.write_bytes(value)
     elif name.endswith((".pickle", ".pkl")):
@@ -253,7 +267,7 @@ def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value
     with suppress(BadInput):
         assert all(
             len(one) == 3 and all(one) and not set("\t\n") & set("".join(one))
-            for one in read(folder)[0]
+            for one in read_crag(folder)[0]
         )
 
 
@@ -265,5 +279,5 @@ def test_the_folder_is_built_by_its_command(folder, tmp_path, capsys):
         == EXIT_OK
     )
     out = capsys.readouterr().out
-    assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director
+    assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director.
     assert "finance/company_name.dict is not there." in out

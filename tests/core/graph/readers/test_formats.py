@@ -1,4 +1,4 @@
-"""A format of graphs is one row of a table: both builders, the command and the page read it from there."""
+"""A graph format is one row of a table that both builders, the command and the page read."""
 
 import re
 import types
@@ -19,7 +19,7 @@ from tests.triples import read_triples
 
 @pytest.fixture()
 def dot(monkeypatch):
-    """The format that CONTRIBUTING.md adds, its module and its row as they are printed."""
+    """The example format of CONTRIBUTING.md, with its module and table row as printed there."""
     module, row = blocks_of("CONTRIBUTING.md", "Add a format of graphs")
     made = types.ModuleType("dot")
     exec(module, made.__dict__)
@@ -28,7 +28,7 @@ def dot(monkeypatch):
     monkeypatch.setitem(FORMATS, "dot", rows["dot"])
 
 
-def written(path, triples, odd=()):
+def write_dot(path, triples, odd=()):
     lines = [f'  "{head}" -> "{tail}" [label="{relation}"];' for head, relation, tail in triples]
     for place in odd:
         lines.insert(place, "  what is this?")
@@ -40,7 +40,7 @@ TRIPLES = [(f"node {n * 7 % 40}", f"r{n % 3}", f"node {n * 11 % 37}") for n in r
 
 
 def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
-    file = written(tmp_path / "g.dot", TRIPLES)
+    file = write_dot(tmp_path / "g.dot", TRIPLES)
     assert list(read_triples(file)) == TRIPLES
     assert same(build(file, tmp_path / "small", "g"), build_in_memory(TRIPLES, "g"))
     assert same(
@@ -51,7 +51,7 @@ def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
 
 @pytest.mark.parametrize("memory", [None, 30_000])
 def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
-    file = written(tmp_path / "g.gv", TRIPLES, odd=(0, 60))
+    file = write_dot(tmp_path / "g.gv", TRIPLES, odd=(0, 60))
     with pytest.raises(BadInput, match="g.gv, line 2: expected"):
         build(TripleFile(file, memory=memory), tmp_path / "g", "g")
     source = TripleFile(file, memory=memory, skips=True)
@@ -60,7 +60,7 @@ def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
 
 
 def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
-    file = written(tmp_path / "g.dot", TRIPLES * 30, odd=(3, 2000, 3500))
+    file = write_dot(tmp_path / "g.dot", TRIPLES * 30, odd=(3, 2000, 3500))
 
     def stop():
         if (tmp_path / "g" / "unfinished" / "spill" / "codes-2").exists():
@@ -70,12 +70,12 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", watch=Watch(stop))
     source = TripleFile(file, memory=30_000, skips=True)
     assert same(build(source, tmp_path / "g", "g"), build_in_memory(TRIPLES, "g"))
-    # each once, though read twice
+    # Each line once, though it is read twice.
     assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]
 
 
 def test_the_command_knows_a_new_format(dot, tmp_path, capsys):
-    file = written(tmp_path / "g.dot", TRIPLES, odd=(5,))
+    file = write_dot(tmp_path / "g.dot", TRIPLES, odd=(5,))
     assert (
         main(["build", str(file), "--out", str(tmp_path / "g"), "--memory", "64MiB", "--skip-bad"])
         == EXIT_OK
@@ -102,9 +102,10 @@ def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
         build(TripleFile(tmp_path / "g.jsonl", numbered=True), tmp_path / "g", "g")
 
 
-def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
+def test_bad_entries_in_graphml_and_rows_are_skipped_with_a_note(tmp_path):
     (tmp_path / "g.graphml").write_text(
-        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>\n<edge source="a" target="b"/>\n'
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>\n<edge '
+        'source="a" target="b"/>\n'
         '<edge source="a" target="gone"/>\n</graph></graphml>'
     )
     (tmp_path / "g.jsonl").write_text('{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s"]]}\n')
@@ -120,6 +121,6 @@ def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
         )
 
 
-def test_no_suffix_is_two_formats():
+def test_each_suffix_belongs_to_one_format():
     suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
     assert len(set(suffixes)) == len(suffixes) and formats.AUTO_TRIPLE_FORMAT not in FORMATS

@@ -1,4 +1,7 @@
-"""GraphSON: TinkerPop's "modern" graph in parts, as its documentation prints versions 1, 2 and 3."""
+"""GraphSON: TinkerPop's “modern” graph in versions 1, 2 and 3.
+
+The texts are parts of those printed in its documentation.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,7 @@ def test_labels_are_types_and_properties_weights(tmp_path):
 @pytest.mark.parametrize(
     "text", ['{"name": "x"}', "[1]", '{"id": 1, "outE": {"knows": [{"inV": 9}]}}', "{", ""]
 )
-def test_what_is_none_says_so(tmp_path, text):
+def test_other_json_is_refused_as_graphson(tmp_path, text):
     (tmp_path / "g.graphson").write_text(text, "utf-8")
     with pytest.raises(BadInput, match="g.graphson"):
         list(read_triples(tmp_path / "g.graphson"))
@@ -152,7 +155,7 @@ def test_what_is_none_says_so(tmp_path, text):
         "[1]",
     ],
 )
-def test_what_is_no_graphson_is_a_sentence_or_nothing(tmp_path, held):
+def test_malformed_graphson_gives_an_error_sentence_or_no_match(tmp_path, held):
     (tmp_path / "g.json").write_text(held)
     try:
         assert list(read_triples(tmp_path / "g.json", format="graphson")) == []

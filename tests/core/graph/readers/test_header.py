@@ -1,4 +1,4 @@
-"""A first row that names columns is told from a triple by what is in the rows, whatever its words."""
+"""A header row is told from a triple by the contents of the rows, whatever its words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_names_over_identifiers_are_a_header():
     assert header_verdict(["Anfang", "Kante", "Schluss"], ids) is HeaderVerdict.HEADER
 
 
-def test_what_may_be_a_header_is_a_triple_and_said():
+def test_a_doubtful_header_counts_as_a_triple_with_a_note():
     assert header_verdict(["起点", "边", "终点"], CHINESE) is HeaderVerdict.UNSURE
     assert header_verdict(["Anfang", "Kante", "Schluss"], ROWS) is HeaderVerdict.UNSURE
 
@@ -54,17 +54,17 @@ def test_what_may_be_a_header_is_a_triple_and_said():
         ["Port Ness", "in", "Fife"],
     ],
 )
-def test_a_triple_that_shares_a_name_is_none(first):
+def test_a_row_that_shares_a_name_with_others_is_a_triple(first):
     assert header_verdict(first, ROWS) is HeaderVerdict.TRIPLE
 
 
-def shipped():
+def shipped_triple_files():
     for file in sorted((ROOT / "data").glob("*/*.[tk]*")):
         if file.name.removesuffix(".gz") in ("triples.tsv", "kb.tsv", "kg.tsv", "kb.txt"):
             yield pytest.param(file, id=file.parent.name)
 
 
-@pytest.mark.parametrize("file", shipped())
+@pytest.mark.parametrize("file", shipped_triple_files())
 def test_no_triple_of_the_shipped_graphs_is_taken_for_a_header(file):
     opened = gzip.open if file.suffix == ".gz" else open
     with opened(file, "rt", encoding="utf-8") as lines:
@@ -88,7 +88,7 @@ TABLE = "term1,verb,term2\nAnn Lee,keeps,The Gull\nThe Gull,lies off,Port Ness\n
 TRIPLES = [("Ann Lee", "keeps", "The Gull"), ("The Gull", "lies off", "Port Ness")]
 
 
-def test_a_header_is_left_out_and_said_unless_a_person_says_it_is_a_triple(tmp_path):
+def test_a_header_is_skipped_with_a_note_unless_declared_a_triple(tmp_path):
     triples, tally = read(tmp_path, TABLE)
     assert triples == TRIPLES and any("term1" in note for note in tally.notes)
     assert read(tmp_path, TABLE, header="no")[0][0] == ("term1", "verb", "term2")
@@ -96,7 +96,7 @@ def test_a_header_is_left_out_and_said_unless_a_person_says_it_is_a_triple(tmp_p
     assert read(tmp_path, known, header="no")[0][0] == ("head", "relation", "tail")
 
 
-def test_a_person_says_that_the_first_row_is_a_header(tmp_path):
+def test_a_declared_header_is_skipped(tmp_path):
     text = "Anfang,Kante,Schluss\n" + TABLE.split("\n", 1)[1]
     triples, tally = read(tmp_path, text)
     assert len(triples) == 3 and any("--header yes" in warning for warning in tally.warnings)
@@ -137,7 +137,7 @@ def test_an_edge_list_has_a_header_too(tmp_path):
 @pytest.mark.parametrize(
     "header", ["head,relation,tail,source,from", "subject,predicate,object,source,target"]
 )
-def test_a_column_of_sources_is_no_end(tmp_path, header):
+def test_a_column_of_source_files_is_no_entity_column(tmp_path, header):
     text = f"{header}\nAnn Lee,keeps,The Gull,a.pdf,7\nThe Gull,lies off,Port Ness,b.pdf,8\n"
     triples, tally = read(tmp_path, text)
     assert triples == TRIPLES and any("source" in note for note in tally.notes)

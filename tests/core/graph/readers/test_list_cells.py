@@ -1,4 +1,4 @@
-"""Cells that hold lists as text, as tables saved by other programs have them."""
+"""Table cells that hold lists as text, as other programs write them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LISTED_NAMES = ["Ann's", "Bo, the baker"]
 AS_TEXT = [repr(LISTED_NAMES), json.dumps(LISTED_NAMES), '["Ann\'s","Bo, the baker"]']
 
 
-def table(path, rows, separator=","):
+def write_table(path, rows, separator=","):
     with open(path, "w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, delimiter=separator)
         out.writerow(["head", "relation", "tail"])
@@ -32,7 +32,7 @@ def table(path, rows, separator=","):
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_each_name_of_a_list_is_a_triple(tmp_path, cell, separator):
     form = "tab-quoted" if separator == "\t" else "auto"
-    path = table(tmp_path / "g.csv", [["x", "knows", cell], [cell, "likes", "y"]], separator)
+    path = write_table(tmp_path / "g.csv", [["x", "knows", cell], [cell, "likes", "y"]], separator)
     file = TripleFile(path, form)
     assert list(file.read()) == [
         *(("x", "knows", name) for name in LISTED_NAMES),
@@ -42,7 +42,7 @@ def test_each_name_of_a_list_is_a_triple(tmp_path, cell, separator):
 
 
 @pytest.mark.parametrize("cell", AS_TEXT)
-def test_in_unquoted_parquet_and_json_files_too(tmp_path, cell):
+def test_lists_in_unquoted_parquet_and_json_files_are_split(tmp_path, cell):
     wanted = [("x", "knows", name) for name in LISTED_NAMES]
     plain, rows, columns = (tmp_path / f"g.{end}" for end in ("tsv", "jsonl", "parquet"))
     plain.write_text(f"x\tknows\t{cell}\n")
@@ -61,7 +61,7 @@ def test_links_without_relations(tmp_path):
 @pytest.mark.parametrize("name", ["[REC]", "[]x", "a [b]", "[a, b]", "[['a']]", "[None]", "[true]"])
 def test_other_names_in_brackets_stay(tmp_path, name):
     assert cell_names(name) == [name]
-    path = table(tmp_path / "g.csv", [["x", "knows", name]])
+    path = write_table(tmp_path / "g.csv", [["x", "knows", name]])
     assert list(read_triples(path)) == [("x", "knows", name)]
 
 
@@ -69,23 +69,23 @@ def test_numbers_are_names():
     assert cell_names("[12, 3.5]") == ["12", "3.5"]
 
 
-def test_what_looks_like_a_list_and_is_none_is_said(tmp_path):
-    """As NumPy writes an array: to Python the two texts are one."""
-    file = TripleFile(table(tmp_path / "g.csv", [["x", "knows", "['a' 'b']"]]))
+def test_cells_that_only_look_like_lists_are_noted(tmp_path):
+    """NumPy writes an array like this, and Python reads the two strings as one."""
+    file = TripleFile(write_table(tmp_path / "g.csv", [["x", "knows", "['a' 'b']"]]))
     assert list(file.read()) == [("x", "knows", "['a' 'b']")]
     assert any("look like lists" in note for note in file.tally.notes)
 
 
 def test_an_empty_list_is_an_empty_name(tmp_path):
-    path = table(tmp_path / "g.csv", [["x", "knows", "[]"], ["x", "knows", "y"]])
+    path = write_table(tmp_path / "g.csv", [["x", "knows", "[]"], ["x", "knows", "y"]])
     with pytest.raises(BadInput, match="line 2"):
         list(read_triples(path))
     assert list(TripleFile(path, skips=True).read()) == [("x", "knows", "y")]
 
 
-def test_a_large_file_is_divided_as_a_small_one_or_says_so(tmp_path):
+def test_lists_in_a_large_file_are_split_or_noted(tmp_path):
     rows = [[f"n{n}", "knows", repr([f"n{n + 1}", f"n{n + 2}"])] for n in range(200)]
-    path = table(tmp_path / "g.csv", rows)
+    path = write_table(tmp_path / "g.csv", rows)
     large = build(TripleFile(path, memory=30_000), tmp_path / "large", "g")
     assert same(large, build_in_memory(list(read_triples(path)), "g"))
     plain = tmp_path / "g.tsv"

@@ -1,4 +1,6 @@
-"""Tables of nodes beside a file of edges, as Gephi, Neo4j, microsoft/graphrag, KGX and hands write them."""
+"""Node tables next to an edge file, as Gephi, Neo4j, microsoft/graphrag, KGX and people write
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ GEPHI = (
     "Source,Target,Type,Id,Label,Weight\n1,2,Directed,0,sails,2.5\n2,3,Directed,1,built in,1\n",
 )
 NEO4J = (
-    "personId:ID(All),name,born:int,:LABEL\n1,Anna,1880,Person;Sailor\n2,The Gull,,Ship\n3,Turku,,City\n",
+    "personId:ID(All),name,born:int,:LABEL\n1,Anna,1880,Person;Sailor\n2,The Gull,,Ship\n"
+    "3,Turku,,City\n",
     ":START_ID(All),:END_ID(All),:TYPE,weight:float\n1,2,sails,2.5\n2,3,built in,1\n",
 )
 KGX = (
@@ -31,7 +34,7 @@ NEPTUNE = (
 )
 
 
-def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
+def write_tables(folder, nodes: str, edges: str, suffix: str = ".csv"):
     (folder / f"nodes{suffix}").write_text(nodes, "utf-8")
     (folder / f"edges{suffix}").write_text(edges, "utf-8")
     return folder / f"edges{suffix}", folder / f"nodes{suffix}"
@@ -48,8 +51,8 @@ def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
     ids=["gephi", "neo4j", "kgx", "neptune"],
 )
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_ends_are_called_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
-    edges, nodes = written(tmp_path, *tables, suffix)
+def test_entities_are_named_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
+    edges, nodes = write_tables(tmp_path, *tables, suffix)
     for file in (
         TripleFile(edges, nodes=(nodes,), memory=memory),
         sort_graph_files([nodes, edges], memory=memory),
@@ -107,7 +110,7 @@ def test_relationships_of_microsoft_name_their_ends_by_title(tmp_path):
 
 
 def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
-    edges, nodes = written(
+    edges, nodes = write_tables(
         tmp_path,
         GEPHI[0] + "4,Nobody,person,\n",
         GEPHI[1] + "3,9,Directed,2,near,1\n9,1,Directed,3,near,1\n",
@@ -121,7 +124,7 @@ def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
 
 
 def test_two_nodes_of_one_label_stay_two(tmp_path):
-    edges, nodes = written(
+    edges, nodes = write_tables(
         tmp_path,
         "id,label\n1,Paris\n2,Paris\n3,\n",
         "source,relation,target\n1,near,2\n2,near,3\n3,near,Paris\n",
@@ -134,7 +137,7 @@ def test_two_nodes_of_one_label_stay_two(tmp_path):
 
 
 def test_a_table_without_a_header_is_ids_and_labels_where_it_is_named(tmp_path):
-    edges, nodes = written(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
+    edges, nodes = write_tables(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
     file = TripleFile(edges, nodes=(nodes,))
     assert list(file.read()) == TWO[:1]
     assert NoteWith("nodes.tsv", "no header", "id and label") in file.tally.sentences()
@@ -182,20 +185,20 @@ def test_several_files_of_edges_are_one_graph(tmp_path):
         ("id,label\n,\n", "line 2: the column “id” is empty"),
     ],
 )
-def test_what_is_no_table_of_nodes_says_so(tmp_path, nodes, words):
-    edges, table = written(tmp_path, nodes, "source,relation,target\n1,near,2\n")
+def test_other_tables_are_refused_as_node_tables(tmp_path, nodes, words):
+    edges, table = write_tables(tmp_path, nodes, "source,relation,target\n1,near,2\n")
     with pytest.raises(BadInput, match=words):
         list(TripleFile(edges, nodes=(table,)).read())
 
 
 def test_tables_of_nodes_alone_are_no_graph(tmp_path):
-    edges, nodes = written(tmp_path, GEPHI[0], GEPHI[0])
+    edges, nodes = write_tables(tmp_path, GEPHI[0], GEPHI[0])
     with pytest.raises(BadInput, match="None of these files holds edges"):
         sort_graph_files([edges, nodes])
 
 
-def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
-    edges, nodes = written(tmp_path, *GEPHI)
+def test_the_command_takes_both_files_and_reports_them(tmp_path, capsys):
+    edges, nodes = write_tables(tmp_path, *GEPHI)
     assert main(["build", str(edges), "--nodes", str(nodes), "--out", str(tmp_path / "g")]) == 0
     assert "3 entities, 2 triples, 2 relations" in capsys.readouterr().out
     assert main(["build", str(edges), str(nodes), "--dry-run"]) == 0
@@ -209,7 +212,7 @@ def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
 def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
     import zipfile
 
-    edges, nodes = written(tmp_path, *NEO4J)
+    edges, nodes = write_tables(tmp_path, *NEO4J)
     with zipfile.ZipFile(tmp_path / "import.zip", "w") as archive:
         for file in (edges, nodes):
             archive.write(file, f"import/{file.name}")
@@ -218,7 +221,7 @@ def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
     assert "3 entities, 2 triples" in said and "edges.csv" in said
 
 
-def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
+def test_triple_and_label_files_are_distinguished_by_content(tmp_path):
     (tmp_path / "labels.nt").write_text(
         '<http://a/1> <http://www.w3.org/2000/01/rdf-schema#label> "Anna"@en .\n', "utf-8"
     )
@@ -230,8 +233,8 @@ def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
     ]
 
 
-def test_a_look_at_the_beginning_says_nothing_of_nodes_that_later_edges_have(tmp_path):
-    edges, nodes = written(tmp_path, *GEPHI)
+def test_a_preview_does_not_count_nodes_of_later_edges_as_unused(tmp_path):
+    edges, nodes = write_tables(tmp_path, *GEPHI)
     file = sort_graph_files([edges, nodes])
     next(iter(file.read()))
     assert not any("no edge" in sentence for sentence in file.tally.sentences())

@@ -1,4 +1,4 @@
-"""What is said of how a file was read: each note once, in full."""
+"""Notes on how a file was read: each note once, in full."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ EDGE = '<edge source="a" target="b"><data key="k">sails</data></edge>'
         ("g.trig", f"{TURTLE_PREFIXES}ex:g {{ ex:a ex:r ex:b . }}", ["1 named graph read as one."]),
     ],
 )
-def test_each_note_is_said(tmp_path, name, text, notes):
+def test_each_note_is_given_once_in_full(tmp_path, name, text, notes):
     (tmp_path / name).write_text(text, "utf-8")
     file = TripleFile(
         tmp_path / name, format="edges" if name == "edges.tsv" else AUTO_TRIPLE_FORMAT

@@ -1,4 +1,4 @@
-"""N-Triples: names by hand, malformed lines, and every text coming back through its escapes."""
+"""N-Triples: names by hand, malformed lines, and texts that survive every kind of escape."""
 
 import gzip
 
@@ -13,7 +13,7 @@ from tests.triples import read_triples
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
-def names(tmp_path, text, name="t.nt", packed=False):
+def named_triples(tmp_path, text, name="t.nt", packed=False):
     path = tmp_path / (name + ".gz" * packed)
     data = text if isinstance(text, bytes) else text.encode()
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -29,7 +29,7 @@ def test_by_hand(tmp_path, packed):
 <http://films.org/One> <http://films.org/terms#title> "Ein \\"Film\\"\\n\\u00fcber \\U0001F600"@de .
 _:b0 <urn:x:seen> <http://rdf.freebase.com/ns/m.0abc> .
 """
-    assert names(tmp_path, text, packed=packed) == [
+    assert named_triples(tmp_path, text, packed=packed) == [
         ("One", "directed_by", "Ann Lee"),
         ("One", "year", "1999"),
         ("One", "title", 'Ein "Film"\nüber 😀'),
@@ -37,7 +37,7 @@ _:b0 <urn:x:seen> <http://rdf.freebase.com/ns/m.0abc> .
     ]
 
 
-def test_what_would_share_a_name_is_kept_apart(tmp_path):
+def test_things_with_equal_local_names_stay_apart(tmp_path):
     text = f"""<http://a.org/Paris> <http://a.org/is> <http://b.org/Paris> .
 <http://b.org/Paris> <http://b.org/is> "Paris" .
 <http://a.org/Paris> <http://a.org/is> "Paris"@fr .
@@ -46,7 +46,7 @@ def test_what_would_share_a_name_is_kept_apart(tmp_path):
 <http://a.org/Paris> <http://a.org/is> "" .
 <http://a.org/is> <http://a.org/is> <http://a.org/Paris> .
 """
-    assert names(tmp_path, text) == [
+    assert named_triples(tmp_path, text) == [
         ("Paris", "is", "Paris (http://b.org/Paris)"),
         ("Paris (http://b.org/Paris)", "is (http://b.org/is)", "Paris (text)"),
         ("Paris", "is", "Paris (@fr)"),
@@ -92,15 +92,15 @@ def test_local_names(iri, name):
         (b"A\tr\tB", "line 2"),
     ],
 )
-def test_malformed_lines_are_told(tmp_path, line, told):
+def test_malformed_lines_are_reported(tmp_path, line, told):
     with pytest.raises(BadInput, match=told) as error:
-        names(tmp_path, b"<http://a> <http://b> <http://c> .\n" + line + b"\n")
+        named_triples(tmp_path, b"<http://a> <http://b> <http://c> .\n" + line + b"\n")
     assert str(error.value).startswith(("t.nt, line 2", "Triples about"))
 
 
-def test_empty_and_cut_files_are_told(tmp_path):
+def test_empty_and_cut_files_are_reported(tmp_path):
     with pytest.raises(BadInput, match="no triples"):
-        names(tmp_path, "# nothing\n")
+        named_triples(tmp_path, "# nothing\n")
     whole = gzip.compress(b"<http://a> <http://b> <http://c> .\n" * 9999)
     (tmp_path / "cut.nt.gz").write_bytes(whole[:-9])
     with pytest.raises(BadInput, match="cut short"):
@@ -112,8 +112,12 @@ def test_empty_and_cut_files_are_told(tmp_path):
 NAMED = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
 
 
-def escaped(text: str, how: list[int]) -> str:
-    """A text as N-Triples may write it: each letter by its name, by \\u or \\U, or as it is, in turn as `how` says."""
+def escape_text(text: str, how: list[int]) -> str:
+    """Return a text as N-Triples may write it.
+
+    The entries of `how` apply to the letters in turn. 0: the letter or its named escape, 1: \\u, 2:
+    \\U.
+    """
     out = []
     for at, letter in enumerate(text):
         way = how[at % len(how)]
@@ -138,7 +142,7 @@ def test_every_text_comes_back_through_its_escapes(tmp_path_factory, told, how):
     path = tmp_path_factory.mktemp("nt") / "t.nt"
     path.write_bytes(
         "".join(
-            f'<http://a.org/1> <http://a.org/says> "{escaped(text, how)}" .\n' for text in told
+            f'<http://a.org/1> <http://a.org/says> "{escape_text(text, how)}" .\n' for text in told
         ).encode()
     )
     assert [tail for _, _, tail in read_triples(path)] == [

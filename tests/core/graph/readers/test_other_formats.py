@@ -1,4 +1,7 @@
-"""Tables under other headers, edge lists, JSON, Parquet and network files, as other tools write them; and what is said of each."""
+"""Tables with other headers, edge lists, JSON, Parquet and network files, and the notes on each.
+
+The files look as other tools write them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
         (
             "g.csv",
-            "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe Gull,Turku,Directed,1,built in,2.0\n",
+            "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe "
+            "Gull,Turku,Directed,1,built in,2.0\n",
             "relation from “Label”, tail from “Target”; not read: Type, Id. Also taken: of edges, weight from “weight”.",
         ),
         (
@@ -47,7 +51,8 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
         (
             "d.csv",
-            "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,Turku,built in,1\n",
+            "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,"
+            "Turku,built in,1\n",
             "relation from “description”",
         ),
         (
@@ -57,14 +62,14 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         ),
     ],
 )
-def test_headers_of_other_tools_say_where_the_parts_are(tmp_path, name, text, said):
+def test_headers_of_other_tools_determine_the_columns(tmp_path, name, text, said):
     triples, sentences = read(tmp_path, text, name)
     assert triples == TWO and (said in " ".join(sentences)) and bool(said) == bool(sentences)
     large = build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
     assert sorted(large.triple_texts(range(2))) == [" -> ".join(triple) for triple in TWO]
 
 
-def test_a_header_above_chosen_columns_is_left_out_and_said(tmp_path):
+def test_a_header_above_chosen_columns_is_skipped_with_a_note(tmp_path):
     triples, sentences = read(
         tmp_path, "from,to,what\nAnna,The Gull,sails\n", "c.csv", columns=(1, 3, 2)
     )
@@ -98,7 +103,7 @@ def test_numbers_as_tails_stay_triples(tmp_path):
         ("Anna", "age", "31"),
         ("Bob", "age", "44"),
     ]
-    # a graph whose names are numbers
+    # A graph with numbers as names.
     assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [("1", "2", "3"), ("2", "2", "1")]
 
 
@@ -114,7 +119,7 @@ def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
         list(read_triples(tmp_path / "g.edgelist"))
 
 
-def test_quoted_names_between_tabs_are_read_or_said(tmp_path):
+def test_quoted_names_between_tabs_are_read_or_noted(tmp_path):
     text = 'head\trelation\ttail\nAnna\tsails\t"The ""Gull"""\n'
     triples, sentences = read(tmp_path, text, "q.tsv")
     assert (
@@ -195,7 +200,7 @@ def test_json_of_other_tools(tmp_path, held):
     assert read(tmp_path, json.dumps(held, indent=2), "h.json")[0] == TWO
 
 
-def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
+def test_other_json_is_refused_with_the_known_forms(tmp_path):
     with pytest.raises(
         BadInput,
         match="colour, size",
@@ -209,7 +214,7 @@ def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
         )
 
 
-def test_what_two_nodes_share_is_told_apart(tmp_path):
+def test_nodes_with_equal_labels_get_different_names(tmp_path):
     nodes = [{"id": 1, "label": "Paris"}, {"id": 2, "label": "Paris"}]
     held = {"nodes": nodes, "links": [{"source": 1, "target": 2, "weight": 2}]}
     triples, sentences = read(tmp_path, json.dumps(held), "g.json")
@@ -220,7 +225,7 @@ def test_what_two_nodes_share_is_told_apart(tmp_path):
     ]
 
 
-def peer():
+def networkx_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.MultiDiGraph()
     for one in NODES:
@@ -239,8 +244,8 @@ def peer():
         (".graphml", "write_graphml"),
     ],
 )
-def test_networkx_writes_what_we_read(tmp_path, suffix, write):
-    networkx, graph = peer()
+def test_files_written_by_networkx_are_read(tmp_path, suffix, write):
+    networkx, graph = networkx_graph()
     getattr(networkx, write)(graph, tmp_path / f"g{suffix}")
     assert sorted(read_triples(tmp_path / f"g{suffix}")) == sorted(TWO)
 
@@ -297,12 +302,12 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         ("g.xlsx", b"PK", "Save the sheet as CSV"),
     ],
 )
-def test_what_is_not_read_says_so(tmp_path, name, data, words):
+def test_unreadable_files_are_refused_with_a_reason(tmp_path, name, data, words):
     with pytest.raises(BadInput, match=words):
         read(tmp_path, data, name)
 
 
-def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
+def test_a_dry_run_reports_the_reading_and_builds_nothing(tmp_path, capsys):
     (tmp_path / "g.csv").write_text(
         "from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8"
     )
@@ -318,7 +323,7 @@ def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
 
 
-def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, capsys):
+def test_numeric_entities_are_noted_unless_intended(tmp_path, capsys):
     (tmp_path / "g.csv").write_text(
         ":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8"
     )
@@ -334,7 +339,10 @@ def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, caps
 
 
 def test_hipporags_file_of_openie_with_all_its_keys(tmp_path):
-    """As openie_results_ner_MODEL.json holds it; what a model wrote without three parts is counted."""
+    """The file looks like openie_results_ner_MODEL.json.
+
+    Results of the model that lack one of three parts are counted.
+    """
     docs = [
         {
             "idx": f"chunk-{place}",

@@ -1,4 +1,4 @@
-"""RDF in every syntax, by pyoxigraph's own writers, and things called by their labels."""
+"""RDF in every syntax that pyoxigraph writes, and things named by their labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read(tmp_path, text: str, name: str = "g.ttl", **how):
     return list(file.read()), file.tally.sentences()
 
 
-def test_things_and_relations_are_called_by_their_labels_which_are_no_triples(tmp_path):
+def test_labels_name_things_and_relations_and_are_no_triples(tmp_path):
     triples, sentences = read(tmp_path, TURTLE)
     assert sorted(triples) == SAME
     assert sentences == [
@@ -63,17 +63,17 @@ def test_the_language_is_chosen_with_a_fallback(tmp_path, language, name):
     assert language != "none" or ("gull", "label", "Die Möwe") in triples
 
 
-def test_rdfs_label_comes_before_the_others_and_equal_labels_are_told_by_their_identifiers(
+def test_rdfs_label_comes_first_and_equal_labels_get_identifiers(
     tmp_path,
 ):
-    text = (
-        PREFIXES
-        + 'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b rdfs:label "R" . ex:b ex:r ex:c .'
+    text = PREFIXES + (
+        'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b '
+        'rdfs:label "R" . ex:b ex:r ex:c .'
     )
     assert read(tmp_path, text)[0] == [("R", "r", "R (b)"), ("R (b)", "r", "c")]
 
 
-def test_wikidatas_relations_have_the_labels_of_their_properties_also_from_a_second_file(tmp_path):
+def test_wikidata_relations_have_the_labels_of_their_properties(tmp_path):
     wd, wdt, label = (
         "http://www.wikidata.org/entity/",
         "http://www.wikidata.org/prop/direct/",
@@ -108,7 +108,7 @@ def test_blank_nodes_and_named_graphs(tmp_path):
     text = PREFIXES + "ex:g { ex:a ex:r [ ex:s ex:b ] . } ex:a ex:r ex:c ."
     one, sentences = read(tmp_path, text, "g.trig")
     again, _ = read(tmp_path, text, "g.trig")
-    # however the parser calls them
+    # The parser may name blank nodes differently.
     assert sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again
     assert sentences == [NoteWith("1 named graph")]
 
@@ -138,10 +138,11 @@ def test_a_large_build_gives_the_same_graph(tmp_path, labels):
         ("g.ttl", "ex:a ex:b ex:c .", "g.ttl, line 1: not Turtle"),
         ("g.jsonld", "{", "not JSON-LD"),
         (
+            # Nothing is fetched.
             "g.jsonld",
             '{"@context": "https://example.org/far", "@id": "a"}',
             "not JSON-LD",
-        ),  # nothing is fetched
+        ),
         ("g.rdf", "<html/>", "g.rdf"),
         ("g.ttl", "", "holds no triples"),
         (
@@ -161,15 +162,18 @@ def test_a_large_build_gives_the_same_graph(tmp_path, labels):
         ),
     ],
 )
-def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
+def test_bad_files_are_refused_with_file_and_fault(tmp_path, name, text, words):
     with pytest.raises(BadInput, match=words):
         read(tmp_path, text, name)
 
 
-def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
+def test_labels_of_a_large_file_are_read_only_on_request(tmp_path, monkeypatch):
     monkeypatch.setattr(rdf, "MAX_LABEL_SEARCH_BYTES", 50)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
-    text = f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n'
+    text = (
+        f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> '
+        "<http://x.org/b> .\n"
+    )
     triples, sentences = read(tmp_path, text, "g.nt")
     assert (
         "a",
@@ -179,12 +183,12 @@ def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
     assert read(tmp_path, text, "g.nt", language="en")[0] == [("Anna", "r", "b")]
 
 
-def test_a_language_is_a_tag(tmp_path):
+def test_the_language_must_be_a_language_tag(tmp_path):
     with pytest.raises(BadInput, match="tag of a language"):
         read(tmp_path, TURTLE, language="Deutsch bitte")
 
 
-SAID = (
+LITERALS_TURTLE = (
     PREFIXES
     + """
 ex:gull rdfs:label "The Gull" ; rdfs:comment "Ein Schiff."@de, "A ship."@en ; ex:length 42 ;
@@ -197,8 +201,10 @@ THINGS = [("The Gull", "in", "turku"), ("_:b0", "in", "finland"), ("turku", "in"
 
 
 @pytest.mark.parametrize("name", ["g.ttl", "g.nt"])
-def test_literals_are_attributes_of_their_things_where_that_is_chosen(tmp_path, name):
-    (tmp_path / name).write_text(SAID if name == "g.ttl" else as_ntriples(SAID), "utf-8")
+def test_literals_can_become_attributes_of_their_things(tmp_path, name):
+    (tmp_path / name).write_text(
+        LITERALS_TURTLE if name == "g.ttl" else as_ntriples(LITERALS_TURTLE), "utf-8"
+    )
     for memory in (None, 1 << 26):
         file = TripleFile(tmp_path / name, literals="attributes", memory=memory)
         graph = build(file, tmp_path / "g", "g")
@@ -224,19 +230,19 @@ def as_ntriples(turtle: str) -> str:
     return pyoxigraph.serialize(statements, format=pyoxigraph.RdfFormat.N_TRIPLES).decode()
 
 
-def test_literals_are_left_out_where_that_is_chosen_and_counted(tmp_path):
-    triples, sentences = read(tmp_path, SAID, literals="leave-out")
+def test_literals_can_be_left_out_and_are_counted(tmp_path):
+    triples, sentences = read(tmp_path, LITERALS_TURTLE, literals="leave-out")
     assert sorted(triples) == sorted(THINGS)
     assert sentences[-1].startswith("8 literals are left out: ")
-    triples, sentences = read(tmp_path, SAID)
+    triples, sentences = read(tmp_path, LITERALS_TURTLE)
     assert len(triples) == 11 and "8 literals are entities" in sentences[-1]
     with pytest.raises(BadInput, match="“drop”"):
-        read(tmp_path, SAID, literals="drop")
+        read(tmp_path, LITERALS_TURTLE, literals="drop")
 
 
-def test_a_large_file_says_that_attributes_are_left_out(tmp_path, monkeypatch):
+def test_a_large_file_notes_that_attributes_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr("core.graph.large.sources.MAX_WHOLE_TEXT_BYTES", 10)
-    (tmp_path / "g.ttl").write_text(SAID, "utf-8")
+    (tmp_path / "g.ttl").write_text(LITERALS_TURTLE, "utf-8")
     file = TripleFile(tmp_path / "g.ttl", literals="attributes")
     assert not build(file, tmp_path / "g", "g").columns
     assert NoteWith("8 literals", "left out") in file.tally.sentences()

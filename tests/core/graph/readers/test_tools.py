@@ -1,4 +1,7 @@
-"""Files that tools write themselves, one for each tool that docs/formats.md names with a version, read as the same two triples."""
+"""Files that other tools write are all read as the same two triples.
+
+There is one file for each tool that docs/formats.md names with a version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files as tools of graphs export them: APOC's JSON, GML of several edges, lists in cells, names of all languages."""
+"""Files as graph tools export them: APOC's JSON, GML with parallel edges, list cells, labels in
+many languages.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def relationship(id, label, start, end, whole):
     return {"id": str(id), "type": "relationship", "label": label, "properties": {"x": 1}, **ends}
 
 
-def exported(whole):
+def exported_rows(whole):
     return [relationship(0, "KEEPS", 0, 1, whole), relationship(1, "LIES_OFF", 1, 2, whole)]
 
 
@@ -36,16 +38,16 @@ def lines(rows):
 
 
 APOC = {
-    "lines": lines([*NODES, *exported(True)]),
-    "ends without properties": lines([*NODES, *exported(False)]),
-    "relationships first": lines([*exported(False), *NODES]),
-    "relationships alone": lines(exported(True)),
-    "array": json.dumps([*NODES, *exported(True)], indent=1),
-    "object": json.dumps({"nodes": NODES, "rels": exported(True)}),
+    "lines": lines([*NODES, *exported_rows(True)]),
+    "ends without properties": lines([*NODES, *exported_rows(False)]),
+    "relationships first": lines([*exported_rows(False), *NODES]),
+    "relationships alone": lines(exported_rows(True)),
+    "array": json.dumps([*NODES, *exported_rows(True)], indent=1),
+    "object": json.dumps({"nodes": NODES, "rels": exported_rows(True)}),
     "object by ids": json.dumps(
         {
             "nodes": {node["id"]: node for node in NODES},
-            "rels": {one["id"]: one for one in exported(False)},
+            "rels": {one["id"]: one for one in exported_rows(False)},
         }
     ),
     "ids as ends": lines(
@@ -53,7 +55,7 @@ APOC = {
             *NODES,
             *(
                 {**one, "start": one["start"]["id"], "end": one["end"]["id"]}
-                for one in exported(False)
+                for one in exported_rows(False)
             ),
         ]
     ),

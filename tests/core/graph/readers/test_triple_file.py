@@ -64,7 +64,7 @@ def test_comma_files_know_quotes(tmp_path):
         ("t.tsv.gz", gzip.compress(b"A\tr\tB\n" * 999, mtime=0)[:-9], ("gzip",)),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(tmp_path, name, data, told):
+def test_errors_name_file_and_line(tmp_path, name, data, told):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadInput) as error:
         list(read_triples(tmp_path / name))
@@ -91,7 +91,7 @@ def test_more_columns_are_read_where_they_are_chosen(tmp_path, name):
         list(read_triples(tmp_path / name, columns=(1, 2, 6)))
 
 
-def test_a_header_tells_where_the_columns_stand(tmp_path):
+def test_a_header_determines_the_columns(tmp_path):
     (tmp_path / "t.csv").write_text("weight,Target,Relation,Source\n0.5,B,r,A\n")
     (tmp_path / "t.txt").write_text("subject\tpredicate\tobject\tsince\nA\tr\tB\t1999\n")
     assert (
@@ -102,13 +102,13 @@ def test_a_header_tells_where_the_columns_stand(tmp_path):
 
 
 @pytest.mark.parametrize("columns", [(1, 1, 2), (0, 1, 2)])
-def test_columns_that_cannot_be_are_told(tmp_path, columns):
+def test_impossible_columns_are_refused(tmp_path, columns):
     (tmp_path / "t.tsv").write_text(FIVE)
     with pytest.raises(BadInput, match="three different numbers"):
         list(read_triples(tmp_path / "t.tsv", columns=columns))
 
 
-def test_columns_in_words():
+def test_column_numbers_are_parsed_from_text():
     assert parse_column_numbers(" 4, 2,5") == (4, 2, 5)
     for text in ("1,2", "a,b,c", "1,2,3,4", "-1,2,3", "1,2,9999999"):
         with pytest.raises(BadInput, match="1,2,3"):
@@ -120,14 +120,14 @@ def test_the_union_of_the_graphs_of_question_rows(tmp_path):
     rows += '{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
     (tmp_path / "q.jsonl").write_text(rows)
     assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ROWS[1], ("C", "r", "A")]
-    # a triple that two questions share is kept once
+    # A triple of two questions is kept once.
     assert build_in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')
     with pytest.raises(BadInput, match="bad.jsonl, line 5: “graph” should be a list"):
         list(read_triples(tmp_path / "bad.jsonl"))
 
 
-def test_the_format_can_be_said(tmp_path):
+def test_the_format_can_be_given(tmp_path):
     (tmp_path / "t.csv").write_text("A|r|B\n")
     assert list(read_triples(tmp_path / "t.csv", format="bar")) == [("A", "r", "B")]
     with pytest.raises(BadInput, match="Did you mean “ntriples”"):

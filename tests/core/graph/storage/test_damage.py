@@ -1,4 +1,7 @@
-"""A byte that changed in a file of a store is found when it is opened, or said once a large one was read; no other graph is touched."""
+"""A changed byte in a store is found on opening, or reported after a large file was read.
+
+No other graph is affected.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ TRIPLES = [(f"node {n}", f"r{n % 3}", f"node {(n * 7 + 1) % 40}") for n in range
 
 
 def flip(file, place: float) -> None:
-    """Change the lowest bit of one byte, that far into a file."""
+    """Change the lowest bit of one byte at a relative position in a file."""
     data = bytearray(file.read_bytes())
     data[int(place * (len(data) - 1))] ^= 1
     file.write_bytes(data)
 
 
 @pytest.fixture
-def told(tmp_path):
+def stored_graph(tmp_path):
     graph = build(TRIPLES, tmp_path / "triples", "triples")
     return store_graph(
         with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)),
@@ -54,22 +57,28 @@ FILES = [
     "name",
     [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.DIGESTS_FILE],
 )
-def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
-    flip(told.data_folder / name, place)
+def test_a_changed_byte_is_found_when_it_is_opened(stored_graph, name, place):
+    flip(stored_graph.data_folder / name, place)
     with pytest.raises(StoreError, match="The graph in .* is damaged .*build it again"):
-        Graph.open(told.folder)
+        Graph.open(stored_graph.folder)
 
 
-def test_every_byte_of_the_description_counts(told):
-    file = told.folder / "graph.json"
+def test_every_byte_of_the_description_counts(stored_graph):
+    file = stored_graph.folder / "graph.json"
     sound, meta = (
         file.read_bytes(),
-        (told.relation_names, told.name, told.digest, told.direction, told.names(range(5))),
+        (
+            stored_graph.relation_names,
+            stored_graph.name,
+            stored_graph.digest,
+            stored_graph.direction,
+            stored_graph.names(range(5)),
+        ),
     )
     for at in range(len(sound)):
         file.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
         try:
-            graph = Graph.open(told.folder)
+            graph = Graph.open(stored_graph.folder)
         except StoreError:
             continue
         assert (
@@ -81,7 +90,7 @@ def test_every_byte_of_the_description_counts(told):
         ) == meta
 
 
-def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
+def test_a_damaged_graph_affects_no_other_graph(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     for name in ("good", "bad"):
         build(TRIPLES, tmp_path / "graphs" / name, name)
@@ -96,10 +105,10 @@ def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
         open_graph("bad")
 
 
-def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
+def test_damage_found_later_is_reported_at_every_use(stored_graph, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
-    flip(told.data_folder / "tails.npy", 0.9)
-    graph = Graph.open(told.folder)  # at once
+    flip(stored_graph.data_folder / "tails.npy", 0.9)
+    graph = Graph.open(stored_graph.folder)  # Opens without reading the large files.
     graph.later.begin()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
@@ -115,34 +124,37 @@ def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
             used()
 
 
-def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
+def test_a_large_graph_is_read_once_a_process(stored_graph, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     time.sleep(1.1 * digests.TICK_NANOSECONDS / 1e9)
-    digests.check_digests(told.data_folder)
-    assert Graph.open(told.folder).later.done
-    flip(told.data_folder / "heads.npy", 0.9)
-    assert not Graph.open(told.folder).later.done
+    digests.check_digests(stored_graph.data_folder)
+    assert Graph.open(stored_graph.folder).later.done
+    flip(stored_graph.data_folder / "heads.npy", 0.9)
+    assert not Graph.open(stored_graph.folder).later.done
 
 
 @pytest.mark.parametrize(
     "name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"]
 )
-def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
-    """Stores of before have no digests: what would be read outside of an array is found all the same."""
-    (told.data_folder / digests.DIGESTS_FILE).unlink()
-    assert Graph.open(told.folder).names([0]) == ["node 0"]
-    file = told.data_folder / f"{name}.npy"
+def test_offsets_outside_an_earlier_store_are_found(stored_graph, name):
+    """Stores of earlier versions have no digests.
+
+    An offset outside its array is found all the same.
+    """
+    (stored_graph.data_folder / digests.DIGESTS_FILE).unlink()
+    assert Graph.open(stored_graph.folder).names([0]) == ["node 0"]
+    file = stored_graph.data_folder / f"{name}.npy"
     data = bytearray(file.read_bytes())
     data[-20] ^= 0x70
     data[len(data) // 2 | 3] ^= 0x70
     file.write_bytes(data)
     with pytest.raises(StoreError, match="build it again"):
-        Graph.open(told.folder)
+        Graph.open(stored_graph.folder)
 
 
-def test_a_description_of_before_opens(told):
-    file = told.folder / "graph.json"
+def test_a_description_of_an_earlier_version_opens(stored_graph):
+    file = stored_graph.folder / "graph.json"
     meta = json.loads(file.read_text())
     meta.pop(digests.DIGEST_KEY)
     file.write_text(json.dumps(meta))
-    assert Graph.open(told.folder).digest == told.digest
+    assert Graph.open(stored_graph.folder).digest == stored_graph.digest

@@ -1,4 +1,4 @@
-"""Graphs out again: what is written is read by other tools, and by our own readers as the same graph."""
+"""Exported graphs are read by other tools, and by our own readers as the same graph."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ OF_EDGES = {
 }
 
 
-def said(**kwargs):
+def described_graph(**kwargs):
     return assemble("g", NODES, TRIPLES, SAID, OF_EDGES, **kwargs)
 
 
-def again(out, folder, **how):
-    """The graph that our readers make of what was written."""
+def read_back(out, folder, **how):
+    """Build the graph that our readers find in the written files."""
     files = sorted(out.iterdir()) if out.is_dir() else [out]
     file = sort_graph_files(files, **how)
     return build(file, folder, "g"), file.tally.sentences()
 
 
-def written(graph, format, tmp_path):
+def export_to(graph, format, tmp_path):
     out = tmp_path / default_export_name("g", format)
     export_graph(graph, format, out)
     return out
@@ -72,16 +72,18 @@ def written(graph, format, tmp_path):
 
 @pytest.mark.parametrize("format", EXPORT_FORMATS)
 def test_triples_come_back_as_the_very_same_graph(tmp_path, format, monkeypatch):
-    monkeypatch.setattr(parts, "PART_ROWS", 3)  # many parts
+    monkeypatch.setattr(parts, "PART_ROWS", 3)  # Forces many parts.
     graph = build_in_memory(TRIPLES, "g")
-    found, _ = again(written(graph, format, tmp_path), tmp_path / "again")
+    found, _ = read_back(export_to(graph, format, tmp_path), tmp_path / "again")
     assert found.digest == graph.digest and not found.columns
 
 
 @pytest.mark.parametrize("format", EXPORT_FORMATS)
 def test_columns_come_back_too_as_far_as_the_format_holds_them(tmp_path, format):
-    graph = said()
-    found, _ = again(written(graph, format, tmp_path), tmp_path / "again", literals="attributes")
+    graph = described_graph()
+    found, _ = read_back(
+        export_to(graph, format, tmp_path), tmp_path / "again", literals="attributes"
+    )
     assert found.columns.nodes.arrow.equals(graph.columns.nodes.arrow)
     if format == "turtle":
         assert found.columns.edges is None
@@ -118,13 +120,15 @@ def test_any_graph_comes_back(tmp_path, format, seed):
     ]
     triples = [(rng.choice(names), f"r{rng.randrange(4)}", rng.choice(names)) for _ in range(60)]
     graph = build_in_memory(triples, "g")
-    assert again(written(graph, format, tmp_path), tmp_path / "again")[0].digest == graph.digest
+    assert (
+        read_back(export_to(graph, format, tmp_path), tmp_path / "again")[0].digest == graph.digest
+    )
 
 
 def test_networkx_and_igraph_read_the_graphml(tmp_path):
     networkx, igraph = pytest.importorskip("networkx"), pytest.importorskip("igraph")
-    graph = said()
-    out = written(graph, "graphml", tmp_path)
+    graph = described_graph()
+    out = export_to(graph, "graphml", tmp_path)
     found = networkx.read_graphml(out, force_multigraph=True)
     label = found.nodes(data="label")
     triples = {
@@ -144,7 +148,7 @@ def test_networkx_and_igraph_read_the_graphml(tmp_path):
 
 def test_pyoxigraph_reads_the_turtle(tmp_path):
     pyoxigraph = pytest.importorskip("pyoxigraph")
-    statements = list(pyoxigraph.parse(path=str(written(said(), "turtle", tmp_path))))
+    statements = list(pyoxigraph.parse(path=str(export_to(described_graph(), "turtle", tmp_path))))
     label = {s.subject: s.object.value for s in statements if s.predicate.value.endswith("#label")}
     found = {
         (label[s.subject], label[s.predicate], label[s.object])
@@ -156,10 +160,10 @@ def test_pyoxigraph_reads_the_turtle(tmp_path):
 
 def test_pandas_reads_the_tables(tmp_path):
     pandas = pytest.importorskip("pandas")
-    graph = said()
-    edges = pandas.read_parquet(written(graph, "parquet", tmp_path) / "edges.parquet")
+    graph = described_graph()
+    edges = pandas.read_parquet(export_to(graph, "parquet", tmp_path) / "edges.parquet")
     assert set(zip(edges["head"], edges["relation"], edges["tail"])) == set(TRIPLES)
-    folder = written(graph, "neo4j", tmp_path)
+    folder = export_to(graph, "neo4j", tmp_path)
     nodes = pandas.read_csv(folder / "nodes.csv", keep_default_na=False)
     assert dict(zip(nodes["name"], nodes[":LABEL"]))["Anna"] == "person;sailor"
     with open(folder / "edges.csv", encoding="utf-8", newline="") as stream:
@@ -174,21 +178,21 @@ def test_pandas_reads_the_tables(tmp_path):
 
 
 def test_what_xml_cannot_hold_is_marked(tmp_path):
-    found, _ = again(
-        written(build_in_memory([("a\x01b", "r", "c")], "g"), "graphml", tmp_path),
+    found, _ = read_back(
+        export_to(build_in_memory([("a\x01b", "r", "c")], "g"), "graphml", tmp_path),
         tmp_path / "again",
     )
     assert found.triple_texts([0]) == ["a\ufffdb -> r -> c"]
 
 
-def test_a_graph_of_texts_says_that_its_texts_stay_here():
-    graph = said(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
+def test_exporting_a_graph_of_texts_notes_that_texts_are_not_written():
+    graph = described_graph(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
     assert unwritten_sentences(graph, "graphml") == [
         NoteWith("Texts, communities and reports", "not written")
     ]
 
 
-def test_what_is_there_is_not_written_over_and_a_failure_leaves_nothing(tmp_path, monkeypatch):
+def test_exports_overwrite_no_file_and_leave_nothing_after_a_failure(tmp_path, monkeypatch):
     graph, out = build_in_memory(TRIPLES, "g"), tmp_path / "g.ttl"
     out.write_text("mine")
     with pytest.raises(BadInput, match="is there already"):
