@@ -1,4 +1,4 @@
-"""A real server on loopback that answers as a test tells it to."""
+"""A real HTTP server on loopback that answers as a test defines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def serving(answer):
-    """A small server whose every POST is answered by `answer(handler, body)`; its address and the bodies it got."""
+    """A small server that answers every POST with `answer(handler, body)`.
+
+    Yields its address and the list of the bodies that it received.
+    """
     bodies: list[dict] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -1,8 +1,9 @@
-"""A small server of the tests that takes the command line of `vllm serve` and answers as its server does. It is not vLLM, and no model.
+"""A small substitute for `vllm serve` with its command line and HTTP interface, without a model.
 
-It answers /health, /tokenize and /v1/chat/completions (streamed), and asks for the key of VLLM_API_KEY on all that begins with /v1. What a
-message says decides what comes: “die” ends it by kill -9, “slow” keeps it writing, “engine” has it say that its engine is dead,
-anything else is said back, with how it was started.
+It answers /health, /tokenize and /v1/chat/completions (streamed), and requires the key of
+VLLM_API_KEY for every path below /v1. The message decides the answer: “die” ends the server by kill
+-9, “slow” keeps it writing, “engine” reports a dead engine. Any other message is echoed, with the
+arguments that started the server.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def options() -> argparse.Namespace:
-    """The arguments of vllm 0.32.0 that are used, by its names."""
+    """Parse the arguments of vLLM 0.32.0 that the project uses."""
     parser = argparse.ArgumentParser()
     serve = parser.add_subparsers(required=True).add_parser("serve")
     serve.add_argument("model")
@@ -33,7 +34,7 @@ def options() -> argparse.Namespace:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers as the options of the command line say."""
+    """Request handler that answers as the command line options say."""
 
     given: argparse.Namespace
     dead = False
@@ -113,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """As many at once as ask."""
+    """A server that accepts any number of parallel requests."""
 
     request_queue_size = 128
     daemon_threads = True
@@ -133,11 +134,12 @@ def main() -> None:
             flush=True,
         )
         raise SystemExit("RuntimeError: Engine core initialization failed. See root cause above.")
-    time.sleep(0.2)  # it loads
+    time.sleep(0.2)  # This stands for the time of loading.
     if Handler.given.model.endswith("stubborn"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     server = Server((Handler.given.host, Handler.given.port), Handler)
-    server.serve_forever()  # here, as from Python 3.12 on no thread begins once the main one has ended
+    # The main thread serves: from Python 3.12 on no thread starts once the main thread has ended.
+    server.serve_forever()
 
 
 if __name__ == "__main__":

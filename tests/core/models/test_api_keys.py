@@ -1,4 +1,4 @@
-"""Keys go to the address that they are bound to, and to no other."""
+"""API keys are sent only to the address that they are bound to."""
 
 import pytest
 

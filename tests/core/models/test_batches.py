@@ -1,4 +1,4 @@
-"""How many texts are read at once, with numbers worked out by hand."""
+"""Batch sizes, with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from core.models.batches import BatchSplitter, is_out_of_memory, pad_batch
 
 
 def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
-    """The batches in which texts of these lengths were read, where one of more tokens than `fits` runs out of memory."""
+    """Batches in which texts of these lengths were read.
+
+    A batch of more than `fits` tokens runs out of memory.
+    """
     tried: list[list[int]] = []
 
     def read(rows):

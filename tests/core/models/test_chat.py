@@ -1,4 +1,4 @@
-"""Chat models: the real embedded one, its own port as a real OpenAI-compatible server, and servers that die."""
+"""Chat models: the real embedded one, its OpenAI-compatible port, and servers that fail."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def test_cancelling_truly_stops_the_request(qwen):
     assert len(pieces) == 2
     before = time.process_time()
     qwen.reply([{"role": "user", "content": "Say a."}], max_tokens=1)
-    assert time.process_time() - before < 4  # 400 tokens would still be running
+    # Without the stop, 400 tokens would still be generated.
+    assert time.process_time() - before < 4
 
 
 def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):

@@ -22,7 +22,8 @@ from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
 from tests.notes import NoteWith
 
-TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
+# BM25 of "red" ranks 4, 3, 1, then 0 and 2.
+TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]
 
 
 def test_bm25_order_used_below():
@@ -67,7 +68,7 @@ def test_combinators_nest(recorded):
 def test_above_leaves_out_what_a_scorer_gives_less():
     scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
     choice = ThresholdChooser(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
-    # “at least”, as in the paper
+    # The bound is inclusive, as in the paper.
     assert (
         choice.positions == (4, 3)
         and choice.scores == scores[:2]
@@ -157,7 +158,8 @@ def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
 
 
 def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
-    # windows of two: dog, red fox | cat, red red hen | red; the picks red fox, cat, red are shown once more
+    # The windows of two are: dog, red fox; cat, red red hen; red. The picks red fox, cat and red
+    # are shown once more.
     chat = recorded(
         '{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}'
     )

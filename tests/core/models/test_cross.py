@@ -1,4 +1,4 @@
-"""Both cross-encoder backends on a tiny randomly initialised model of bge-reranker-v2-m3's architecture."""
+"""Both cross-encoder backends on a tiny random model of bge-reranker-v2-m3's architecture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A folder with an XLM-RoBERTa sequence classifier of 2 layers of 16 and a tokenizer of 60 pieces."""
+    """A folder with an XLM-RoBERTa sequence classifier and a tokenizer of 60 pieces.
+
+    The classifier has 2 layers of 16 dimensions.
+    """
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import (
@@ -107,12 +110,15 @@ def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
     assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(
         model.score(task, TEXTS), abs=1e-4
     )
-    # whatever is read beside it
+    # Hidden states do not depend on the other texts of a batch.
     assert model.hidden(task, TEXTS[:1]) == pytest.approx(hidden[:1], abs=1e-5)
 
 
 def classifier(kind, folder):
-    """A tiny classifier of another architecture, by its name in transformers, with the tokenizer of `tiny`."""
+    """A tiny classifier of another architecture, with the tokenizer of `tiny`.
+
+    `kind` is its name in transformers.
+    """
     import transformers
 
     sizes = {"vocab_size": 60, "num_labels": 1, "pad_token_id": 1, "max_position_embeddings": 140}
@@ -147,7 +153,7 @@ def test_heads_of_other_known_shapes(tiny, kind):
     assert head(states.numpy()) == pytest.approx(wanted.astype(np.float64), abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # both with GELU between their layers
+@pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # Both have GELU between their layers.
 def test_a_head_of_another_shape_is_told(tiny, kind):
     with pytest.raises(
         BadParameter,
@@ -176,7 +182,7 @@ def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
 
 @pytest.mark.parametrize(
     "query", ["who directed Alien?", "who " * 60]
-)  # the second is longer than three quarters of what is read
+)  # The second question is longer than three quarters of the input that the model reads.
 def test_scores_are_those_of_the_libraries(tiny, query):
     texts = [*TEXTS, "Alien", "who? " * 30, "Ridley Scott -> directed -> Alien " * 3]
     pairs = [(query, text) for text in texts]
@@ -192,7 +198,7 @@ def test_scores_are_those_of_the_libraries(tiny, query):
 
 
 class WordTokenizer:
-    """Counts a word as a token, and records the questions that it pairs with texts."""
+    """A tokenizer that counts words as tokens and records the questions paired with texts."""
 
     def __init__(self):
         self.questions = []

@@ -1,4 +1,4 @@
-"""What the processor computes in, as far as the environment lets it."""
+"""Arithmetic of the processor, within limits set by the environment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_limit_with_bfloat16_leaves_it_to_the_processor(limit, monkeypatch):
 
 
 def test_the_encoder_runs_within_the_limit(tmp_path, monkeypatch):
-    """oneDNN reads the limit once a process, and refuses bfloat16 beyond it."""
+    """oneDNN reads the limit once per process and refuses bfloat16 beyond it."""
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
     file = tmp_path / "vectors.npy"
     ended = subprocess.run(

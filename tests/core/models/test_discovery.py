@@ -1,4 +1,4 @@
-"""Servers that are found by themselves: who answers with a list of models, who wants a key, and who is something else."""
+"""Automatic discovery of servers: with a list of models, with a required key, or of other kinds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from core.models.discovery import FoundServer, find_servers, list_models
 
 @contextmanager
 def answering(status: int, answer, kind: str = "application/json"):
-    """A server that answers every GET so; its address and the keys it was given."""
+    """A server that gives the same answer to every GET.
+
+    Yields its port and the keys that it received.
+    """
     keys: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -54,7 +57,7 @@ def listed(*names: str, owner: str = "me") -> dict:
 
 @contextmanager
 def listing(*names: str):
-    """The address of a server with these models."""
+    """Yield the address of a server that lists these models."""
     with answering(200, listed(*names)) as (port, _):
         yield f"http://127.0.0.1:{port}/v1"
 

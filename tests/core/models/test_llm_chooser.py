@@ -1,4 +1,4 @@
-"""Reading a language model's picks back, from recorded replies."""
+"""Parsing of a language model's picks, from recorded replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
         ("The useful ones are 2 and 4.", [2, 4]),
         ("2. A -> r -> BB\n1. A -> r -> B", [2, 1]),
         ("- A -> s -> C", [3]),
-        ("A -> r -> B", [1]),  # not also 2: a whole line must be equal
+        ("A -> r -> B", [1]),  # The second candidate is not picked: only whole lines match.
         ('{"choices": [1, 2', [1, 2]),
         ("", None),
         ("none of these, v1.5 or Qwen2", None),

@@ -1,4 +1,4 @@
-"""Encoders and re-rankers whose servers send what are no numbers, or fail for one text."""
+"""Encoder and reranker servers that send invalid numbers or fail for single texts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_vectors_without_any_index_are_taken_in_their_order():
 
 
 def failing_for(*bad: str, status: int = 500):
-    """A server that fails for a request with one of these texts."""
+    """A server that fails for every request that contains one of these texts."""
 
     def answer(handler, body):
         if set(bad) & set(body["input"]):
@@ -129,7 +129,7 @@ def test_vectors_of_zeros_are_told_and_no_question_has_one():
 
     with encoder_of(answer) as (url, _):
         encoder = ServedEncoder(url, "m", "far")
-        for _ in range(2):  # also where the others are remembered
+        for _ in range(2):  # The second round reads the other vectors from memory.
             with metered() as meter:
                 found = encoder.encode(TEXTS)
             assert not found[3].any() and "zeros" in meter.notes[0] and TEXTS[3] in meter.notes[0]

@@ -1,4 +1,4 @@
-"""Contriever's and SPLADE's vectors on tiny models, against what the definition says of their raw output."""
+"""Vectors of Contriever, SPLADE and DPR on tiny models, compared with their definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = ["ab cab", "a", "cab ab ab abba", "a"]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A folder with a masked BERT of one layer of 16 and a tokenizer of letters."""
+    """A folder with a masked BERT of one layer of 16 dimensions and a tokenizer of letters."""
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -61,7 +61,7 @@ def tiny(tmp_path_factory):
 
 
 def outputs(folder, text, kind):
-    """What the network gives for one text without padding."""
+    """Network output for one text without padding."""
     import torch
     import transformers
 
@@ -97,7 +97,7 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
     assert models.info("splade").present
     model = models.scorer("splade")
     vectors = model.vectors(["the cat sat on the mat", "cat"])
-    # more words than the one it has
+    # The text has more expanded words than its own single one.
     assert vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1
     scores = model.score(
         Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."]
@@ -130,7 +130,10 @@ def test_what_is_not_here_is_told(tmp_path):
 
 @pytest.fixture(scope="module")
 def halves(tiny, tmp_path_factory):
-    """Folders with DPR's two encoders, of one layer of 16 with random numbers, and the tokenizer of letters."""
+    """Folders with DPR's two encoders and the tokenizer of letters.
+
+    The encoders have one layer of 16 dimensions with random weights.
+    """
     import torch
     from transformers import AutoTokenizer, DPRConfig, DPRContextEncoder, DPRQuestionEncoder
 

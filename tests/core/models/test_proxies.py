@@ -1,4 +1,4 @@
-"""Servers here are asked without a proxy; of others the sentence names the proxy."""
+"""Local servers are reached without a proxy; errors of other servers name the proxy."""
 
 from __future__ import annotations
 

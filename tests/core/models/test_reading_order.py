@@ -1,4 +1,4 @@
-"""What is known of candidates while they are read: previews, groups, and the parts that combinators hand on."""
+"""Reading of candidates: previews, groups, and positions within combinators."""
 
 import math
 import threading
@@ -26,7 +26,10 @@ ANGLES = {"far": 0.0, "mid": 0.5, "near": 1.5}
 
 
 class Circle:
-    """Vectors on a circle, handed out one text at a time where `received` is True, the last text first."""
+    """An encoder with vectors on a circle.
+
+    Where `received` is true, it hands out one text at a time, the last text first.
+    """
 
     def __init__(self, received: bool):
         self.received = received
@@ -47,7 +50,7 @@ class Circle:
 
 
 def previews_of(scorer, texts=TEXTS, **settings):
-    """All that a preview was called with, as lists, and the scores in the end."""
+    """Arguments of all previews as lists, and the final scores."""
     calls = []
     scores = scorer.score(
         Task(
@@ -107,13 +110,14 @@ def test_a_part_of_a_task_has_its_groups_and_previews_by_the_positions_among_all
     part = task.part([3, 0])
     assert part.groups is not None and part.preview is not None
     assert part.groups.tolist() == [8, 5]
-    part.preview(np.array([0, 1]), np.array([0.5, 0.25]))  # of positions 3 and 0 among all
+    part.preview(np.array([0, 1]), np.array([0.5, 0.25]))  # These are positions 3 and 0 among all.
     assert calls == [([0, 3], [0.25, 0.5])]
     assert Task(QUESTION).part([0]) == Task(QUESTION)
 
 
 def test_combinators_preview_by_the_positions_among_all():
-    # An n-gram model, which gives no previews, has "far" first, then the others as they come: two reach the encoder.
+    # The n-gram model gives no previews. It ranks "far" first, then the others in their order, so
+    # two texts reach the encoder.
     seen = []
     task = Task(QUESTION, preview=lambda at, scores: seen.append(at.tolist()))
     PrefilterChooser(NGramScorer(), EncoderScorer(Circle(False)), 2).choose(
@@ -122,15 +126,18 @@ def test_combinators_preview_by_the_positions_among_all():
     assert seen == [[0, 2]]
     seen.clear()
     RoundsChooser(EncoderScorer(Circle(False)), 2).choose(task, ["near", "mid", "far"], 1)
-    assert seen == [[0, 1], [2], [1, 2]]  # both windows, and the best of each
+    assert seen == [[0, 1], [2], [1, 2]]  # Both windows, then the best of each.
 
 
-CHAINS, EACH = 12, 30  # 360 texts, six to a group of names
+CHAINS, EACH = 12, 30  # 360 texts, six to a group of names.
 NAMES = ["ann", "bob", "cid", "dot", "eve"]
 
 
 class Lines:
-    """Vectors by which a text scores what its chain and its name are worth, chain 7 and the name cid most; counts what it reads."""
+    """An encoder whose scores depend on a text's chain and name, and that records its texts.
+
+    Chain 7 and the name cid score highest.
+    """
 
     received = True
 
@@ -165,7 +172,7 @@ def test_those_that_promise_most_are_read_first():
     encoder = Lines()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
-    # one of each chain
+    # The first round has one text of each chain.
     assert {text.split(" -> ")[1] for text in encoder.read[0]} == {
         f"r{chain}" for chain in range(CHAINS)
     }
@@ -177,8 +184,12 @@ def test_those_that_promise_most_are_read_first():
 
 
 def test_what_is_expected_is_the_conditional_normal_distribution():
-    """Words one and two share "a", three shares "b" with two; two words each, so that lengths say nothing. By definition: the covariance of
-    two texts is the shared share of words, and the mean is that of generalised least squares."""
+    """Expected scores equal generalised least squares with a word-overlap covariance.
+
+    Words one and two share "a", three shares "b" with two. Each text has two words, so lengths
+    carry no information. By definition the covariance of two texts is the fraction of words they
+    share, and the mean is that of generalised least squares.
+    """
     texts, read, scores = (
         ["a x", "a b", "b y", "z w", "a y"],
         np.array([0, 1, 3]),
@@ -198,7 +209,7 @@ def test_what_is_expected_is_the_conditional_normal_distribution():
         scale
         * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE_VARIANCE)
     )
-    # above the second best
+    # The chance of a score above the second best.
     chances = [
         0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2)))
         for at, sigma in zip(expected, spread)
@@ -261,7 +272,7 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
     assert len(earlier) == 4 and encoder.read[0][0] == "start -> r7 -> bob"
     encoder.read.clear()
     later = EncoderScorer(encoder).score(replace(task, groups=groups), texts)
-    # three times the best that are wanted
+    # Three times the number of wanted texts are read.
     assert sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18
     assert len(earlier) == 4 + np.isfinite(later).sum() and set(
         np.argsort(-np.nan_to_num(later))[:6]
@@ -269,9 +280,9 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
 
 
 def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
-    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # as if reading took its time
+    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # All readings count as slow.
     texts, groups = many()
-    texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
+    texts, groups = texts * 2, np.tile(groups, 2)  # Each text occurs twice.
     whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
     encoder = Lines()
     again = EncoderScorer(encoder).choose(
@@ -283,7 +294,7 @@ def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
     assert len(encoder.read) > 2 and sum(map(len, encoder.read)) == 360
     best = set(whole.order[:24])
     share = [len(best & set(at.tolist())) / 24 for at, _ in seen]
-    assert share[-1] == 1 and share[1] > 0.9  # after 12 + 64 of 360 texts
+    assert share[-1] == 1 and share[1] > 0.9  # 12 + 64 of 360 texts have been read by then.
     assert all(
         np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at])
         for at, scores in seen
@@ -332,7 +343,7 @@ def test_equal_scores_are_ties_by_first_appearance_in_any_order():
 def test_what_is_read_depends_on_the_texts_alone():
     texts, groups = many()
     rounds = []
-    for named in (groups, groups * 7 + 3):  # other numbers of the same groups
+    for named in (groups, groups * 7 + 3):  # The same groups under other numbers.
         encoder = Lines()
         EncoderScorer(encoder).score(Task(QUESTION, read=200, groups=named), texts)
         rounds.append(encoder.read)
@@ -347,7 +358,7 @@ def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once()
 
 
 def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
-    # two marks around each text
+    # Each text has two special tokens around it.
     none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])
     assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(
         one, other
@@ -372,7 +383,8 @@ def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder)
     others.start()
     assert chosen() == alone
     others.join()
-    assert EncoderScorer(encoder).choose(task, texts[::2], 4).order == alone[0]  # all known
+    # All vectors are known by now.
+    assert EncoderScorer(encoder).choose(task, texts[::2], 4).order == alone[0]
 
 
 def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):

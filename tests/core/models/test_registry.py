@@ -1,4 +1,4 @@
-"""Declarations, roles, and what is said of models that are missing."""
+"""Model declarations, roles, and messages about missing models."""
 
 from __future__ import annotations
 
@@ -65,12 +65,13 @@ def test_a_good_row_beside_a_bad_one_is_there(own_home):
     registry = Registry()
     assert registry.info("lab").own and registry.roles == {**SHIPPED_ROLES, "judge": "lab"}
     assert len(registry.faults()) == 2 and any("nowhere" in fault for fault in registry.faults())
-    registry.set_role("choose", "lab")  # keeps what could not be used for the person to mend
+    # Unusable entries stay in the file, so that the user can correct them.
+    registry.set_role("choose", "lab")
     assert len(Registry().faults()) == 2 and Registry().roles["choose"] == "lab"
 
 
 def test_a_bad_role_fails_nobody_s_catalogue(own_home):
-    """Making an operator asks no model: what is wrong with a person's models is told where they are asked."""
+    """Construction of an operator does not check the user's models; their use does."""
     (own_home / "models.toml").write_text('[roles]\nanswer = "nowhere"\n')
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
@@ -191,11 +192,12 @@ def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
     a, b, c = (registry.chat(name) for name in "abc")
     assert a.window is b.window and a.window is not c.window
     found = a.window
-    declared(b="at_once = 3", c="at_once = 2")  # the least number that a row gives holds for both
+    # The lowest limit of any row holds for all rows of one address.
+    declared(b="at_once = 3", c="at_once = 2")
     registry.reload()
     a, b, c = (registry.chat(name) for name in "abc")
     assert a.window is b.window is not found and (a.window.limit, c.window.limit) == (3, 2)
     declared()
     registry.reload()
-    # what was found out is not lost
+    # The measured window is not lost.
     assert registry.chat("b").window is registry.chat("a").window is found

@@ -1,4 +1,4 @@
-"""Scorers by hand-worked numbers and against peers."""
+"""Scorers compared with hand-computed numbers and with other libraries."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_words_split_dotted_names_arrows_and_underscores():
 
 
 def test_bm25_by_hand():
-    # N = 3, lengths 2, 4, 1, mean 7/3; red is in 2 documents: idf = ln(1 + 1.5/2.5) = 0.470004
-    # red fox:    1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7))  = 2.5 / 2.339286 = 1.068702, times idf 0.502294
-    # red red ..: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 5 / 4.303571   = 1.161826, times idf 0.546063
+    # N = 3; lengths 2, 4, 1; mean 7/3. "red" is in 2 documents, so idf = ln(1 + 1.5/2.5) =
+    # 0.470004. red fox: 1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7)) = 1.068702, times idf 0.502294. red
+    # red ...: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 1.161826, times idf 0.546063.
     scores = BM25Scorer().score(Task("Red"), DOCS)
     assert scores == pytest.approx([0.502294, 0.546063, 0.0], abs=2e-6)
-    # fox: idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214
+    # "fox": idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214.
     assert BM25Scorer().score(Task("red fox"), DOCS)[0] == pytest.approx(
         0.502294 + 1.048214, abs=2e-6
     )
@@ -107,7 +107,8 @@ def test_bm25_without_any_known_word_gives_zeros():
 
 
 def test_tfidf_by_hand():
-    # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175; the query "red" is the unit vector of red
+    # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175. The query
+    # is the unit vector of "red".
     scores = TfIdfScorer().score(Task("red"), DOCS)
     assert scores[0] == pytest.approx(1.287682 / math.hypot(1.287682, 1.693147), abs=1e-6)
     assert scores[1] == pytest.approx(
@@ -118,12 +119,12 @@ def test_tfidf_by_hand():
 
 
 def test_an_n_gram_model_by_hand():
-    # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
-    # z is in none, and left out
+    # In all texts "a" and "b" each make up two of four words: .4 * 2/4 = .2. Within a text: .5 *
+    # 1/2 = .25. Only "a b" contains the bigram: .1 * 1/1. "z" is unknown and left out.
     scores = NGramScorer(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
     assert NGramScorer().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
-    # nothing of its own: what all have
+    # An empty text has only the probabilities of all texts.
     assert NGramScorer().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
     with pytest.raises(BadParameter, match="leave some"):
         NGramScorer(two=0.6, one=0.4)

@@ -1,4 +1,4 @@
-"""Encoders of sentence-transformers on tiny models of the papers' architectures, against what the library itself gives."""
+"""Encoders of sentence-transformers on tiny models, compared with the library's own vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE = {
     "intermediate_size": 32,
     "initializer_range": 0.5,
 }
-ARCHITECTURES = {  # of the networks in models.toml: BGE-M3 and multilingual-e5, e5 and gte, nomic
+ARCHITECTURES = {  # Networks in models.toml: BGE-M3 and multilingual-e5, e5 and gte, nomic.
     "XLMRoberta": {
         **SHAPE,
         "max_position_embeddings": 140,
@@ -35,7 +35,7 @@ ARCHITECTURES = {  # of the networks in models.toml: BGE-M3 and multilingual-e5,
 
 
 def network(kind: str, folder):
-    """A folder with a tiny network of that architecture, random, and a tokenizer of letters."""
+    """A folder with a tiny random network of that architecture and a tokenizer of letters."""
     import torch
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -73,7 +73,7 @@ def network(kind: str, folder):
 
 
 def stated(kind: str, pooling: str, folder):
-    """A folder as sentence-transformers writes one: the network, its pooling, and unit vectors."""
+    """A folder as sentence-transformers writes it: network, pooling and unit vectors."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling

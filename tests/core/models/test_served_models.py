@@ -1,4 +1,4 @@
-"""Encoders and re-rankers behind a server: llama.cpp's own, and a server of the tests for what that does not do."""
+"""Served encoders and rerankers: llama.cpp's own server, and a simulated one for other cases."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def as_json(handler, answer, status=200):
 
 
 def vector(text: str) -> list[float]:
-    """Numbers of a text: its length, and how many letters a it has."""
+    """A text's vector: its length, its number of letters a, and 1."""
     return [float(len(text)), float(text.count("a")), 1.0]
 
 
 def embedding(handler, body):
-    """The vectors of the texts, the last one first, as no order is promised."""
+    """Send the vectors of the texts in reverse, since servers promise no order."""
     rows = [
         {"object": "embedding", "index": place, "embedding": vector(text)}
         for place, text in enumerate(body["input"])
@@ -68,7 +68,7 @@ def test_vectors_are_unit_in_order_and_asked_for_once():
 
 
 def test_many_requests_are_in_flight():
-    # a request is answered once three others wait with it
+    # A request is answered only while three others wait with it.
     together = threading.Barrier(4, timeout=30)
 
     def answer(handler, body):
@@ -150,7 +150,7 @@ def test_a_busy_server_is_waited_for_and_a_person_can_cancel(monkeypatch):
 
 
 def ranking(handler, body):
-    """Relevance in Cohere's form: the share of the question's words that a text has, the best first."""
+    """Relevance in Cohere's format, best first: the fraction of the question's words in a text."""
     words = set(body["query"].split())
     rows = [
         {"index": n, "relevance_score": len(words & set(text.split())) / len(words)}
@@ -239,7 +239,7 @@ def test_rows_of_models_toml(own_home, monkeypatch):
 
 
 def test_llama_cpps_own_server(qwen):
-    """The embedded engine's server gives vectors; the same texts give the same ones."""
+    """The embedded engine's server returns equal vectors for equal texts."""
     from core.models.chat.llama import open_engine
 
     engine = open_engine(qwen.path, "embedding", 512, 128, key="the-key", embedding=True)

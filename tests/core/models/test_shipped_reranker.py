@@ -1,4 +1,4 @@
-"""The cross-encoder that comes along: it loads, and tells texts that questions rest on from others that share their words."""
+"""The shipped cross-encoder loads, and ranks evidence above texts that only share its words."""
 
 from __future__ import annotations
 
@@ -58,4 +58,5 @@ def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
         f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures
         for row in report
     )
-    assert registry.roles["cross-encoder"] == "late-interaction"  # which is far ahead of it on CACM
+    # That encoder is far better on CACM.
+    assert registry.roles["cross-encoder"] == "late-interaction"

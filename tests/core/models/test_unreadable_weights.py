@@ -1,4 +1,4 @@
-"""Weights that belong to somebody else are not listed as present, and the file is named."""
+"""Weights that the user may not read count as missing, and the message names the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.models.weights import unreadable_file
 
 @pytest.fixture
 def another_person(monkeypatch):
-    """Rights are those of everybody, also where the tests are run by root."""
+    """Check permissions as for other users, even where root runs the tests."""
 
     def access(path, how):
         if str(path) == os.environ["HOPSCOPE_HOME"]:
@@ -61,7 +61,7 @@ def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind
         file = place
     else:
         place.mkdir()
-        place.chmod(0o755)  # whatever the umask of earlier tests
+        place.chmod(0o755)  # The umask of earlier tests must not matter.
         file = place / "model.safetensors"
         file.write_bytes(b"1")
     registry = Registry()

@@ -1,4 +1,7 @@
-"""vLLM as a server of its own: started, watched, asked and ended, with a small server of the tests in its place (small_vllm.py)."""
+"""vLLM as a managed server: start, monitoring, requests and stop.
+
+The script small_vllm.py takes the place of vLLM.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ SMALL = Path(small_vllm.__file__)
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """The small server as the program vllm, and no server running before or after."""
+    """The substitute as the vLLM program, with no server running before or after."""
     place = tmp_path / "vllm"
     place.write_text(f'#!/bin/sh\nexec {sys.executable} {SMALL} "$@"\n')
     place.chmod(0o755)
@@ -42,7 +45,7 @@ def small(tmp_path, monkeypatch):
 
 
 def declared(**more):
-    """Rows by name, one for each keyword."""
+    """Model declarations by name, one for each keyword."""
     return {
         name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
         for name, values in more.items()
@@ -50,7 +53,7 @@ def declared(**more):
 
 
 def chat_of(rows, name):
-    """What the registry makes of a row."""
+    """The chat model that the registry makes of a declaration."""
     assert rows[name].settings.missing(rows[name], rows) == ""
     return rows[name].settings.make(rows[name], rows, None)
 
@@ -172,7 +175,7 @@ def test_why_it_does_not_start(small, monkeypatch):
 
 
 def adapter(folder: Path, rank: int) -> Path:
-    """A folder that looks like one of a LoRA adapter."""
+    """A folder that looks like a LoRA adapter of this rank."""
     folder.mkdir()
     (folder / vllm.ADAPTER_CONFIG_FILE).write_text(json.dumps({"r": rank}))
     return folder
@@ -272,7 +275,7 @@ if sys.argv[2] == "wait":
     ("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")]
 )
 def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
-    guard = tmp_path / "guard.py"  # one that waits less
+    guard = tmp_path / "guard.py"  # A child guard with a shorter grace period.
     guard.write_text(
         Path(child_guard.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
     )

@@ -1,4 +1,4 @@
-"""Weights told as a change of others."""
+"""Weights saved as differences from base weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ BEFORE = {
 
 
 def after(rank):
-    """The layer changed by a matrix of a rank, the bias by 1, the words by 5, and a head that was not there."""
+    """Changed weights, with a difference of this rank in the layer.
+
+    The bias changes by 1, the words by 5, and a head is new.
+    """
     delta = RNG.normal(size=(6, rank)) @ RNG.normal(size=(rank, 8))
     return {
         "layer.weight": (BEFORE["layer.weight"] + delta).astype(np.float32),

@@ -1,4 +1,4 @@
-"""Turns at a model in the order asked for, and work that a person need not wait for."""
+"""Model slots that are granted in order, and work that can be cancelled while it runs."""
 
 from __future__ import annotations
 

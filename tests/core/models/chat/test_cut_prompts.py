@@ -1,4 +1,4 @@
-"""Prompts that a server cuts without a word, and those that it does not."""
+"""Detection of servers that silently truncate prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tokens(messages) -> int:
 
 
 def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
-    """Messages of about so many tokens."""
+    """Messages of about `length` tokens."""
     count = (length - tokens([{"content": QUESTION}])) // tokens([{"content": unit}])
     return [
         {"role": "system", "content": "Answer."},
@@ -38,24 +38,26 @@ def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
 
 
 def the_end(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out the beginning of what is longer than its context."""
+    """Prompt tokens of a server that cuts the beginning of a prompt to fit its context."""
     return min(context, tokens(messages))
 
 
 def half(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out as much of what is longer that half of its context is free."""
+    """Prompt tokens of a server that cuts a long prompt until half of its context is free."""
     return tokens(messages) if tokens(messages) <= context else context // 2 + 2
 
 
 def last_messages(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out the oldest messages behind the system's until the rest has room."""
+    """Prompt tokens of a server that drops the oldest messages, except the system's, until all
+    fits.
+    """
     while tokens(messages) > context and len(messages) > 2:
         messages = [messages[0], *messages[2:]]
     return the_end(messages)
 
 
 def counting(count=the_end):
-    """A server that says it read so many tokens."""
+    """A server that reports the number of prompt tokens that `count` computes."""
 
     def answer(handler, body):
         read = count(body["messages"])
@@ -71,7 +73,7 @@ def counting(count=the_end):
 
 
 def examples(length: int) -> list[dict[str, str]]:
-    """Messages of about so many tokens, half of them in a solved example."""
+    """Messages of about `length` tokens, half of them in a solved example."""
     system, user = prompt(length // 2)
     return [system, user, {"role": "assistant", "content": "Eve."}, user]
 
@@ -95,7 +97,7 @@ def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
             "Ann"
         ] * 4
-        # asked of each that is the longest so far
+        # One extra token is requested for each prompt that is the longest so far.
         assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]
         with pytest.raises(ModelFailed):
             chat.reply(prompt(CONTEXT + 30))
@@ -155,7 +157,9 @@ def test_what_asks_how_much_was_read_can_be_cancelled():
 
 @pytest.fixture
 def saved(tmp_path):
-    """Replies saved before prompts were checked: to one of which 100 tokens were read, and to a whole one."""
+    """Replies saved before prompts were checked: one to a cut prompt (100 tokens), one to a whole
+    one.
+    """
     kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")

@@ -1,4 +1,4 @@
-"""Servers whose streams never end, whose counts are no numbers, and whose content comes in parts."""
+"""Servers with endless streams, token counts that are not numbers, or content in parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def event(content=None, finish=None, **more) -> str:
 
 
 def endless(start: str, again: str):
-    """A server that sends one text, then another one again and again until the connection is gone."""
+    """A server that sends one text, then another repeatedly until the client disconnects."""
 
     def answer(handler, body):
         pause = threading.Event()
@@ -53,7 +53,7 @@ def test_what_says_nothing_for_ever_ends_at_the_timeout_with_what_came(again):
 
 
 def dripping(handler, body):
-    """Send headers byte by byte until the connection is gone."""
+    """Send headers byte by byte until the client disconnects."""
     pause = threading.Event()
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
@@ -80,7 +80,7 @@ def test_headers_that_never_end_are_left(monkeypatch):
         with pytest.raises(ModelFailed, match="did not answer within"):
             chat.reply(ASK)
         chat.timeout = 60
-        assert chat.reply(ASK).text == "Bo bakes."  # by a connection of its own
+        assert chat.reply(ASK).text == "Bo bakes."  # Each request opens a connection of its own.
 
 
 def test_headers_of_vectors_that_never_end_are_left(monkeypatch):
@@ -139,7 +139,7 @@ def test_what_follows_a_reply_that_has_ended_is_not_waited_for(again):
 
 
 def test_text_behind_an_end_is_still_read():
-    """As of servers that name an end in each piece."""
+    """Some servers name a finish reason in every piece."""
     pieces = "".join(event(text, "stop") for text in ("Bo ", "bakes", "."))
     with serving(lambda handler, body: stream(handler, pieces)) as (url, _):
         assert OpenAIChat(url, "m", "m").reply(ASK).text == "Bo bakes."

@@ -1,4 +1,7 @@
-"""The grammar of one of many texts: exactly these sentences, what they share written once, and a real model held to it."""
+"""Grammars that accept exactly a list of texts, with shared prefixes written once.
+
+A real model is held to such a grammar.
+"""
 
 import json
 import re
@@ -19,7 +22,7 @@ def schema(*texts, name="path"):
 
 
 def sentences(rules, name="t"):
-    """Every sentence of a grammar without loops, read by an own small reader."""
+    """Every sentence of a grammar without loops, by an independent parser."""
     known = dict(line.split(" ::= ", 1) for line in rules.split("\n"))
 
     def of(rule):
@@ -43,7 +46,8 @@ def test_what_texts_begin_with_is_written_once():
 
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=12))
 def test_the_sentences_are_the_texts(texts):
-    plain = [re.sub(r"\s", "_", text) for text in texts]  # the reader above goes by lines
+    # The parser above splits the grammar into lines.
+    plain = [re.sub(r"\s", "_", text) for text in texts]
     assert sorted(sentences(trie(plain, "t"))) == sorted(set(plain))
 
 

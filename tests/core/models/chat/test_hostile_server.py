@@ -1,4 +1,4 @@
-"""Servers that send too much, or what is no reply: whatever comes, the lane ends with a sentence."""
+"""Servers that send too much or malformed replies: the error is always a readable sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END = piece("", finish_reason="stop") + "data: [DONE]\n\n"
 
 
 def answered(sent) -> str:
-    """What is said of a server that sends this."""
+    """Error message for a server that sends `sent`."""
     with serving(
         lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)
     ) as (url, _):

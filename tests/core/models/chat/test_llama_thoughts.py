@@ -1,6 +1,7 @@
-"""Thoughts as llama.cpp sends them: as tags in the text, and as a field of their own where the model's chat template knows them.
+"""Thoughts from llama.cpp, as tags in the text or as a separate field.
 
-The model does not think by itself; a grammar makes it write tags, and a chat template begins its thought.
+The model does not think by itself: a grammar makes it write tags, and a chat template begins its
+thought.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PATHS = {
 
 @pytest.fixture
 def written(monkeypatch):
-    """`written(chat, grammar)`: a reply held to a grammar, and what a listener heard."""
+    """A function `written(chat, grammar)`: the constrained reply and the streamed text."""
 
     def reply(chat, grammar, **how):
         monkeypatch.setattr("core.models.chat.llama.choice_grammar", lambda schema: grammar)
@@ -43,7 +44,7 @@ def written(monkeypatch):
 
 @pytest.fixture(scope="module")
 def thinker(qwen):
-    """The model with a chat template that begins a thought."""
+    """A model whose chat template begins a thought."""
     import xllamacpp
 
     server = xllamacpp.Server
@@ -114,7 +115,7 @@ def test_a_choice_where_the_prompt_began_a_thought(thinker):
 
 
 def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
-    """The engine's own pieces, as it sends them without any reading of thoughts."""
+    """The engine sends its raw pieces here, without parsing of thoughts."""
     pieces: list[str] = []
     request = {
         "messages": ASK,

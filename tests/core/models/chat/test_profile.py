@@ -1,4 +1,4 @@
-"""What is found out about a server when it is measured: of servers that a test makes, word by word, and of llama.cpp's own."""
+"""Measured profiles of servers: simulated ones whose tokens are words, and llama.cpp's own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from tests.core.models.chat_server import serving, stream
 
 @dataclass
 class Server:
-    """A server whose tokens are words: it reads `reads` of them, and beyond that refuses, or cuts the oldest."""
+    """A simulated server whose tokens are words.
+
+    It reads up to `reads` words. A longer prompt is refused, or its oldest words are cut.
+    """
 
     reads: int = 100_000
     cuts: bool = False
@@ -174,7 +177,7 @@ def test_a_system_message_that_is_dropped_without_a_word_is_seen_by_the_count():
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize(("cuts", "longer"), [(False, "refused"), (True, "cut")])
 def test_the_longest_prompt_that_is_read_whole(cuts, longer, counts):
-    """1,500 words: found within an eighth of the range from 1,024 to 2,048, from below."""
+    """A limit of 1,500 words is found from below, within an eighth of the range 1,024 to 2,048."""
     profile = measured(Server(reads=1500, cuts=cuts, counts=counts), most=8192)
     assert profile.longer == (longer if counts or not cuts else "unclear")
     if counts:
@@ -264,9 +267,12 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
 
 @pytest.mark.timeout(
     1200
-)  # loads a model in a program of its own, which a busy machine may need long for
+)  # A model is loaded in a separate process, which takes long on a busy machine.
 def test_llama_cpps_own_server(qwen, monkeypatch):
-    """A context of 256: what is refused begins there, and the word at the beginning is found below."""
+    """A context of 256 tokens limits the prompts that the server accepts.
+
+    The word at the beginning of a prompt is still recalled below that limit.
+    """
     from core.models.chat.llama import LlamaChat
 
     monkeypatch.setattr("core.models.chat.profile.MIN_PROMPT_TOKENS", 96)

@@ -1,4 +1,4 @@
-"""Servers that refuse a part of a request, answer in another form, or cannot answer now."""
+"""Servers that refuse part of a request, answer in another format, or are unavailable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WELL = event("Ann.") + event("", "stop") + "data: [DONE]\n\n"
 
 
 def as_json(handler, status: int, answer, headers=(), kind="application/json") -> None:
-    """One answer that is not streamed."""
+    """Send a single answer that is not streamed."""
     text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
     handler.send_response(status)
     for key, value in {
@@ -48,7 +48,7 @@ def as_json(handler, status: int, answer, headers=(), kind="application/json") -
 
 
 def refusing(status: int, message, where):
-    """A server that answers so to a body for which `where(body)` is true, else well."""
+    """A server that refuses bodies for which `where(body)` is true, and answers all others."""
 
     def answer(handler, body):
         as_json(handler, status, message) if where(body) else stream(handler, WELL)
@@ -160,7 +160,7 @@ def test_what_did_not_help_is_not_left_out():
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="Something is wrong"):
             chat.reply(ASK, schema=SCHEMA)
-    assert chat.refuses == () and len(bodies) == 2  # the second without the schema
+    assert chat.refuses == () and len(bodies) == 2  # The second request left out the schema.
 
 
 def test_two_requests_that_find_out_the_same():
@@ -326,7 +326,8 @@ def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_c
         for number, (row, requests, refuses) in enumerate(
             [
                 (declared(url), 2, ()),
-                (declared(url), 1, ("seed",)),  # another process, by the file alone
+                # The last process reads what was refused from the file alone.
+                (declared(url), 1, ("seed",)),
                 (declared(url, context=4096), 2, ()),
                 (declared(url, context=4096), 1, ("seed",)),
             ]

@@ -1,4 +1,7 @@
-"""Replies that repeat themselves are stopped, the same way whatever pieces they come in; lists that do not are left alone."""
+"""Repeating replies are stopped at the same place, however the stream is split.
+
+Lists whose entries differ are left alone.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Wo
 
 
 def read(text: str, size: int = 1) -> RepeatDetector:
-    """A guard that was given the text piece by piece until it stopped it."""
+    """The detector after `text` was added in pieces of `size` until it stopped the reply."""
     repeats = RepeatDetector()
     for start in range(0, len(text), size):
         if repeats.add(text[start : start + size]):
@@ -72,11 +75,12 @@ def test_it_is_stopped_soon():
     repeats, pieces = RepeatDetector(), 0
     while not repeats.add("Adventure, "):
         pieces += 1
-    assert pieces == 7 and repeats.found[1] == 8  # eight times a word and its comma are sixteen
+    # Eight times a word and its comma are sixteen tokens.
+    assert pieces == 7 and repeats.found[1] == 8
 
 
 def stream_of(pieces, handler) -> None:
-    """A server's stream of these pieces, as far as somebody listens."""
+    """Stream these pieces until the client disconnects."""
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
     handler.end_headers()
@@ -105,7 +109,7 @@ def test_a_reply_under_a_schema_is_not_guarded():
     text = json.dumps({"numbers": [7] * 40})
     with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
         chat = OpenAIChat(url, "m", "schema")
-        # the stream has no end, which a guard would hide
+        # The stream has no end, which a repeat guard would hide.
         with pytest.raises(Exception, match="ended before the reply did"):
             chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
 

@@ -1,4 +1,4 @@
-"""Replies that need not be asked for again: in memory, on disk, and where the disk cannot be used."""
+"""Replies that are reused from memory or disk, and disks that cannot be used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASK = [{"role": "user", "content": "Who?"}]
 
 
 class Scripted(ChatClient):
-    """A client whose model counts how often it is asked, and repeats itself when asked to."""
+    """A client that counts its requests and repeats itself where a seed is given."""
 
     def __init__(self, kept=None, weights="weights"):
         super().__init__("scripted", 100)
@@ -61,7 +61,7 @@ def test_a_reply_that_repeated_itself_is_kept_with_its_words(kept):
 def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
     kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
     chat = Scripted(kept)
-    chat.forget()  # the memory alone
+    chat.forget()  # This clears the memory alone, not the disk.
     with metered() as meter:
         assert chat.reply(ASK).text == "Ann" and chat.reply(ASK).text == "Ann"
     assert (meter.saved, chat.asked) == (2.5, 0)

@@ -1,4 +1,4 @@
-"""Replies that are kept, and replies that are stopped where they repeat objects."""
+"""Replies saved on disk, and replies that are stopped when they repeat objects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_reply_is_kept_for_good_and_by_weights(kept):
 
 
 def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
-    """Two that are written side by side, of 1.5 seconds each, are 1.5 seconds by the clock and no 3."""
+    """Two concurrent replies of 1.5 seconds each take 1.5 seconds of wall-clock time, not 3."""
     both = threading.Barrier(2)
 
     class Together(Parrot):
@@ -63,7 +63,8 @@ def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
             return found
 
     def both_ready():
-        both.wait()  # when both have looked for a saved reply, which takes long on a busy disk
+        # The lookup of saved replies takes long on a busy disk, so both requests meet here first.
+        both.wait()
         return Together()
 
     chat = CachedChat(both_ready, "weights", kept)

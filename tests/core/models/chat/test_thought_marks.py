@@ -1,4 +1,4 @@
-"""Thoughts in the marks of other models than those of `<think>`, and tokens that leak, whatever the pieces."""
+"""Thought marks other than `<think>`, and leaked special tokens, however the stream is split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HARMONY = (
 
 
 def in_pieces(text: str, size: int, whole: bool = True) -> tuple[ThoughtSeparator, str]:
-    """What separates a text that comes in pieces of a size, and what a listener hears of it."""
+    """Separator and streamed text after `text` came in pieces of `size`."""
     thoughts = ThoughtSeparator()
     heard = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     return thoughts, "".join([*heard, thoughts.end(whole)])
@@ -79,7 +79,8 @@ def in_pieces(text: str, size: int, whole: bool = True) -> tuple[ThoughtSeparato
 def test_the_answer_is_told_from_the_thought(text, thought, size):
     thoughts, heard = in_pieces(text, size)
     assert thoughts.answer.strip() == separate_thought(text)[1].strip() == "Bo bakes."
-    assert heard.strip().removeprefix("Eve? No.") == "Bo bakes."  # a thought that nothing opened
+    # In one case no opening mark precedes the thought, so the listener heard it.
+    assert heard.strip().removeprefix("Eve? No.") == "Bo bakes."
     assert "Eve" not in thoughts.answer
     if thought is not None:
         assert thoughts.thought.strip() == thought

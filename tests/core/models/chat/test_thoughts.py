@@ -1,4 +1,4 @@
-"""Thoughts separated from replies, and the room for them."""
+"""Separation of thoughts from replies, and the token budget for thoughts."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_json_behind_a_draft_in_a_thought():
     ids=["in a field", "in a tag"],
 )
 def test_json_that_is_all_of_a_thought_is_the_reply(deltas):
-    """As of a server that holds a model to the form whose prompt has begun a thought."""
+    """Some servers force the schema on a reply whose prompt has already begun a thought."""
     reply = asked(sent(*deltas), schema=SCHEMA)
     assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
 
@@ -353,7 +353,7 @@ def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request
         assert chat.reply(ASK, max_tokens=10).text == "Ann."
         small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
         assert small.reply(ASK, max_tokens=10).text == "Ann."
-    # no more than the context has
+    # The budget never exceeds the context.
     assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200
 
 

@@ -1,4 +1,7 @@
-"""The way the encoder is computed: chosen by what was measured, remembered by processor and versions, overridden by the environment."""
+"""The compute mode of the encoder: measured, remembered, or set by the environment.
+
+It is remembered per processor and versions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def own_home(tmp_path, monkeypatch):
 
 
 def found(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
-    """As the process that measures reports it."""
+    """Speeds in the format of the process that measures them."""
     return [((one.program, one.precision), rate, cosine) for one, rate, cosine in speeds]
 
 
@@ -42,8 +45,9 @@ def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeS
     "speeds, chosen",
     [
         ([(OPENVINO, 200, 1.0), (HALF, 400, 0.9999)], HALF),
-        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.998)], OPENVINO),  # farther than a thousandth
-        ([(OPENVINO, 200, 1.0), (TORCH, 210, 1.0)], OPENVINO),  # not a tenth faster
+        # Its cosine is too low by more than a thousandth.
+        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.998)], OPENVINO),
+        ([(OPENVINO, 200, 1.0), (TORCH, 210, 1.0)], OPENVINO),  # It is less than a tenth faster.
         ([(OPENVINO, 200, 1.0), (TORCH, 230, 1.0)], TORCH),
         ([(TORCH, 100, 1.0)], TORCH),
     ],
@@ -93,7 +97,8 @@ def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
     assert compute_modes.saved_speeds().chosen == HALF
     monkeypatch.undo()
     monkeypatch.setenv("HOPSCOPE_HOME", str(own_home))
-    assert compute_modes.saved_speeds().chosen == OPENVINO  # both are remembered
+    # The results of both processors are remembered.
+    assert compute_modes.saved_speeds().chosen == OPENVINO
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     assert compute_modes.saved_speeds() is None
 
@@ -115,7 +120,7 @@ def test_it_is_measured_for_real(own_home, monkeypatch):
     monkeypatch.setattr(
         compute_modes, "in_subprocess", lambda work, *given, watch: work(*given, watch)
     )
-    monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # which the measurement sets
+    monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # The measurement sets this variable too.
     speeds = compute_modes.measure_modes(FOLDER, NO_WATCH)
     assert OPENVINO in {one.way for one in speeds.speeds}
     assert all(

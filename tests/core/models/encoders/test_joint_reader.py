@@ -1,4 +1,4 @@
-"""Joint batches: one reader for all, by a forward pass that adds up the tokens of a text."""
+"""Joint batches of several callers, with a forward pass that sums token numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from core.watch import NO_WATCH, Watch
 
 
 class Adding:
-    """A forward pass whose vector of a text is the sum of its tokens; it notes its batches, and waits for `go` before each."""
+    """A forward pass whose vector of a text is the sum of its tokens.
+
+    It records its batches, and waits for `go` before each.
+    """
 
     device, batch = "cpu", 4
 
@@ -42,7 +45,7 @@ def nothing() -> None:
 
 
 class AddingReader(JointReader):
-    """A joint reader with the forward pass that its callers hand over."""
+    """A joint reader with the forward pass that its callers pass in."""
 
     def __init__(self, forward: Adding):
         super().__init__(Slots())
@@ -50,7 +53,7 @@ class AddingReader(JointReader):
 
 
 class Caller(threading.Thread):
-    """A thread that asks for texts of so many tokens: `a3` has three."""
+    """A thread that requests vectors of texts; the digit in a text is its number of tokens."""
 
     def __init__(self, reader: AddingReader, texts: list[str], watch=NO_WATCH):
         super().__init__(daemon=True)
@@ -73,7 +76,7 @@ class Caller(threading.Thread):
 
 
 def asked(joint: AddingReader, *callers: Caller) -> None:
-    """Start callers one after the other, each once the one before has asked."""
+    """Start callers one after the other, each once the previous one has made its request."""
     for caller in callers:
         before = len(joint._requests) + len(joint._texts)
         caller.start()
@@ -96,7 +99,7 @@ def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once(
     joint = AddingReader(forward)
     first = Caller(joint, ["z9"])
     asked(joint, first)
-    forward.begun.acquire(timeout=20)  # while this one is read, two ask
+    forward.begun.acquire(timeout=20)  # Two more callers come while this text is read.
     others = [Caller(joint, ["a2", "b2", "same2"]), Caller(joint, ["same2", "c2"])]
     asked(joint, *others)
     forward.go.release(9)
@@ -152,7 +155,7 @@ def test_many_short_ones_do_not_hold_up_a_long_one():
     for caller in (long, *shorts):
         caller.join(20)
     of_long = [place for place, batch in enumerate(forward.batches) if batch[0].startswith("p")]
-    # not all of the short ones came first
+    # The short texts did not all come first.
     assert len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
 
 
@@ -205,7 +208,7 @@ def test_few(number):
 
 
 def read_one(joint: JointReader) -> weakref.ref:
-    """The forward pass, which nobody else holds, of a text that was read."""
+    """Read one text and return a weak reference to its forward pass."""
     forward = Adding()
     forward.go.release(9)
     read = joint.read(
@@ -216,7 +219,11 @@ def read_one(joint: JointReader) -> weakref.ref:
 
 
 def test_a_reader_at_rest_holds_no_model():
-    """Else the two held one another, and a model that was dropped would wait for the garbage collector, which knows nothing of its size."""
+    """An idle reader must not keep a dropped model alive.
+
+    With a reference cycle between the two, the model would stay until the garbage collector runs,
+    which does not know its size.
+    """
     gc.disable()
     try:
         joint = JointReader(Slots())

