@@ -1,4 +1,4 @@
-"""Branches: which arm runs, what a line with one needs, its canonical text, its TOML row and what is refused."""
+"""Branches: the chosen arm, required fields, canonical text, TOML form and invalid branches."""
 
 import tomllib
 
@@ -88,7 +88,7 @@ def test_what_a_branch_reads_and_writes():
     both = Branch("hops", ((1, (EgoNetwork(), ShortestPaths())),), (EgoNetwork(),))
     assert both.reads == ("hops", "seeds") and both.writes == (
         "subgraph",
-    )  # only one arm finds paths
+    )  # Only one arm finds paths.
     with pytest.raises(BadParameter, match="Branch reads a number of hops"):
         Line((EgoNetwork(), NEAR))
     with pytest.raises(BadParameter, match="Branch reads a subgraph"):

@@ -1,4 +1,4 @@
-"""What loops, branches and unions have in common."""
+"""Common properties of loops, branches and unions."""
 
 from functools import partialmethod
 
@@ -51,7 +51,7 @@ def test_each_is_read_back_from_its_text():
     ],
 )
 def test_a_reply_that_is_cut_within_it_is_a_fault_of_its_own(line, monkeypatch, tmp_path):
-    """As where no combinator stands around the operator, so that a lane says that its model's reply was cut."""
+    """A truncated reply inside a combinator is reported like one outside."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
     def cut(operator, state, ctx, recorder, apply):

@@ -1,4 +1,4 @@
-"""Paths written under constraint: one after the other, never twice, never another; servers that cannot be held to them."""
+"""Paths generated under constraint, one after the other, and servers without constraints."""
 
 import json
 
@@ -11,7 +11,7 @@ GENRE, ANN = "One -> has_genre -> Drama", "One -> directed_by -> Ann"
 
 def run(kit, *replies, **told):
     state = EgoNetwork(hops=1)(kit.state("One"), kit.context())
-    state = SimplePaths(hops=1)(state, kit.context())  # ANN, then GENRE
+    state = SimplePaths(hops=1)(state, kit.context())  # ANN comes first, then GENRE.
     chat = Script(*replies)
     return DecodedPaths(**told)(state, kit.context(chat)), chat
 
@@ -27,7 +27,7 @@ def test_paths_come_as_written_and_a_written_one_cannot_come_again(kit):
         [ANN, GENRE],
         [ANN],
     ]
-    # no path is shown
+    # No path is shown.
     assert "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
 
 

@@ -1,4 +1,4 @@
-"""What questions ask for, and the graph reader that minds it, on the graph of five nodes."""
+"""The expected type of answer, and the graph reader that uses it, on five nodes."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ from core.types import Path, Question, Ranking, State
         (
             "which films did Ann direct",
             ExpectedAnswer(THING_ANSWER),
-        ),  # no relation is called so: what has relations
+        ),  # No relation has this name, so any node with relations fits.
         ("what kind of film is Two", ExpectedAnswer()),
         ("what does Ann do", ExpectedAnswer()),
         ("tell me about Two", ExpectedAnswer()),
@@ -84,7 +84,7 @@ def test_relations_that_lead_to_somebody(relation, somebody):
 
 
 def read(kit, question, start, asked=True, *first):
-    """The reader's names; paths as they are found, those to `first` before the others."""
+    """The reader's answers, after a sort that puts paths to the nodes `first` in front."""
     state = State(Question(question), (kit.node(start),))
     for operator in (EgoNetwork(hops=1), ShortestPaths()):
         state = operator(state, kit.context())
@@ -100,9 +100,10 @@ def read(kit, question, start, asked=True, *first):
     "question, asked, told",
     [
         ("which person directed Two", True, ["Ann"]),
-        ("which person directed Two", False, ["1999"]),  # the first path, whatever is asked for
+        # The first path is used, whatever the question asks for.
+        ("which person directed Two", False, ["1999"]),
         ("when was Two released", True, ["1999"]),
-        ("what genre has Two", True, ["1999"]),  # no path leads there: the first
+        ("what genre has Two", True, ["1999"]),  # No path leads to a genre, so the first is used.
         ("what about Two", True, ["1999"]),
     ],
 )
@@ -158,7 +159,7 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     state = State(Question("who directed Two"), (two,)).replace(
         paths=Ranking("path", (wrote, bob, far))
     )
-    # not Bob, who only wrote, nor Cy of another film
+    # Bob only wrote it, and Cy belongs to another film.
     assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Ann"]
 
 

@@ -1,4 +1,4 @@
-"""The prompt, the answer, and the answer without a language model."""
+"""Prompts, answers by a language model, and answers without one."""
 
 import numpy as np
 import pytest
@@ -73,9 +73,10 @@ def test_no_path_is_told_to_the_model(kit):
 
 
 def test_the_reader_names_the_ends_of_paths_like_the_best(kit):
-    # Best path: One -directed_by-> Ann. Of the same relations there is no other; with a genre path best, Drama.
+    # The best path is One -directed_by-> Ann. No other path has the same relations; with a genre
+    # path as the best, the answer is Drama.
     whole = EgoNetwork(hops=4)(kit.state("Ann"), kit.context())
-    # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    # The paths are Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two.
     found = SimplePaths(hops=1)(whole, kit.context())
     after = GraphReader()(found, kit.context())
     assert kit.graph.names(after.reader) == ["One", "Two"]
@@ -113,7 +114,7 @@ def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_pat
     spouse, parent = (graph.relation_names.index(name) for name in ("spouse", "parent"))
     there, again = edge[ann, spouse, bob], edge[bob, spouse, ann]
     back = Path((ann, bob, ann), (there, again), (True, True))
-    # to Bob and back over one triple: no answer
+    # To Bob and back over the same triple is no answer.
     same = Path((ann, bob, ann), (there, there), (True, False))
     child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
     state = State(

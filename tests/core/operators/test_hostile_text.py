@@ -1,4 +1,4 @@
-"""Texts that are no lines: whatever comes in a link, what is said is a sentence for a person."""
+"""Invalid texts of lines always give a readable error message."""
 
 from __future__ import annotations
 
@@ -84,4 +84,4 @@ def only_sentences(parse, text):
     except BadParameter as error:
         assert str(error)
     else:
-        assert parse(repr(line)) == line  # what is taken is known again by its own text
+        assert parse(repr(line)) == line  # An accepted line can be parsed again from its own text.

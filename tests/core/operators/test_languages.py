@@ -1,4 +1,4 @@
-"""What does not fit in language is said: models, questions, builds, prompts."""
+"""Warnings about mismatched languages of models, questions, builds and prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GERMAN = "Der Turm wurde von Ada Quill erbaut, und die Brücke ist sehr alt."
 
 
 class TrainedModels(NoModels):
-    """Models of which the encoder was trained on some languages."""
+    """Models whose encoder was trained on some languages."""
 
     def __init__(self, *codes: str):
         self.codes = codes
@@ -52,7 +52,7 @@ def test_an_english_encoder_and_a_russian_question():
     assert "the texts are in German" in said and "question" not in said
     assert (
         language_mismatches(BY_MEANING, TrainedModels(), "de", "Кто построил мост?") == ()
-    )  # of many languages
+    )  # This encoder knows many languages.
     assert (
         language_mismatches(BY_MEANING, TrainedModels("en", "de"), "de", "Wer baute den Turm?")
         == ()
@@ -106,7 +106,7 @@ def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypa
         corpus.with_language("en"), find_build("kg-noun-phrases"), TrainedModels("en")
     )
     assert wrong == NoteWith("documents", "German", "English", "chosen")
-    # chosen as it is
+    # The chosen language fits.
     assert (
         len(
             language_fit(
@@ -158,7 +158,7 @@ def test_documents_are_read_in_their_language():
 
 
 def test_tokens_of_other_scripts_are_not_counted_as_english():
-    russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and blanks
+    russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and spaces.
     assert (
         36 <= estimate_text_tokens(russian) <= 48
         and 36 <= estimate_prompt_tokens([{"content": russian}]) <= 48

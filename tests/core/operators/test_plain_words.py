@@ -1,4 +1,4 @@
-"""What a line does in everyday words: no term of the field, and every shipped row has such a sentence."""
+"""Descriptions of lines in everyday words, without technical terms."""
 
 from __future__ import annotations
 

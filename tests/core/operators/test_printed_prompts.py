@@ -1,4 +1,4 @@
-"""Prompts as the papers print them, and a person's own: what comes in which order, and how a reply is read."""
+"""Prompts printed in papers, and user templates: the order of parts, and parsing of replies."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def paths(kit):
 
 
 def order(text: str, *parts: str) -> bool:
-    """Whether the parts occur once each, in this order."""
+    """Return whether the parts occur once each, in this order."""
     places = [text.find(part) for part in parts]
     return (
         -1 not in places
@@ -44,8 +44,11 @@ def test_no_title_says_that_a_paper_prints_what_are_our_words():
 
 
 def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
-    """B.13: who answers and that it goes by the paths, “Reasoning Path:” with the paths, “Question:” with the question, and nothing more:
-    no list of names is asked for."""
+    """Appendix B.13: the persona, “Reasoning Paths:” with the paths, and “Question:” with the
+    question.
+
+    No list of names is requested.
+    """
     after = Answer(prompt="lego-graphrag", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
     assert order(
@@ -56,8 +59,11 @@ def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
 
 
 def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone(kit, paths):
-    """A.2, one-shot: “# Examples”, an input that asks to explain, output and “Explanation:”, then “# Query” whose answer alone is wanted,
-    with entities of the paths; all in one message."""
+    """Appendix A.2, one-shot: “# Examples” with an explained example, then “# Query”.
+
+    The query requests the answer alone and lists the entities of the paths. All of it is one
+    message.
+    """
     messages = Answer(prompt="lego-graphrag", shots=1, paths=1)(
         paths, kit.context()
     ).prompt.messages
@@ -81,7 +87,7 @@ def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone
 
 
 def test_walk_and_retrieve_s_prompt_has_the_question_before_the_context(kit, paths):
-    """Fig. 2b: the system message is of retrieved context and the sentence to decline with; then come the question and the context."""
+    """Fig. 2b: the system message has the sentence that declines; question and context follow."""
     after = Answer(prompt="walk-and-retrieve", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
     assert '"I do not know the answer"' in system and order(
@@ -128,7 +134,7 @@ def test_a_template_survives_the_text_of_its_line():
 
 @pytest.mark.parametrize("unit", ["relation", "triple", "node"])
 def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
-    """B.13, node, edge and triple pruning: the expert, “Example:”, the candidates under their name, “Question:”."""
+    """Appendix B.13, node, edge and triple pruning: persona, example, candidates, then question."""
     heading = {"relation": "Relations:", "triple": "Triples:", "node": "Entities:"}[unit]
     system, user = (
         m["content"]
@@ -143,8 +149,12 @@ def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
 
 
 def test_v1_s_prompts_say_what_is_wanted_and_nothing_else():
-    """A.2: path filtering names how many and the topic entity before the paths; path refinement question and entities before the list;
-    subgraph extraction has the relations before the question; all end in “## Output:”."""
+    """Appendix A.2: the parts of each prompt and their order.
+
+    Path filtering names the number and the topic entity before the paths. Path refinement has
+    question and entities before the list. Subgraph extraction has the relations before the
+    question. All end in “## Output:”.
+    """
     asked = lambda unit: [
         m["content"]
         for m in choosing_messages(

@@ -1,4 +1,4 @@
-"""The graph reader on walks: an answer may lie anywhere on them."""
+"""The graph reader on walks, where an answer may be any node."""
 
 from core.operators.base import Context
 from core.operators.read import GraphReader, paths_along_walk
@@ -39,7 +39,10 @@ def test_a_node_that_a_walk_comes_past_twice_is_reached_once():
 
 
 def read(kit, question, seeds, names, steps, **values):
-    """The reader's names of one walk past these names, each step along its triple or not."""
+    """The reader's answers for one walk past these names.
+
+    `steps` says for each step whether it follows the triple's direction.
+    """
     nodes, graph = [kit.node(name) for name in names], kit.graph
     edges = []
     for one, other, along in zip(nodes, nodes[1:], steps):
@@ -62,20 +65,21 @@ def read(kit, question, seeds, names, steps, **values):
 
 
 def test_the_answer_in_the_middle_of_a_walk(kit):
-    # One directed by Ann, and Ann directed Two, and Two has release year 1999
+    # Ann directed One and Two, and Two has release year 1999.
     walk = ("One", "Ann", "Two", "1999"), (True, False, True)
     assert read(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
     assert read(kit, "which films have the director of One", ("One",), *walk, anywhere=True) == [
         "Two"
     ]
     assert read(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
-    assert read(kit, "who directed One", ("One",), *walk) == ["1999"]  # a path that was led there
+    # Without `anywhere` the answer is the end of a path.
+    assert read(kit, "who directed One", ("One",), *walk) == ["1999"]
 
 
 def test_the_answer_at_the_start_of_a_walk(kit):
-    walk = ("Two", "Ann"), (True,)  # the question's entity is where it ends
+    walk = ("Two", "Ann"), (True,)  # The walk ends at the question's entity.
     assert read(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == ["Two"]
     assert read(kit, "which films did Ann direct", ("Ann",), *walk) == []
     assert read(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
-    # nothing tells what is asked for: its end
+    # The expected type of answer is unknown, so the end is used.
     assert read(kit, "name one", (), *walk, anywhere=True) == ["Ann"]

@@ -1,4 +1,4 @@
-"""Paths put into a paragraph: what the model is told, once a triple, and what stands in for it."""
+"""Paths rewritten as a paragraph by a language model, or by a template without one."""
 
 import pytest
 

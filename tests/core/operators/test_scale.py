@@ -1,4 +1,4 @@
-"""Where paths explode, an answer comes within its cap, says so, and takes little memory: a complete layered graph, and hubs."""
+"""Bounds on time and memory where paths explode: a complete layered graph, and hubs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from core.types import Question, State, Subgraph
 from tests.films import Parrot, Table, Written
 from tests.notes import NoteWith
 
-WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,000 and 100,000,000 paths of 1 to 4 steps
+# Nodes per layer, each linked to all of the next. Paths of 1 to 4 steps: 100, 10,000, 1,000,000 and
+# 100,000,000.
+WIDE = 100
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +46,13 @@ def layers():
 
 @pytest.fixture(scope="module")
 def star():
-    """0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
+    """The graph 0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
     middle = [triple for i in range(2000) for triple in (("0", "r", f"m{i}"), (f"m{i}", "r", "H"))]
     return build_in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
 
 
 def whole(graph, direction="out"):
-    """The whole graph, its steps listed, so that only what a search adds is measured."""
+    """The whole graph with its steps already listed, so that only the search itself is measured."""
     nodes = np.arange(graph.n_nodes)
     part = LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
     assert len(part.lists) == graph.n_nodes
@@ -58,7 +60,7 @@ def whole(graph, direction="out"):
 
 
 def peak(work):
-    """(what the work gives, megabytes that it took at most)."""
+    """The result of a function and its peak memory in MB."""
     tracemalloc.start()
     try:
         return work(), tracemalloc.get_traced_memory()[1] / 1e6
@@ -67,7 +69,7 @@ def peak(work):
 
 
 def run(graph, text, seeds, scorer=None):
-    """The state after a line and the notes of all its operators."""
+    """The state after a line, and the notes of all its operators."""
     seeds = tuple(graph.nodes_named(name)[0] for name in seeds)
     state = State(Question("q"), seeds)
     for operator in parse_line(text):
@@ -85,7 +87,7 @@ def test_complete_paths_stop_at_the_cap(layers):
         9_900,
         0,
     ]
-    assert megabytes < 10  # about 500 bytes a path
+    assert megabytes < 10  # A path takes about 500 bytes.
 
 
 def test_all_shortest_paths_stop_at_the_cap(layers):
@@ -97,7 +99,7 @@ def test_all_shortest_paths_stop_at_the_cap(layers):
         9_900,
     ]
     assert megabytes < 40
-    assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # one a target
+    assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # There is one path per target.
 
 
 def test_a_line_says_that_it_was_capped(layers):
@@ -120,7 +122,7 @@ def test_walks_are_counted_without_being_listed(layers, star):
     assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
-    # 2,000 pairs stand on H, whose steps are read once
+    # 2,000 pairs meet at H, whose steps are read once.
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
@@ -196,7 +198,7 @@ def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     monkeypatch.setattr(chains, "SAMPLED_CHAIN_STEPS", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
-    # a lone hub is read whole
+    # A single hub is read whole.
     assert {chain: len(ends) for chain, ends in found.items()} == {
         (0,): 2000,
         (0, 0): 1,

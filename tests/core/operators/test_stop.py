@@ -1,4 +1,4 @@
-"""Early stopping: what is asked, what is read back, and a beam that ends."""
+"""Early stopping: the request, the parsed reply, and a beam that ends."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 
 
 class StopJudge:
-    """A chat model that gives recorded replies in turn; a token is a word."""
+    """A chat model that returns recorded replies in turn and counts words as tokens."""
 
     def __init__(self, *replies, context=4096):
         self.replies, self.context, self.asked = list(replies), context, []
@@ -72,7 +72,7 @@ def test_a_beam_ends_where_the_paths_suffice(kit):
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
     assert after.trace[-1].notes == (NoteWith("hop 1", "sufficient"),)
-    # only what the beam kept is shown
+    # The prompt shows only the paths that the beam kept.
     assert after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
 
 

@@ -1,4 +1,4 @@
-"""Unions: two searches from one state, in every form that a line has."""
+"""Unions of two searches from one state, in every notation of a line."""
 
 import pytest
 import tomli_w
@@ -44,7 +44,10 @@ def test_by_score_it_does_not_matter_which_comes_first(question):
 
 
 def test_reciprocal_ranks_are_added():
-    """Of 7, 8 and 8, 9 the second and first place of 8 come to 1/62 + 1/61, the first of 7 to 1/61, the second of 9 to 1/62."""
+    """Reciprocal ranks of the lists (7, 8) and (8, 9).
+
+    8 has ranks 2 and 1 (1/62 + 1/61), 7 has rank 1 (1/61), and 9 has rank 2 (1/62).
+    """
     one, other = Ranking("chunk", (7, 8), (0.9, 0.8)), Ranking("chunk", (8, 9), (5.0, 4.0))
     fused = merge_rankings(one, other, "reciprocal rank")
     assert fused.items == (8, 7, 9) and fused.scores == pytest.approx(

@@ -1,6 +1,7 @@
-"""Extraction by vectors on the five films nodes, worked out by hand: a word is a dimension, so equal words make a cosine.
+"""Subgraph extraction by vectors on five nodes, with hand-computed cosines.
 
-One - Ann - Two, One - Drama, Two - 1999; triples have five words, the arrow twice: a norm of sqrt(7).
+Each word is a dimension. The links are One - Ann - Two, One - Drama, Two - 1999. Triples have five
+words, one of them the arrow twice: a norm of sqrt(7).
 """
 
 import numpy as np
@@ -19,7 +20,9 @@ from tests.notes import NoteWith
 
 @pytest.fixture
 def run(kit):
-    """`run(operator, text, *seeds)`: the subgraph's nodes by name with their scores, and the state."""
+    """A function `run(operator, text, *seeds)` that returns the subgraph's scores by name and
+    the state.
+    """
 
     def made(operator, text, *seeds):
         state = operator(
@@ -34,7 +37,8 @@ def run(kit):
 
 
 def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
-    # “tell ann” is nearest to Ann, 1 / sqrt(2); with one hop come One and Two, over both its directed_by and written_by.
+    # “tell ann” is nearest to Ann, 1 / sqrt(2). One hop adds One and Two, over directed_by and
+    # written_by.
     assert run(VectorSearch(matches=1, hops=0), "tell ann", "Drama")[0] == {
         "Drama": 1.0,
         "Ann": 0.707,
@@ -46,7 +50,8 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
         "Two": 0.707,
     }
     found, state = run(VectorSearch(matches=2, hops=0), "ann ann one", "Drama")
-    assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}  # 2 / sqrt(5) and 1 / sqrt(5)
+    # These are 2 / sqrt(5) and 1 / sqrt(5).
+    assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}
     step = state.trace[-1]
     assert step.notes == (NoteWith(5, "nodes", "Ann (0.89", "One (0.45"),) and step.sizes == {
         "nodes": 3,
@@ -56,7 +61,8 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
 
 
 def test_directions_and_hops(run):
-    # Outward nothing leaves Ann; inward One and Two do; two hops inward reach no more, both ways all five.
+    # Outward no edge leaves Ann; inward One and Two follow. Two hops inward reach no more, both
+    # directions reach all five.
     assert set(run(VectorSearch(matches=1, direction="out"), "ann", "Drama")[0]) == {"Drama", "Ann"}
     assert set(run(VectorSearch(matches=1, hops=2, direction="in"), "ann", "Drama")[0]) == {
         "Drama",
@@ -74,7 +80,8 @@ def test_directions_and_hops(run):
 
 
 def test_triples_bring_both_their_ends(run):
-    # “1999 two” shares two words with Two -> release_year -> 1999, 2 / sqrt(2 * 7) = 0.535, kept in 16 bits.
+    # “1999 two” shares two words with Two -> release_year -> 1999: 2 / sqrt(2 * 7) = 0.535, stored
+    # in 16 bits.
     found, state = run(VectorSearch(of="triples", matches=1, hops=0), "1999 two", "Drama")
     assert found == {
         "Drama": 1.0,
@@ -102,7 +109,7 @@ def test_pieces_stay_go_or_are_joined(run, kit):
 
 
 def test_a_cap_keeps_what_is_near_a_better_match(run):
-    # Ann (0.894) and 1999 (0.447) match: of One and Two, both next to Ann, One has the smaller id.
+    # Ann (0.894) and 1999 (0.447) match. Of Ann's neighbours One and Two, One has the smaller id.
     found, state = run(VectorSearch(matches=2, keep=4), "ann ann 1999", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "1999": 0.447, "One": 0.894}
     assert state.trace[-1].notes[1] == NoteWith("4 nodes", "best matches")
@@ -110,7 +117,8 @@ def test_a_cap_keeps_what_is_near_a_better_match(run):
 
 
 def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
-    # hub has 50 leaves, star 3; star matches better, so its leaves come first, then as many of the hub's as there is room for.
+    # "hub" has 50 leaves and "star" 3. "star" matches better, so its leaves come first, then leaves
+    # of the hub up to the limit.
     triples = [
         *(("hub", "r", f"h{i}") for i in range(50)),
         *(("star", "r", f"s{i}") for i in range(3)),

@@ -1,4 +1,4 @@
-"""FastInsight by hand: GRanker, STeX, and the loop of both."""
+"""FastInsight with hand-computed values: GRanker, STeX, and the loop of both."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,8 @@ def test_links_are_read_both_ways_once_and_without_loops():
 
 
 def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degree():
-    # d found with b and e: degrees b 2, e 1, so of P's row 1/2 : 1 = 1/3 and 2/3. b and e have d alone.
+    # d was found with b and e, of degrees 2 and 1: row P has 1/2 : 1, so 1/3 and 2/3. b and e have
+    # only d as a neighbour.
     graph = corpus_graph()
     nodes = np.array(named(graph, "d", "b", "e"))
     states = np.array([[0.0, 6.0], [0.0, 3.0], [3.0, 0.0]])
@@ -56,8 +57,8 @@ def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely,
 
 
 def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
-    # a (-2, 0) scores -2 and b (2, 0) scores 2; half and half both are (0, 0), whose head gives 0. Smoothed scores would be 0 as well, but
-    # with a (-2, 4): 2 - 2 = 0 and b 2; mixed (0, 2): 2 each, where scores would be 1.
+    # a (-2, 4) scores 2 - 2 = 0 and b (2, 0) scores 2. Their mixed state (0, 2) scores 2 for both,
+    # but their mixed scores would be 1.
     graph, models = (
         corpus_graph(),
         RerankerModels(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)})),
@@ -65,7 +66,7 @@ def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
     found = run(
         [GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")
     ).nodes
-    # in a tie the order before stays
+    # Ties keep their earlier order.
     assert found.scores == (2.0, 2.0) and found.items == named(graph, "a", "b")
 
 
@@ -114,7 +115,8 @@ def test_a_model_that_only_picks_is_refused():
 
 
 def test_the_worked_example_of_structure():
-    # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3.
+    # N = [a, b, c]; n is linked with b and c and has degree 5: 1 - 1/2 and (2 - 1) / (3 - 1). A
+    # cosine of .3 adds to 1.3.
     star = SimpleGraph(
         np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3])
     )
@@ -125,7 +127,8 @@ def test_the_worked_example_of_structure():
 
 
 def test_the_best_rank_of_several_neighbours_counts_wherever_they_stand():
-    # Ranked e, c, a, f of four: b lies beside a (third) alone, of its 2 links: 1 - 2/3 and 0; d beside e (first) and c, of 3: 1 and 1/2.
+    # The ranking of four is e, c, a, f. b has 2 links, of which a (third) is ranked: 1 - 2/3 and 0.
+    # d has 3 links, of which e (first) and c are ranked: 1 and 1/2.
     graph = corpus_graph()
     fresh, structure = structure_scores(
         np.array(named(graph, "e", "c", "a", "f")), simple_graph(graph)
@@ -139,7 +142,7 @@ def test_beside_a_single_node_structure_counts_nothing():
 
 
 def drawn(seed):
-    """A random graph of some 30 nodes, of which some are isolated, and ranked nodes of it."""
+    """A random graph of up to 30 nodes, some of them isolated, and a ranking of some nodes."""
     rng = np.random.default_rng(seed)
     names = [f"{number:02}" for number in range(rng.integers(2, 30))]
     links = np.unique(rng.integers(0, len(names), (rng.integers(0, 60), 2)), axis=0)
@@ -153,7 +156,8 @@ def drawn(seed):
 def test_smoothing_is_what_its_matrices_say(seed):
     rng, links, nodes = drawn(seed)
     near = np.array([[other in links.of(node) for other in nodes] for node in nodes], float)
-    weights = near / np.maximum(links.degrees(nodes), 1)  # A D^-1
+    # This is the matrix product of A and the inverse of D.
+    weights = near / np.maximum(links.degrees(nodes), 1)
     sums = weights.sum(1, keepdims=True)
     states = rng.normal(size=(len(nodes), 3))
     wanted = np.where(
@@ -180,7 +184,8 @@ def test_structure_is_what_its_formula_says_of_each_neighbour(seed):
 
 
 def test_neighbours_come_behind_what_was_found():
-    # Ranked d, a: b and c are next to both (1 + 1), e to d alone (1 + nothing, its degree is 1); "plums" is in b.
+    # The ranking is d, a. b and c are linked with both (1 + 1), e with d alone (1 + nothing, as its
+    # degree is 1). "plums" is in b.
     graph = corpus_graph()
     state = run([EmbedQuery(), ExpandNodes(keep=2)], "plums", graph, nodes=ranking(graph, "d", "a"))
     assert graph.names(state.nodes.items) == ["d", "a", "b", "c"]
@@ -212,7 +217,7 @@ LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=Expand
 def test_the_loop_stops_at_the_budget():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(LINE.format(4), "pears and apples", graph, RerankerModels(reranker))
-    # 2 more, then 1 of the 2 that there are
+    # The loop adds 2 nodes, then 1 of the remaining 2.
     assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
 
 

@@ -1,4 +1,4 @@
-"""FastInsight with other settings from hidden states that are known."""
+"""FastInsight with changed settings, recomputed from recorded hidden states."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def asked(alpha, beta):
 
 
 def again(graph, state, **settings):
-    """The loop once more, with cosines worked out from the words."""
+    """Replay the loop with cosines computed from the words."""
     vectors = np.stack(
         [RerankerModels().encoder().encode([text])[0] for text in TEXTS.values()]
     ).astype(np.float64)
@@ -43,7 +43,7 @@ def test_the_same_settings_find_the_same(alpha, beta):
 
 
 def test_other_settings_find_what_asking_anew_would():
-    graph, state = asked(0.2, 1.0)  # reads a, b, c, d, e: the whole component
+    graph, state = asked(0.2, 1.0)  # It reads a, b, c, d and e: the whole component.
     assert len(state.hidden.nodes) == 5
     wanted = asked(0.9, 0.0)[1]
     assert again(graph, state, alpha=0.9, beta=0.0).nodes.items == wanted.nodes.items

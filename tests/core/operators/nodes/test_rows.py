@@ -1,4 +1,4 @@
-"""Every row on corpus graphs runs from the question to the answer, with models that are written down."""
+"""Every method for corpus graphs runs from question to answer, with scripted models."""
 
 import pytest
 from scipy.sparse import csr_array
@@ -23,7 +23,7 @@ ROWS = sorted(key for key, row in published_instances().items() if row.group == 
 
 
 class EncoderRerankerModels(RerankerModels):
-    """The re-ranker and the sparse encoder in one, which counts words."""
+    """A reranker and a sparse encoder in one object, which counts words."""
 
     def chooser(self, expression):
         return self if expression in ("splade", "choose") else Reranker({})
@@ -58,7 +58,7 @@ def test_the_rows_are_those_of_the_paper():
         *(
             "hipporag-2-filter-corpus-graph",
             "hipporag-2-facts-corpus-graph",
-        ),  # with HippoRAG 2's filter, of which the paper says nothing
+        ),  # The paper does not describe these two, which have HippoRAG 2's filter.
     }
 
 
@@ -102,8 +102,9 @@ def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words
     ids, notes = found(False, "never")
     assert any(note.startswith("No language model is asked") for note in notes)
     steps = adapted.operators
-    alone = Line(steps[:4] + steps[8:])  # one search, by the low keywords
-    assert ids == found(False, "never", alone)[0]  # both levels are the question's words then
+    alone = Line(steps[:4] + steps[8:])  # One search remains, by the low keywords.
+    # Without a model both levels hold the question's words.
+    assert ids == found(False, "never", alone)[0]
     _, notes = found(True, '{"low": ["<b>plums</b>"], "high": ["preserving"]}')
     assert NoteWith("language model", "<b>plums</b> (low", "preserving (high") in notes
     _, notes = found(True, "I cannot say.")

@@ -1,8 +1,10 @@
-"""Chain intersection on eight nodes: where two chains meet at the answer, before it, and not at all.
+"""Chain intersection on eight nodes.
 
-One --directed_by--> Ann   Two --directed_by--> Ann   Three --directed_by--> Bob
-One --starred_actors--> Cid   Three --starred_actors--> Cid
-One --has_genre--> Drama   Two --has_genre--> Comedy   Three --has_genre--> War
+Two chains meet at the answer, before it, or not at all.
+
+    One --directed_by--> Ann   Two --directed_by--> Ann   Three --directed_by--> Bob
+    One --starred_actors--> Cid   Three --starred_actors--> Cid
+    One --has_genre--> Drama   Two --has_genre--> Comedy   Three --has_genre--> War
 """
 
 import numpy as np
@@ -32,7 +34,10 @@ TRIPLES = [
 
 @pytest.fixture
 def ask(tmp_path):
-    """`ask(operator, text, *entities)`: the state after it, its paths in words, and what the graph reader answers."""
+    """A function `ask(operator, text, *entities)` that runs an operator.
+
+    It returns the state, the paths as texts, and the answers of the graph reader.
+    """
     graph = build(TRIPLES, tmp_path / "graph", "meeting", "both")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
 
@@ -57,7 +62,7 @@ def test_two_chains_meet_at_the_answer(ask):
         "Ann",
         "Cid",
     )
-    assert answers == ["One"]  # Two is hers without him, Three has him without her
+    assert answers == ["One"]  # Two lacks Cid, and Three lacks Ann.
     assert sorted(paths) == [
         "Ann -> directed_by_reverse -> One",
         "Cid -> starred_actors_reverse -> One",
@@ -77,7 +82,8 @@ def test_a_constraint_on_the_way_to_the_answer(ask):
         "Ann",
         "Cid",
     )
-    assert answers == ["Drama"]  # the genre of One alone; hers are Comedy too, his War
+    # Only the genre of One satisfies both: Ann also has Comedy, and Cid also has War.
+    assert answers == ["Drama"]
     assert sorted(paths) == [
         "Ann -> directed_by_reverse -> One -> has_genre -> Drama",
         "Cid -> starred_actors_reverse -> One -> has_genre -> Drama",
@@ -117,17 +123,17 @@ def test_entities_apart_are_told(ask):
 
 
 def test_texts_said_one_after_the_other():
-    """Two texts of one and three tokens; the question has two."""
+    """Two texts of one and three tokens, compared with a question of two."""
     one = TokenSimilarity(np.array([1.0]), np.array([1]), np.array([[1.0, 0.0]]))
     other = TokenSimilarity(np.array([2.0]), np.array([3]), np.array([[0.5, 0.5]]))
     both = one.beside(other)
-    # precision 3 of 4, recall (1 + .5) / 2
+    # Precision is 3 of 4, recall (1 + .5) / 2.
     assert both.f1()[0] == pytest.approx(2 * 0.75 * 0.75 / 1.5)
     assert one.f1()[0] == pytest.approx(2 * 1 * 0.5 / 1.5)
 
 
 def test_what_has_no_name_is_no_answer(tmp_path):
-    """Ann's sibling is told by way of a node without a name."""
+    """Ann's sibling is connected through a node without a name."""
     graph = build(
         [("Ann", "sibling_s", "m.0abc"), ("m.0abc", "sibling", "Bob")],
         tmp_path / "kin",

@@ -1,4 +1,8 @@
-"""Finished runs as lanes and columns: hits, funnel, fates and answers of a file, figures equal to ir_measures, what is missing said."""
+"""Finished runs read from a file, as lanes and columns.
+
+Hits, funnel, fates and answers come from the file, metrics equal those of ir_measures, and missing
+data is reported.
+"""
 
 import json
 import random
@@ -117,7 +121,10 @@ def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
 
 
 def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_path):
-    """One of two questions is in the run, with its gold passage at the second place; of three contexts one is not in the corpus."""
+    """One of two questions is in the run, with its gold passage at rank 2.
+
+    One of three contexts is not in the corpus.
+    """
     brought(tmp_path, source)
     store = Store(evaluations_file())
     job = evaluate(
@@ -135,7 +142,7 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     summary = RunSummary(store.run(job.number), store.rows(job.number))
     table = summary.table(["passage_recall@2", "accuracy", "seconds", "tokens"])
     assert [table["run-mine"][name].mean for name in ("passage_recall@2", "accuracy")] == [0.5, 0.5]
-    # nobody knows what it took
+    # The run has no measurements of time or tokens.
     assert table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
     assert "does not have the question" in summary.answered("run-mine")
     assert summary.brought() == [
@@ -166,7 +173,9 @@ def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
 
 
 def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkeypatch):
-    """Forty documents, one of which has several passages, 25 questions, ties in the scores, judgements of relevance of 1 to 5 documents."""
+    """Forty documents (one with several passages), 25 questions, tied scores, 1 to 5 judgements
+    each.
+    """
     ir_measures = pytest.importorskip("ir_measures")
     from ir_measures import P, R, nDCG
 
@@ -183,7 +192,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     ids = [document.id for document in documents]
     with run.open("w") as file, qrels.open("w") as judged:
         for number, question in enumerate(questions):
-            if number != 4:  # a judged question that the run lacks
+            if number != 4:  # The run lacks one judged question.
                 for rank, id in enumerate(draw.sample(ids, draw.randint(3, 20)), 1):
                     file.write(f"{question.id} Q0 {id} {rank} {draw.randint(1, 6) / 2} mine\n")
             for id in draw.sample(ids, draw.randint(1, 5)):
@@ -269,7 +278,7 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
     after = replace(kit.state(head), question=question)
     for operator in line:
         after = operator(after, kit.context())
-    # against its direction
+    # The path follows this triple backwards.
     assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [
         f"{head} -> {relation} -> {tail}"
     ]

@@ -1,4 +1,4 @@
-"""A retriever of one's own on documents: its lane beside a published one, its answer and prompt, an evaluation, and what it does wrong."""
+"""The user's own retriever on documents: its lane, answer, prompt, evaluation and errors."""
 
 import pytest
 
@@ -73,12 +73,12 @@ def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
         == published["gold"]["alive"]["retrieved"]
         == ["carol"]
     )
-    assert own["answer"] == "Fred"  # the language model's, as the reply has none
+    assert own["answer"] == "Fred"  # The reply has no answer, so it comes from the language model.
     assert NoteWith(1, "3 documents", "not in the corpus", "“moby”") in own["operators"][0]["notes"]
     from core.retrievers import calls
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
-    # no answers, no gold passages
+    # The request contains neither answers nor gold passages.
     assert calls._module("mine", home / "mine.py").SEEN == [request]
 
 
@@ -91,7 +91,9 @@ def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, h
 
 
 def test_its_prompt_says_what_its_reader_saw(engine, home):
-    """Of the two documents that it found its prompt shows Fred's alone; the language model is sent that prompt."""
+    """The prompt shows only Fred's of the two retrieved documents, and the model gets that
+    prompt.
+    """
     reply(
         home,
         '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}',
@@ -142,7 +144,7 @@ def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
 
 
 def test_it_is_evaluated_beside_a_published_one(engine, home):
-    """Two of three gold passages are found at the first place or the second; one document of four is not there."""
+    """Two of three gold passages have rank 1 or 2; one document of four is missing."""
     reply(
         home,
         '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", "carol"], "answer": "Scrooge"}',

@@ -1,4 +1,4 @@
-"""A retriever of one's own as a lane: the example server run beside a published one, asked anew, evaluated, on the command line."""
+"""The user's own retriever as a lane: the example server, evaluation and command line."""
 
 import json
 import socket
@@ -27,7 +27,7 @@ EXAMPLE = ROOT / "tests" / "example_retriever.py"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The example server at work on the films' triples."""
+    """Yield the address of the example server on the films' triples."""
     file = tmp_path_factory.mktemp("example") / "triples.tsv"
     file.write_text("".join("\t".join(triple) + "\n" for triple in TRIPLES), "utf-8")
     with socket.socket() as free:
@@ -117,7 +117,7 @@ def reply(home, told):
 
 
 def test_it_is_asked_anew_and_what_follows_with_it(engine, kit, home):
-    """Replies turn: first Ann, then Drama. The same question asked again shows the second."""
+    """The replies alternate between Ann and Drama, so the second request shows Drama."""
     reply(home, '{"paths": [{"nodes": ["One", ["Ann", "Drama"][len(COUNT) % 2 - 1]]}]}')
     line = "OwnRetriever(name='mine') >> Rank(model='encoder') >> Answer()"
     found = [asked(engine, kit, line)[1][0]["reader_answers"] for _ in range(2)]
@@ -184,7 +184,7 @@ def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     from core.retrievers import calls
 
     assert sum(calls._module("mine", home / "mine.py").COUNT) == 3
-    assert evaluate(engine, store, plan).number == job.number  # nothing is left to be done
+    assert evaluate(engine, store, plan).number == job.number  # Nothing is left to compute.
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
     plan = make_plan(
         [find_instance("retriever-mine")],

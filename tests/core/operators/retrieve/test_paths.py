@@ -1,4 +1,4 @@
-"""Path retrieval, refinement and beams on the five films nodes, worked out by hand."""
+"""Path retrieval, refinement and beams on five nodes, with hand-computed results."""
 
 import pytest
 
@@ -73,7 +73,8 @@ def test_rank_orders_cuts_and_remembers_what_it_cut(kit, whole):
     after = Rank(keep=2)(paths, kit.context(encoder=model))
     assert kit.texts(after) == [TO_TWO[0], ONE_STEP[1]] and after.paths.scores == (0.9, 0.5)
     cut = [kit.graph.text(path) for path in after.trace[-1].before_cut.items]
-    assert cut == [TO_TWO[0], ONE_STEP[1], ONE_STEP[0], TO_YEAR[0]]  # ties in the order they came
+    # Ties keep the order in which they were found.
+    assert cut == [TO_TWO[0], ONE_STEP[1], ONE_STEP[0], TO_YEAR[0]]
     assert after.trace[-1].usage.texts == 4
 
 
@@ -96,7 +97,8 @@ def test_random_selection_is_a_sample_fixed_by_the_seed(kit, whole):
 
 
 def test_beam_of_one_follows_the_best_at_every_hop(kit, whole):
-    # hop 1: Ann beats Drama. hop 2: the two ways to Two and the way back to One; written_by wins. hop 3: 1999.
+    # Hop 1: Ann beats Drama. Hop 2: of the two steps to Two and the step back to One, written_by
+    # wins. Hop 3: 1999.
     model = kit.Table({ONE_STEP[0]: 0.6, ONE_STEP[1]: 0.5, TO_TWO[1]: 0.7, TO_YEAR[1]: 0.9})
     after = BeamSearch(width=1, hops=3)(whole, kit.context(encoder=model))
     assert kit.texts(after) == [TO_YEAR[1], TO_TWO[1], ONE_STEP[0]]
@@ -106,7 +108,7 @@ def test_beam_of_one_follows_the_best_at_every_hop(kit, whole):
         ("hop 2", 3, 1),
         ("hop 3", 3, 1),
     ]
-    # from Two there are three steps at hop 3: back to Ann by either edge, and on to 1999
+    # From Two there are three steps at hop 3: back to Ann by two edges, and on to 1999.
 
 
 def test_a_wide_beam_that_may_not_revisit_finds_what_simple_paths_find(kit, whole):
@@ -122,7 +124,7 @@ def test_a_beam_may_revisit_as_in_the_paper(kit, whole):
 def test_fanout_takes_the_first_steps_in_edge_order(kit, whole):
     model = kit.Table({ONE_STEP[1]: 1.0})
     after = BeamSearch(width=8, hops=1, fanout=1)(whole, kit.context(encoder=model))
-    # the better step to Drama is never scored: it comes second
+    # The better step to Drama comes second and is never scored.
     assert kit.texts(after) == [ONE_STEP[0]]
 
 
@@ -132,7 +134,8 @@ def test_triple_scoring_reads_only_the_new_triple(kit, whole):
         whole, kit.context(encoder=model)
     )
     assert kit.texts(after) == [TO_TWO[1], ONE_STEP[0]]
-    assert after.paths.scores == pytest.approx((0.6, 0.4))  # the means of (0.4, 0.8) and of (0.4)
+    # These are the means of (0.4, 0.8) and of (0.4).
+    assert after.paths.scores == pytest.approx((0.6, 0.4))
     assert model.seen[1] == [
         "One -> directed_by -> Ann",
         "Two -> directed_by -> Ann",
@@ -142,7 +145,7 @@ def test_triple_scoring_reads_only_the_new_triple(kit, whole):
 
 @pytest.mark.parametrize("prune", ["top", "mean"])
 def test_a_threshold_ends_a_beam(kit, whole, prune):
-    # hop 1: only Ann has .5; hop 2: the way by written_by; hop 3: nothing
+    # Hop 1: only Ann reaches .5. Hop 2: the step by written_by. Hop 3: nothing.
     model = ThresholdChooser(kit.Table({ONE_STEP[0]: 0.5, TO_TWO[1]: 0.9, TO_YEAR[1]: 0.4}), 0.5)
     after = BeamSearch(hops=4, prune=prune)(whole, kit.context(encoder=model))
     assert kit.texts(after) == [TO_TWO[1], ONE_STEP[0]]
@@ -158,7 +161,7 @@ def test_a_threshold_of_paths(kit, whole):
 
 
 def test_pruning_by_the_mean_keeps_what_reaches_it(kit, whole):
-    # hop 1: scores 1.0 and 0.0, normalised the same, mean 0.5: one of the two stays. With equal scores all stay.
+    # Hop 1 has the scores 1.0 and 0.0 with mean 0.5, so one of two stays. Equal scores all stay.
     one = BeamSearch(hops=1, prune="mean")(
         whole, kit.context(encoder=kit.Table({ONE_STEP[0]: 1.0}))
     )

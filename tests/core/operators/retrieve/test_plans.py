@@ -1,4 +1,4 @@
-"""Relation plans on five nodes: the relations shown, the paths that follow a plan, and replies that hold none."""
+"""Relation plans on five nodes: the relations shown, the paths of a plan, and invalid replies."""
 
 import json
 
@@ -24,7 +24,8 @@ def plans(*chains):
 
 
 def test_relations_come_nearest_first_then_the_more_frequent(kit):
-    # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away, release_year two.
+    # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away,
+    # release_year two.
     state = EgoNetwork(hops=4)(kit.state("One"), kit.context())
     order = near_relations(LocalAdjacency(kit.graph, state.subgraph, "both"), state.seeds)
     assert order == ["directed_by", "has_genre", "written_by", "release_year"]

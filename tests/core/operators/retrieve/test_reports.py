@@ -1,4 +1,4 @@
-"""The operator that fetches community reports, and the prompt that shows them beside the paths."""
+"""The operator that fetches community reports, and the prompt that shows them with the paths."""
 
 import json
 
@@ -18,7 +18,7 @@ from tests.notes import NoteWith
 
 
 class Reporter(Parrot):
-    """Writes a report where JSON is asked for, else answers."""
+    """A language model that writes a report where JSON is asked for, and else answers."""
 
     def reply(self, messages, *, schema=None, **told):
         if schema:
@@ -48,7 +48,8 @@ def run(graph, chat, *seeds, line=None):
 
 
 def test_a_report_for_each_community_of_the_seeds_in_their_order(graph):
-    # Leiden parts these five nodes as {One, Drama} and {Ann, Two, 1999}: modularity 3/5 + 1/5 - (3/10)^2 - (7/10)^2 = 0.22.
+    # Leiden splits the five nodes into {One, Drama} and {Ann, Two, 1999}. Modularity: 3/5 + 1/5 -
+    # (3/10)^2 - (7/10)^2 = 0.22.
     after = run(graph, Reporter(""), "Two", "Drama", "One")
     assert [(r.about, r.members) for r in after.reports] == [(("Two",), 3), (("Drama", "One"), 2)]
     step = after.trace[-1]

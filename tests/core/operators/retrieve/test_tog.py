@@ -1,4 +1,6 @@
-"""Think-on-Graph on five nodes: what is asked, the scores by hand, when it ends, and replies that cannot be read."""
+"""Think-on-Graph on five nodes: requests, hand-computed scores, stopping, and unreadable
+replies.
+"""
 
 import json
 
@@ -25,8 +27,9 @@ def listed(content):
 
 
 def test_two_hops_by_hand(kit):
-    # One has directed_by and has_genre; at Ann directed_by_reverse is the way it came, so only written_by_reverse is left; at
-    # Drama nothing is. Every relation has one entity behind it, so a chain scores as its relation.
+    # One has directed_by and has_genre. At Ann the walk came by directed_by_reverse, so only
+    # written_by_reverse is left; at Drama nothing is. Every relation leads to one entity, so a
+    # chain has the score of its relation.
     chat = Script(ratings((1, 8), (2, 5)), NO, ratings((1, 10)), YES)
     after = ThinkOnGraph(width=2, depth=2)(kit.state("One"), kit.context(chat))
     assert listed(chat.asked[0]) == ["directed_by", "has_genre"] and listed(chat.asked[2]) == [
@@ -51,7 +54,8 @@ def test_two_hops_by_hand(kit):
 
 
 def test_a_chain_scores_relation_times_entity(kit):
-    # Behind directed_by_reverse lie One and Two: 0.6 * 0.5 = 0.3 for Two, One is not rated; behind written_by_reverse Two alone: 0.4.
+    # directed_by_reverse leads to One and Two: 0.6 * 0.5 = 0.3 for Two, and One is not rated.
+    # written_by_reverse leads to Two alone: 0.4.
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
     assert listed(chat.asked[0]) == ["directed_by_reverse", "written_by_reverse"] and listed(
@@ -142,7 +146,7 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
         "bare",
         "both",
     )
-    # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
+    # Unnamed nodes (m.0abc1, g.1xyz) and Freebase's internal relation are not rated.
     chat = Script(ratings((1, 10)), YES)
     after = ThinkOnGraph(depth=1)(
         State(Question("q"), bare.nodes_named("hub")),
@@ -152,7 +156,7 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
 
 
 def test_two_seeds_tell_their_stories_apart(kit):
-    # has_genre of One; the first relation of Two
+    # The ratings are for has_genre of One, and for the first relation of Two.
     chat = Script(ratings((2, 9)), ratings((1, 4)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("One", "Two"), kit.context(chat))
     assert [frame.title for frame in after.trace[-1].frames] == ["hop 1 from One", "hop 1 from Two"]

@@ -1,4 +1,4 @@
-"""The tree search of LEGO-GraphRAG v1 on five nodes, by hand, in the paper's reading and in its code's."""
+"""Tree search of LEGO-GraphRAG v1 on five nodes, by the paper's definition and by its code."""
 
 import pytest
 
@@ -25,7 +25,8 @@ def grown(kit, state, model, **parameters):
 
 
 def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
-    # hop 1: Ann and Drama. hop 2: Drama cannot grow; Two by two triples, of which written_by is better. hop 3: 1999 from both.
+    # Hop 1: Ann and Drama. Hop 2: Drama has no further step; two triples lead to Two, and
+    # written_by is better. Hop 3: 1999 from both.
     model = kit.Table({FROM: 0.8, ANN: 0.4})
     after = grown(kit, whole, model, hops=3)
     assert kit.texts(after) == [
@@ -41,12 +42,16 @@ def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
         ("hop 3", 2, 2, 2),
     ]
     assert frames[1].ranking.scores == (0.8, 0.0)
-    # One > Ann > Two > 1999, the best at each hop
+    # One > Ann > Two > 1999 is the best at each hop.
     assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
 
 
 def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
-    """A > C by r1 (.9) and by r2 (.8), A > D by r3 (.7): of two places the best two triples take both, whatever node they lead to."""
+    """In the paper's reading a beam of two keeps the best two triples, whatever node they lead
+    to.
+
+    A > C has the scores .9 (r1) and .8 (r2), and A > D has .7 (r3).
+    """
     graph = build(
         [("A", "r1", "C"), ("A", "r2", "C"), ("A", "r3", "D")], tmp_path / "three", "three"
     )
@@ -64,18 +69,18 @@ def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit,
 
     assert found(2, "paper") == ["A -> r1 -> C", "A -> r2 -> C"]
     assert found(3, "paper") == ["A -> r1 -> C", "A -> r2 -> C", "A -> r3 -> D"]
-    # each node once, and so narrow a frontier is kept unasked
+    # The code keeps each node once, and does not score so narrow a frontier.
     assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]
 
 
 def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
     model = kit.Table({FROM: 0.8, ANN: 0.4})
-    # and no Drama
+    # Drama is missing.
     assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
         YEAR.format("directed_by")
     ]
-    assert model.seen == []  # no frontier is larger than the width, so the model is never asked
-    # after 1999 the frontier is empty
+    assert model.seen == []  # No frontier is larger than the width, so the model is never asked.
+    # The frontier is empty after 1999.
     assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
     assert kit.texts(grown(kit, whole, model, hops=4)) == [
         "One -> has_genre -> Drama",
@@ -91,7 +96,10 @@ def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
 
 
 def toy_paths(toy, kit, **parameters):
-    """From A, one triple kept at each hop, A > B first: A>B A>C B>C C>A C>D E>A D>D."""
+    """From A, one triple kept at each hop, A > B first.
+
+    The graph is A>B A>C B>C C>A C>D E>A D>D.
+    """
     context = Context(toy, Environment(kit.Written(encoder=kit.Table({"A, r0, B": 1.0}))))
     state = EgoNetwork(hops=4, direction="out")(State(Question("q"), (0,)), context)
     after = TreePaths(width=1, direction="out", **parameters)(state, context)
@@ -100,7 +108,7 @@ def toy_paths(toy, kit, **parameters):
 
 def test_a_dropped_node_may_be_reached_later_but_not_in_the_code(toy, kit):
     assert toy_paths(toy, kit) == ["A -> r0 -> B -> r2 -> C -> r4 -> D"]
-    # C was seen beside B, so B has no way on and is no sink either
+    # C was visited together with B, so B has no further step and is no sink either.
     assert toy_paths(toy, kit, reading="code") == []
 
 
@@ -153,8 +161,10 @@ def test_supplement_has_no_place_in_the_code_reading():
 
 
 def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
-    """With no limit to its width the tree's branches of three hops end in the nodes three hops away, each once in the code's
-    reading; in the paper's they are all paths that visit no node twice."""
+    """Without a width limit, the branches of three hops end exactly three hops away.
+
+    In the code's reading each node occurs once. In the paper's they are all simple paths.
+    """
     igraph = pytest.importorskip("igraph")
     context = Context(movies, Environment(kit.Written(encoder=kit.Table({}))))
     state = PersonalizedPageRank(keep=300)(

@@ -1,4 +1,6 @@
-"""Walk&Retrieve on a graph of six triples: nodes first, then walks, by hand."""
+"""Walk&Retrieve on a graph of six triples, nodes first and then walks, with hand-computed
+scores.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ TRIPLES = [
 
 
 class WordCountModels(Written):
-    """Every encoder counts words."""
+    """Models whose encoders all count words."""
 
     def encoder(self, name="encoder"):
         return Bag()
@@ -48,8 +50,8 @@ def run(tmp_path, monkeypatch):
 
 
 def test_nodes_by_all_their_walks_then_walks_of_each(run):
-    # One: “One directed by Ann; One has genre Drama”, and so on. “noir” stands once among the words of Two and of Three, which are
-    # equally long; “two” stands twice in Two's.
+    # The text of One is “One directed by Ann; One has genre Drama”. “noir” occurs once in the
+    # equally long texts of Two and Three; “two” occurs twice in Two's.
     state = run(
         NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out"),
         "two noir",
@@ -62,10 +64,10 @@ def test_nodes_by_all_their_walks_then_walks_of_each(run):
         "Two -> has_genre -> Noir",
         "Three -> has_genre -> Noir",
     ]
-    # “Two has genre Noir” has four words of which two are asked for: 2 / sqrt(4 * 2)
+    # “Two has genre Noir” has four words, two of which are in the question: 2 / sqrt(4 * 2).
     assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
     assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
-    # persons and genres have none along the triples
+    # Persons and genres have no outgoing triples.
     assert NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
 
 
@@ -89,7 +91,8 @@ def test_both_ways_persons_have_walks_too(run):
 
 
 def test_copies_take_places_and_are_shown_once(run):
-    # from One a walk of one step leads to Ann or to Drama; of 20 drawn walks the 5 nearest to “drama” are all the same
+    # Walks of one step from One lead to Ann or Drama. Of 20 sampled walks the 5 nearest to “drama”
+    # are equal.
     state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
     assert run.graph.texts(state.paths.items) == ["One -> has_genre -> Drama"]
     assert NoteWith("5 walks", 4, "copies") in state.trace[-1].notes
@@ -145,7 +148,9 @@ def test_nearest_triples_come_from_the_whole_graph(run):
 
 
 def test_walks_told_by_a_model_are_searched_and_answered_from(run):
-    # from each film two walks; the model tells every walk of Two as about trains, which no name of the graph holds
+    # Each film has two walks. The model describes every walk of Two with words that no name of
+    # the graph contains.
+
     class Teller:
         context, asked = 4096, []
 
@@ -179,5 +184,5 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
     assert after.trace[-1].usage.calls == 6 == len(teller.asked)
     answered = Answer(prompt="walks")(after, context)
     assert "Context: a tale of trains\n" in teller.asked[-1] and answered.prompt.paths == 1
-    # all are kept
+    # All descriptions are cached.
     assert operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0

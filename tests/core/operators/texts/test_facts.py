@@ -1,4 +1,7 @@
-"""Passages by PageRank from facts, as HippoRAG 2 restarts it, by hand; edges of alike names are no facts."""
+"""HippoRAG 2's passages by PageRank from facts, with hand-computed restarts.
+
+Edges between similar names are no facts.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +18,11 @@ from tests.films import Bag
 
 
 def graph():
-    """A - B in chunks 0 and 1, B - C in chunk 1; A and C alike; D of no fact, alike with A."""
+    """A graph of four entities in three chunks.
+
+    A - B is in chunks 0 and 1, B - C in chunk 1. A and C are similar. D has no facts and is similar
+    to A.
+    """
     ids = ["c0", "c1", "c2"]
     chunks = Table.of(
         id=ids,
@@ -51,7 +58,8 @@ def test_edges_weigh_what_their_facts_do_both_ways():
         for a, b, w in zip(heads, links.tails, links.out_weights)
         if a < b
     }
-    # A B: two facts, twice; A C: .9 twice; B C: one fact, twice; each entity with the passages of its facts; D with none
+    # A B: two facts, counted twice; A C: .9 twice; B C: one fact, twice. Each entity is linked with
+    # the passages of its facts, D with none.
     assert told == {
         (0, 1): 4,
         (0, 2): pytest.approx(1.8),
@@ -65,11 +73,13 @@ def test_edges_weigh_what_their_facts_do_both_ways():
 
 
 def test_restarts_are_the_mean_of_an_ends_facts_through_its_passages(told):
-    # "knows": A knows B 1 / sqrt 3, scaled to 1; B likes C 0. A: 1 / 2 passages; B: (1 + 0) / 2 facts / 2 passages; C: 0
+    # "knows": A knows B 1 / sqrt 3, scaled to 1; B likes C 0. A: 1 / 2 passages; B: (1 + 0) / 2
+    # facts / 2 passages; C: 0.
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert dict(zip(found.nodes.items, found.nodes.scores)) == {0: 0.5, 1: 0.25, 2: 0.0}
     assert told.one("PassagesOfFacts", state((0, 3)), on=graph(), ends=1).nodes.items == (0,)
-    # Without a step what is left is the restart: passages by .05 of their own, chunk 0 (1 / sqrt 3) scaled to 1
+    # Without damping the restart remains: passages weigh .05 of their own score, and chunk 0 (1 /
+    # sqrt 3) is scaled to 1.
     alone = told.one("PassagesOfFacts", state((0,)), on=graph(), damping=0.0, ends=1).chunks
     assert alone.items == (0, 1, 2)
     assert (

@@ -1,4 +1,7 @@
-"""Vectors that count words: of n different words and m others, s of them shared, the cosine is s / sqrt(n m)."""
+"""Hits by vectors that count words.
+
+A text of n distinct words and one of m that share s words have the cosine s / sqrt(n m).
+"""
 
 import pytest
 
@@ -11,7 +14,8 @@ from tests.films import Bag
 
 
 def test_entities_are_read_with_type_and_description(told):
-    # "Marley: person: Dead for seven years." has six words, of which the question's three are "dead", "for", "seven".
+    # "Marley: person: Dead for seven years." has six words; the question's three are "dead", "for",
+    # "seven".
     after = told.state("EmbedQuery() >> VectorNodes(keep=2)", "dead for seven")
     assert told.names(after)[0] == "Marley" and after.nodes.scores[0] == pytest.approx(
         3 / (3 * 6) ** 0.5, abs=1e-3
@@ -19,7 +23,8 @@ def test_entities_are_read_with_type_and_description(told):
 
 
 def test_relations_are_read_with_ends_and_keywords(told):
-    # "son of family Tim Cratchit Tim is the youngest son." against "family": nephew of shares it as well, with fewer words.
+    # "youngest family" shares two words with "son of family Tim Cratchit Tim is the youngest son.";
+    # nephew of also has "family", with fewer words in all.
     after = told.state("EmbedQuery() >> VectorRelations(keep=2)", "youngest family")
     assert told.triples(after) == ["Tim -> son of -> Cratchit", "Fred -> nephew of -> Scrooge"]
 
@@ -32,7 +37,10 @@ def test_the_reading_of_the_code_is_the_name_alone(told):
 
 
 def test_relations_found_are_listed_by_degrees_where_that_is_wanted(told):
-    """LightRAG's code: Fred and Scrooge have 1 + 3 edges, Tim and Cratchit 1 + 2, though theirs is nearer."""
+    """LightRAG's code orders relations by the degrees of their ends, not by cosine.
+
+    Fred and Scrooge have 1 + 3 edges, Tim and Cratchit 1 + 2, though the relation of Tim is nearer.
+    """
     after = told.state(
         "EmbedQuery() >> VectorRelations(keep=2, order='connected')", "youngest family"
     )

@@ -1,4 +1,4 @@
-"""Hits merged and cut, tables with budgets, and what a prompt shows."""
+"""Merged and cut hits, tables with budgets, and their prompts."""
 
 import pytest
 
@@ -43,14 +43,15 @@ def test_kinds_that_one_search_found_alone_stay(told):
 
 
 def test_hits_cut_by_tokens(told):
-    # chunk 3 has 31 characters, 9 tokens; chunk 2 has 63, 18 tokens
+    # Chunk 3 has 31 characters, 9 tokens; chunk 2 has 63, 18 tokens.
     state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7)))
     assert step(told, "Truncate", state, budget=26).chunks.items == (3,)
     assert step(told, "Truncate", state, budget=27).chunks.items == (3, 2)
 
 
 def test_hits_of_one_kind_cut_by_their_whole_rows(told):
-    # "Tim person A lame son." are 22 characters, 7 tokens, of which 11, 4 tokens, are told; "Cratchit person Scrooge's poor clerk." 37, 11
+    # "Tim person A lame son." has 22 characters, 7 tokens, of which the description has 11, 4
+    # tokens. "Cratchit person Scrooge's poor clerk." has 37, 11 tokens.
     state = at(told, Tim=1.0, Cratchit=0.5).replace(chunks=chunks((3, 0.9), (2, 0.7)))
     after = step(told, "Truncate", state, budget=17, of="nodes", rows=True)
     assert told.names(after) == ["Tim"] and after.chunks.items == (3, 2)
@@ -74,7 +75,7 @@ def test_tables_hold_what_the_graph_carries(told):
 
 
 def test_tables_are_cut_at_their_budgets(told):
-    # "carol#1 Fred, ..." are 94 characters, 27 tokens
+    # "carol#1 Fred, ..." has 94 characters, 27 tokens.
     state = State(Question("q"), chunks=chunks((1, 0.9), (2, 0.7)))
     (table,) = step(told, "ContextTables", state, sources=30).tables
     assert table.items == (1,) and table.left_out == 1

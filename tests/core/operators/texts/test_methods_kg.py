@@ -1,4 +1,7 @@
-"""RAPTOR, KGP, HippoRAG, G-Retriever, DALK and ToG, each on a graph of a Christmas Carol with recorded replies, the hits by hand."""
+"""RAPTOR, KGP, HippoRAG, G-Retriever, DALK and ToG with recorded replies and hand-computed hits.
+
+Each runs on a graph of A Christmas Carol.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from core.types import Question, Ranking, State
 from tests.core.operators.scripted import Script
 from tests.films import Written
 
-# Eight passages; the question's words are in 0 and 4, its answer in 2.
+# Eight passages. The question's words are in 0 and 4, its answer in 2.
 PASSAGES = (
     "Marley was the partner of Scrooge.",
     "Fred is the nephew of Scrooge.",
@@ -54,7 +57,7 @@ ENTITIES = {
     "Marley": [0],
 }
 ENTITIES |= {"Scrooge": [0, 1, 2], "Scrooges": [1], "Tim": [3]}
-FACTS = {  # by the passage that tells it
+FACTS = {  # Facts with the passage that states them.
     ("Marley", "partner of", "Scrooge"): 0,
     ("Fred", "nephew of", "Scrooge"): 1,
     ("Cratchit", "works for", "Scrooge"): 2,
@@ -78,7 +81,7 @@ def chunks():
 
 
 def knowledge(alike=False):
-    """The facts; with `alike` also an edge between Scrooge and Scrooges."""
+    """The graph of facts; with `alike` also an edge between Scrooge and Scrooges."""
     facts = {**FACTS, **({("Scrooge", SIMILAR_TO, "Scrooges"): 1} if alike else {})}
     edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
     return assemble(
@@ -87,7 +90,10 @@ def knowledge(alike=False):
 
 
 def passages():
-    """Passages joined where they share an entity: 0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden."""
+    """A graph of passages, linked where they share an entity.
+
+    0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden.
+    """
     pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 6)]
     ids = [f"carol#{n}" for n in range(8)]
     nodes = {
@@ -108,7 +114,7 @@ def passages():
 
 
 class DyingScript(Script):
-    """A model that dies once its replies are used up."""
+    """A model that fails once its replies are used up."""
 
     def reply(self, messages, **how):
         if not self.replies:
@@ -117,7 +123,7 @@ class DyingScript(Script):
 
 
 class RecordedScript(Written):
-    """Models of which the language model also chooses, and the encoder else."""
+    """Models whose language model also chooses texts; the encoder scores all else."""
 
     def chooser(self, expression):
         return LLMChooser(self._chat) if expression == "choose" else EncoderScorer(self.encoder())
@@ -127,7 +133,10 @@ class RecordedScript(Written):
 
 
 def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
-    """A row's run on a graph with recorded replies, up to its answer or to where the model dies, and the model."""
+    """Run a method on a graph with recorded replies, and return the run and the model.
+
+    The run ends with the answer or where the model fails.
+    """
     script = DyingScript(*replies)
     line = catalogue()[row].line
     for place, operator in change:
@@ -173,7 +182,10 @@ def tree():
 
 @pytest.mark.parametrize("row", ["raptor", "raptor-k", "raptor-original"])
 def test_raptor_ranks_summaries_and_passages_together(row):
-    """The summary has all three words, of four: 3 / sqrt(12); 2 and 6 one of them, of six: 1 / sqrt(18)."""
+    """The summary shares all three words, of four: 3 / sqrt(12).
+
+    2 and 6 share one word, of six: 1 / sqrt(18).
+    """
     run, script = lane(row, tree(), "Camden", question="cratchit camden london")
     nodes = run.state.nodes
     assert run.graph.names(nodes.items[:3]) == ["Summary 1.1", "carol#2", "carol#6"]
@@ -189,7 +201,7 @@ def test_raptor_ranks_summaries_and_passages_together(row):
 
 
 def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
-    # the summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: both together are above 19
+    # The summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: together more than 19.
     run, _ = lane(
         "raptor-original",
         tree(),
@@ -205,11 +217,12 @@ def test_raptor_keeps_its_nodes_where_the_model_dies():
     assert run.died and len(run.state.nodes) == 4 and run.state.answer is None
 
 
-# KGP. Of the question's words 0 has Marley, the, partner, of, and 4 the, partner, of; 0 has the neighbours 1 and 2, and 4 has none.
+# KGP. Passage 0 shares Marley, the, partner, of with the question, and 4 shares the, partner, of. 0
+# has the neighbours 1 and 2, and 4 has none.
 
 
 def kgp(*replies, alone="kept", **how):
-    """The row with two passages by words in the place of four."""
+    """Run the method with two passages by words instead of four."""
     return lane(
         "kgp",
         passages(),
@@ -221,7 +234,8 @@ def kgp(*replies, alone="kept", **how):
 
 def test_kgp_follows_what_is_missing_among_neighbours():
     run, script = kgp("It needs where Cratchit works in Camden.", "In Camden.")
-    # 2 shares four words with what is missing, 1 only the question's commonest; 4 is not asked about and stays
+    # 2 shares four words with the missing evidence, 1 only the most frequent of the question. 4 has
+    # no neighbours, so the model is not asked, and it stays.
     assert rows(run) == (0, 2, 1, 4) and run.state.answer == "In Camden." and not script.replies
     assert script.asked[0].startswith("Evidence so far:\n\nMarley was the partner")
     assert (
@@ -236,14 +250,14 @@ def test_a_passage_without_a_neighbour_is_left_where_the_code_does_so():
 
 
 def test_no_passage_is_taken_twice():
-    """Of the four by words 0 and 1 are neighbours: neither follows the other."""
+    """Of the four passages by words 0 and 1 are neighbours, and neither follows the other."""
     run, _ = lane("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
     assert len(set(rows(run))) == len(rows(run)) and rows(run)[:2] == (0, 2)
 
 
 def test_kgp_without_a_model_searches_neighbours_by_the_question():
     run, script = kgp(model=False)
-    # 1 has the question's “the” and “of”, 2 none of its words
+    # 1 shares “the” and “of” with the question, 2 no word.
     assert (
         not script.asked
         and run.state.answer is None
@@ -265,8 +279,9 @@ def test_kgp_keeps_what_words_found_where_the_model_dies():
 
 def test_kgp_as_published_takes_every_passage_that_shares_a_word():
     run, script = lane("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
-    # 2 and 5 have no word of the question, “work” being another than “works”; what is missing after 0 brings 2, and nothing 5. The
-    # neighbours of the others are taken by then, so that nothing is asked about them
+    # 2 and 5 share no word with the question (“work” is not “works”). The evidence missing after 0
+    # brings 2, and nothing brings 5. All neighbours of the others are taken by then, so the model
+    # is not asked about them.
     assert not script.replies
     assert (
         rows(run)[:2] == (0, 2)
@@ -280,7 +295,11 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
 
 
 def test_hipporag_reads_its_passages_once():
-    """The analysis' Table 3: names linked, PageRank, relations by their ends, chunks by their relations; two calls."""
+    """Table 3 of the in-depth analysis: linked names, PageRank, relations by ends, chunks by
+    relations.
+
+    There are two requests to the model.
+    """
     run, script = lane(
         "hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
     )
@@ -317,7 +336,8 @@ def test_hipporag_reads_a_second_round_from_its_thought():
     )
     run, script = lane("hipporag-ircot", knowledge(alike=True), *said)
     found = run.state.chunks
-    # from Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which tells two of its three relations
+    # From Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which states two
+    # of its three relations.
     assert (
         set(found.items[:2]) == {0, 2}
         and found.scores[:2] == (1.0, 1.0)
@@ -351,7 +371,10 @@ def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
 
 
 def test_specificity_and_damping_by_hand():
-    """With damping 0 all is at the linked: Marley in one passage, Scrooge in three: 1 to 1/3, so 3/4 and 1/4."""
+    """Without damping all mass stays at the linked nodes, weighted by specificity.
+
+    Marley is in one passage and Scrooge in three: 1 to 1/3, so 3/4 and 1/4.
+    """
     names = json.dumps({"names": ["Marley", "Scrooge"]})
     run, _ = lane(
         "hipporag-ircot",
@@ -367,7 +390,8 @@ def test_specificity_and_damping_by_hand():
         if state.trace and state.trace[-1].operator == "PageRankNodes"
     )
     assert nodes.scores == (0.75, 0.25)
-    # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
+    # Relations: partner of 1, nephew of and works for 1/4. Passage 0 is scaled to 1, and 1 and 2 to
+    # 1/4.
     first = next(
         state.chunks
         for state in run.states
@@ -406,11 +430,14 @@ def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
     off = max(
         abs(exact[node] - pushed[node]) / exact[node] for node in exact.keys() & pushed.keys()
     )
-    assert off < 0.15  # what is still to flow is left out
+    assert off < 0.15  # The residual that is not yet pushed is left out.
 
 
 def test_hipporag_as_published_stays_at_the_names_and_reads_five():
-    """PageRank solved by hand's system: 0.9 at Marley, and of each entity 0.1 spread over its relations."""
+    """PageRank equals the solution of its linear system.
+
+    0.9 restarts at Marley, and each entity spreads 0.1 over its relations.
+    """
     at = ("Marley", "Scrooge", "Fred", "Cratchit", "Tim", "Camden", "London")
     links = (
         ("Marley", "Scrooge"),
@@ -427,7 +454,7 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
         zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0]))
     )
     both = [rank[a] + rank[b] for a, b in links]
-    # of the passages 0, 2, 1, 3 and 6
+    # The order is passages 0, 2, 1, 3 and 6.
     told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
     run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
     assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
@@ -515,8 +542,12 @@ def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
 
 
 def test_g_retriever_as_published_reads_relations_by_their_names():
-    """Prizes: Marley 3, Tim 2, Belle, the first of the rest, 1. Of two similarities the two “works” share 2 and the four others 1, so that
-    with a cost of 0.5 each “works” wins 0.5 and each other costs 0.25: these pay on the way from Marley to Tim alone."""
+    """The prizes are Marley 3, Tim 2, and Belle, the first of the rest, 1.
+
+    Of two similarities the two “works” share 2 and the four others 1. With a cost of 0.5 each
+    “works” gains 0.5 and each other relation costs 0.25: these pay only on the path from Marley to
+    Tim.
+    """
     run, _ = lane("g-retriever-original", knowledge(), "Camden", question="Marley Tim works")
     graph, state = run.graph, run.state
     assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit", "Tim", "Camden"}
@@ -578,7 +609,8 @@ def test_dalk_chooses_says_thinks_and_answers():
         "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
     )
     assert graph.texts(state.paths.items) == [way]
-    # at Marley and Tim there are two relations, which is few: those at their neighbours Scrooge and Cratchit follow
+    # Marley and Tim have two relations, which are few: those of their neighbours Scrooge and
+    # Cratchit follow.
     assert graph.triple_texts(state.relations.items) == ["Tim -> son of -> Cratchit"]
     assert state.answer == "Camden" and not script.replies
     asked = state.prompt.messages[1]["content"]
@@ -590,9 +622,9 @@ def test_dalk_chooses_says_thinks_and_answers():
 
 
 def test_few_relations_bring_those_of_neighbours():
-    # one entity has no path to choose
+    # A single entity has no path to choose from.
     run, script = dalk(json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x")
-    listed = script.asked[1]  # the relations to choose from
+    listed = script.asked[1]  # The relations to choose from.
     assert len(run.state.paths) == 0 and not script.replies
     assert (
         "1. Marley -> partner of -> Scrooge" in listed
@@ -607,7 +639,8 @@ def test_dalk_as_published_goes_along_relations_alone():
     assert run.graph.texts(run.state.paths.items) == [
         "Cratchit -> works in -> Camden -> part of -> London"
     ]
-    # none leads on from London and Scrooge; of those at Cratchit and Camden that of Tim, who is his son, leads to him
+    # No relation leads on from London and Scrooge. Of those at Cratchit and Camden, that of Tim,
+    # his son, leads to him.
     listed = script.asked[2].split("\n1. ", 1)[1]
     assert [
         text in listed for text in ("works for", "works in", "part of", "son of", "nephew of")
@@ -642,7 +675,7 @@ def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
         and len(run.state.relations) == 5
         and "could not be read" in notes(run)
     )
-    # no sentence was written, so facts stand
+    # No sentence was written, so the facts are shown.
     assert "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]
 
 
@@ -671,7 +704,8 @@ def rated(*pairs):
 
 
 def test_tog_walks_from_the_named_entity():
-    # from Marley one relation; from Scrooge nephew of and works for, read backward: the second one; then it says enough
+    # Marley has one relation. Of Scrooge's nephew of and works for, both read backward, the second
+    # is chosen; then the model says that this suffices.
     said = (
         NAMES,
         rated((1, 10)),
@@ -696,7 +730,7 @@ def test_tog_walks_from_the_named_entity():
 
 @pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
 def test_what_is_answered_from_where_facts_never_suffice(row, kept):
-    no = '{"sufficient": "no"}'  # to Scrooge, from there back to Cratchit, from there back to Tim
+    no = '{"sufficient": "no"}'  # The walk goes to Scrooge, back to Cratchit, and back to Tim.
     run, script = lane(
         row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x"
     )
@@ -707,7 +741,7 @@ def test_what_is_answered_from_where_facts_never_suffice(row, kept):
     "row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)]
 )
 def test_whether_the_relation_counts_in_an_entitys_score(row, score):
-    """Two nephews behind one relation, which is rated 8 of 10, and the second of them 5."""
+    """Two nephews follow one relation: the relation is rated 8 of 10, and the second nephew 5."""
     facts = [("Fred", "nephew of", "Scrooge"), ("Ned", "nephew of", "Scrooge")]
     graph = assemble(
         "kg",
@@ -742,7 +776,7 @@ def test_tog_keeps_its_start_where_the_model_dies():
 
 
 def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
-    """From Marley to Scrooge by passage 0; from there to Cratchit by 2."""
+    """Passage 0 leads from Marley to Scrooge, and 2 from there to Cratchit."""
     graph = knowledge()
     state = State(Question("the partner of Marley"))
     paths = (

@@ -1,4 +1,4 @@
-"""An answer from passages as they stand: what is shown, what is read of the reply, and what is left out."""
+"""Answers from passages: the prompt, the parsed reply, and passages that do not fit."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_nothing_found_is_said(told):
 
 
 def test_the_nodes_of_a_tree_are_read_as_their_texts(told):
-    """A summary over the first two chunks, and these as nodes: summary 0.9, chunk carol#1 0.4."""
+    """Nodes: a summary (0.9) over the first two chunks, and these chunks (carol#1 0.4)."""
     ids = ["carol#0", "carol#1", "Summary 1.1"]
     columns = {
         "description": ["", "", "Marley, Scrooge and Fred."],

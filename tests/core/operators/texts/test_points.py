@@ -1,4 +1,4 @@
-"""Map and reduce: what is read together, which points count, and what is kept where a model dies."""
+"""Map and reduce: groups of texts, scored points, and saved points where a model fails."""
 
 import json
 
@@ -17,7 +17,7 @@ from tests.core.operators.scripted import Script
 from tests.films import Written
 from tests.notes import NoteWith
 
-TWO = "SparseChunks(keep=2)"  # of “the clerk Cratchit” chunks 1 and 2
+TWO = "SparseChunks(keep=2)"  # “the clerk Cratchit” finds chunks 1 and 2.
 LINE = f"{TWO} >> Points() >> AnswerFromPoints()"
 
 
@@ -115,7 +115,7 @@ def test_without_a_point_the_model_is_told_so_or_not_asked(told):
 
 
 def test_points_are_cut_at_their_room(told):
-    # 400 letters are 115 tokens: the second has no room
+    # 400 letters are 115 tokens, so the second does not fit.
     state, asked = after(
         told,
         f"{TWO} >> Points() >> AnswerFromPoints(room=200)",
@@ -157,7 +157,7 @@ def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_pro
 
 
 class FailingScript(Script):
-    """A model that is gone once its replies are used up."""
+    """A model that fails once its replies are used up."""
 
     def reply(self, *args, **more):
         if not self.replies:
@@ -251,11 +251,12 @@ TIM, AGAIN, FRED = (
 
 
 def test_a_point_that_repeats_another_gives_way():
-    # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15 (one word of five in common)
+    # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15
+    # (they share one word of five).
     assert diversify_points([AGAIN, FRED, TIM], 0.5) == (TIM, FRED, AGAIN)
-    # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325
+    # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325.
     assert diversify_points([AGAIN, FRED, TIM], 0.25) == (TIM, AGAIN, FRED)
-    # d = 1: scores say nothing but among equals, where those of the larger score come first
+    # d = 1: scores only decide ties, where the larger comes first.
     assert diversify_points([FRED, AGAIN, TIM], 1) == (TIM, FRED, AGAIN)
 
 
@@ -270,14 +271,14 @@ def test_without_diversity_points_are_as_before():
         and diversify_points([], 0.5) == ()
         and diversify_points(same[:1], 0.5) == (same[0],)
     )
-    # no words at all
+    # Empty descriptions share no words.
     assert (
         diversify_points(
             [AnswerPoint(7, "", "chunk", (0,)), AnswerPoint(9, "", "chunk", (1,))], 0.5
         )[0].score
         == 9
     )
-    # the key of what was saved
+    # The text is part of the cache key, so the default must not appear in it.
     assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
 
 

@@ -1,4 +1,4 @@
-"""The question's vector, names and keywords; what a language model's reply may be."""
+"""The question's vector, names and keywords, and unexpected replies of language models."""
 
 import json
 
@@ -54,7 +54,7 @@ def test_without_keywords_the_question_is_encoded(told):
 
 
 def test_documents_are_named_by_ids_which_no_question_means(told):
-    """The words are both kinds of keywords, and “82”, the id of a document, is no name."""
+    """Keywords of both levels are the words; the id “82” of a document is no name."""
     line = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
     after = told.state(
         line,

@@ -1,4 +1,4 @@
-"""Hits ranked anew."""
+"""Reranking of hits."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_a_scorer_orders_chunks_and_the_rest_is_remembered(told):
     scorer = Table({"Marley was dead, to begin with. Scrooge was his partner.": 0.9})
     start = State(Question("q"), chunks=Ranking("chunk", (2, 1, 0), (0.9, 0.8, 0.7)))
     after = ranked(told, start, Written(x=scorer), keep=2)
-    # of equal ones the first stays first
+    # Ties keep their order.
     assert after.chunks.items == (0, 2) and after.chunks.scores == (0.9, 0.0)
     assert after.trace[0].before_cut.items == (0, 2, 1)
 

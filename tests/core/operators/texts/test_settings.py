@@ -1,6 +1,10 @@
-"""What single settings change, on the story: by hand, each beside its usual value.
+"""Effects of single settings on the story, each compared with its default.
 
-Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley     Fred --nephew of (1)--> Scrooge     Tim --son of (1)--> Cratchit
+Relations with their weights:
+
+    Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley
+    Fred --nephew of (1)--> Scrooge
+    Tim --son of (1)--> Cratchit
 """
 
 import pytest
@@ -29,8 +33,8 @@ def test_which_way_and_how_far_neighbours_lie(told, settings, names):
 
 
 def test_of_neighbours_the_best_are_kept(told):
-    state = at(told, Tim=0.9, Fred=0.5)  # with Tim goes Cratchit, with Fred Scrooge
-    # found before, of equal scores
+    state = at(told, Tim=0.9, Fred=0.5)  # Tim's neighbour is Cratchit, Fred's is Scrooge.
+    # The hit comes before the neighbour of equal score.
     assert told.names(told.one("NeighbourNodes", state, keep=3)) == ["Tim", "Cratchit", "Fred"]
 
 
@@ -50,14 +54,18 @@ def test_a_walk_that_minds_no_weights_reaches_all_neighbours_alike(told):
     "name, rows", [("ChunksOfRelations", ["carol#1"]), ("ChunksByOccurrence", ["carol#2"])]
 )
 def test_of_the_chunks_so_many_are_kept(told, name, rows):
-    # works for is told in 1 and 2, son of in 2; 2 holds both ends of both
+    # works for is stated in 1 and 2, son of in 2; 2 contains both ends of both.
     state = State(Question("q"), relations=Ranking("triple", (0, 3), (0.9, 0.4)))
     assert told.ids(told.one(name, state, keep=1)) == rows
 
 
 def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
-    """From Tim to Marley are three relations. Both reach out alike until their prizes are used up: 2 and 1, or 10 and 9. At .5 each they
-    meet when either has gone .75; at 1.2 Marley ends before his first relation, unless he has 9, and Tim alone is worth no way."""
+    """Tim and Marley, three relations apart, are joined where their prizes pay for the path.
+
+    Both grow alike until their prizes (2 and 1, or 10 and 9) are used up. At a cost of .5 they meet
+    when each has paid .75. At 1.2 Marley stops before his first relation unless he has 9, and Tim
+    alone pays for no relation.
+    """
     state = at(told, Tim=0.9, Marley=0.5)
     found = lambda nodes, cost: sorted(
         told.names(told.one("SteinerSubgraph", state, nodes=nodes, cost=cost))
@@ -68,7 +76,10 @@ def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
 
 @pytest.mark.parametrize("keep, rows", [(1, (2, 3)), (2, (2, 3, 6))])
 def test_so_many_neighbours_follow_a_passage(told, keep, rows):
-    """Beside “Cratchit works for Scrooge in Camden” lie 0, 1, 3 and 6; Tim is in 3 alone, London in 6, and “son” is in 3 too."""
+    """The neighbours of “Cratchit works for Scrooge in Camden” are 0, 1, 3 and 6.
+
+    Tim is in 3 alone, London in 6, and “son” is in 3 too.
+    """
     state = State(Question("Tim, a son in London"), chunks=Ranking("chunk", (2,), (1.0,)))
     assert (
         told.one("MissingEvidence", state, on=passages(), answering=False, keep=keep).chunks.items
@@ -108,7 +119,7 @@ def test_evidence_is_put_into_sentences_and_thought_about_where_that_is_wanted(
 
 
 def test_of_relations_about_the_entities_the_first_are_kept(told):
-    """Of Scrooge's the heaviest, that of his clerk."""
+    """Scrooge's heaviest relation is that of his clerk."""
     assert told.triples(told.one("NeighbourRelations", at(told, Scrooge=1.0), keep=1)) == [
         "Cratchit -> works for -> Scrooge"
     ]
