@@ -1,4 +1,4 @@
-"""Models small enough to train in a second: a BERT of two layers and a Qwen2 of two, with tokenizers of their own."""
+"""A BERT and a Qwen2 of two layers, with tokenizers of their own, that train in a second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATE = (
 
 
 def toy(name: str, kind: int) -> TrainingExample:
-    """A question whose right relation can be learnt from its words; the other three relations lead nowhere."""
+    """A question whose right relation follows from its words; three other relations are wrong."""
     question, relation = f"{WORDS[kind]} {name}", RELATIONS[kind]
     others = [r for r in RELATIONS if r != relation]
     paths = CandidateTexts(
@@ -37,13 +37,15 @@ def toy(name: str, kind: int) -> TrainingExample:
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
-    """Models this small are slower with two."""
+    """Models this small are slower with two threads."""
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
 def lesson():
-    """(examples to train on, held out): four kinds of question about ten things, of which two are held out."""
+    """Training and held-out examples: four kinds of question about ten things, two of them held
+    out.
+    """
     made = [
         toy(name, kind)
         for name in "ant bee cat dog eel fox gnu hen ibis jay".split()
@@ -54,7 +56,7 @@ def lesson():
 
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory):
-    """The folder of a BERT with random weights, and a tokenizer of single letters."""
+    """A folder with a random BERT and a tokenizer of single letters."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel
@@ -84,7 +86,7 @@ def bert(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def qwen(tmp_path_factory):
-    """The folder of a Qwen2 with random weights, and a tokenizer of single bytes with a chat template."""
+    """A folder with a random Qwen2 and a tokenizer of single bytes with a chat template."""
     import torch
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM

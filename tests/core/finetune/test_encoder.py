@@ -1,4 +1,4 @@
-"""The encoder's loss by hand, its batches, and a small BERT that learns, is broken off, resumed and served."""
+"""The encoder's loss by hand, its batches, and training of a small BERT with a resume."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ def test_the_loss_by_hand():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     every = torch.tensor([[False, True, True], [True, False, True]])
-    # question 1: cosines .8 (its own), .6, .7; question 2: .8 (its own), .6, 0; all times 20
+    # Question 1 has the cosines .8 (positive), .6 and .7; question 2 has .8 (positive), .6 and 0.
+    # All are multiplied by 20.
     first = math.log(1 + math.exp(-4) + math.exp(-2))
     second = math.log(1 + math.exp(-4) + math.exp(-16))
     assert float(ranking_loss(questions, texts, every)) == pytest.approx(
         (first + second) / 2, rel=1e-5
     )
-    # the third text leads to an answer of question 1 as well
+    # The third text also leads to an answer of question 1.
     spared = torch.tensor([[False, True, False], [True, False, True]])
     assert float(ranking_loss(questions, texts, spared)) == pytest.approx(
         (math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5
@@ -48,7 +49,7 @@ def test_the_margin_loss_by_hand():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     wrong = torch.tensor([[False, True, False], [True, False, True]])
-    # margin .5: .5 - .8 + .6 = .3; .5 - .8 + .6 = .3 and .5 - .8 + 0 < 0, so nothing: (.3 + .3 + 0) / 3
+    # Margin .5: .5 - .8 + .6 = .3, again .3, and .5 - .8 + 0 < 0, so 0: (.3 + .3 + 0) / 3.
     assert float(margin_loss(questions, texts, wrong, 0.5)) == pytest.approx(0.2)
     assert float(margin_loss(questions, texts, wrong, 0.1)) == 0
     assert float(margin_loss(questions, texts, torch.zeros((2, 3), dtype=torch.bool), 0.5)) == 0
@@ -64,7 +65,7 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
     found = batches(lesson[0], FAST, 0)
     assert sum(map(len, found)) == 3 * 32 and len(found) == 3 * 2
     for rows in found:
-        # of one unit
+        # Each batch has paths or triples of one unit.
         assert (
             len({row.positive.count(" -> ") + 10 * row.positive.count(", ") for row in rows}) == 1
         )

@@ -1,4 +1,4 @@
-"""The loop: its learning rates, and that neither a cancel nor a kill changes what comes out."""
+"""The training loop: learning rates, and results that a cancel or a kill does not change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     assert state.figure == max(figure for _, _, figure in state.looks) and weights[
         "w"
     ].tolist() != [0, 0, 0]
-    # nothing pickled
+    # No pickle files are written.
     assert not [
         file
         for file in (tmp_path / "cut").iterdir()
@@ -103,6 +103,7 @@ def test_a_model_is_replaced_as_a_whole_or_not_at_all(tmp_path):
 def test_a_place_left_half_swapped_is_mended(tmp_path):
     target = tmp_path / "mine"
     publish(target, {}, lambda folder: (folder / "model.safetensors").write_text("old"))
-    target.rename(tmp_path / ".mine.old")  # as a kill between the two renames leaves it
+    # A kill between the two renames leaves the folder like this.
+    target.rename(tmp_path / ".mine.old")
     with working_folder(target) as folder:
         assert (target / "model.safetensors").read_text() == "old" and folder.is_dir()

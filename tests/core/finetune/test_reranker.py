@@ -1,4 +1,4 @@
-"""The training of the embedded re-ranker: what it learns from, a tiny run, and that it is kept only where it earns it."""
+"""Training of the embedded reranker: its examples, a tiny run, and the rule for keeping it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ FAST = rerankers.RerankerSettings(epochs=1, rate=1e-3, negatives=2, tokens=32, m
 
 @pytest.fixture
 def house(bert, tmp_path, monkeypatch):
-    """An engine whose minilm is the small BERT, and a corpus of twenty texts with as many questions."""
+    """An engine whose minilm is the small BERT, and a corpus of twenty texts with twenty
+    questions.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     (tmp_path / "home").mkdir()
@@ -111,14 +113,15 @@ def test_the_figure_is_ndcg_and_ties_do_not_help():
         lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
     )
     assert rerankers.mean_ndcg(by(right=1.0), [group]) == 1.0
-    assert rerankers.mean_ndcg(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
+    # The right text ranks last of three.
+    assert rerankers.mean_ndcg(by(), [group]) == pytest.approx(1 / np.log2(4))
     assert rerankers.mean_ndcg(
         by(right=1.0), [group, Group("?", ("wrong",), ("right",))]
     ) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
 class Rival:
-    """A late interaction that is always wrong, or always right."""
+    """A late-interaction scorer that is always wrong or always right."""
 
     def __init__(self, sign):
         self.sign = sign
@@ -148,7 +151,7 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     assert served.head(served.hidden(task, texts)) == pytest.approx(
         served.score(task, texts), abs=1e-4
     )
-    # not done twice
+    # The same training does not run twice.
     assert (
         reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)["steps"]
         == told["steps"]

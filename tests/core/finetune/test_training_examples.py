@@ -1,4 +1,4 @@
-"""Examples against numbers worked out by hand on the graph of five nodes."""
+"""Training examples on the graph of five nodes, compared with hand-made ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films
     assert made.part("path").positives == ("One -> directed_by -> Ann",)
     assert made.part("path").negatives == (
         "One -> has_genre -> Drama",
-    )  # those to Two and 1999 pass Ann
+    )  # The paths to Two and 1999 pass Ann.
     assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part(
         "triple"
     ).negatives == ("One, has_genre, Drama",)
@@ -47,7 +47,8 @@ def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # no
     )
     assert made.part("path").negatives == ("Drama -> has_genre_reverse -> One",)
     assert made.part("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
-    assert made.part("triple").negatives == ()  # what is on the way to the answer is never wrong
+    # A triple on the way to the answer never counts as wrong.
+    assert made.part("triple").negatives == ()
     assert made.plan == ("has_genre", "directed_by")
 
 
@@ -57,11 +58,12 @@ def test_a_question_to_whose_answer_nothing_leads_gives_no_example(films):  # no
 
 def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
     ends = lambda *nodes: [Path((0, node), (node,), (True,)) for node in nodes]
-    # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of three, 2 / 4; chain 6 none
+    # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of
+    # three, 2 / 4; chain 6 finds none.
     assert best_chain({(4,): ends(1, 2, 3, 9), (2,): ends(1), (6,): ends(8)}, {1, 2, 3}) == (4,)
     assert best_chain({(4, 5): ends(1), (2, 3): ends(1), (8,): ends(1)}, {1}) == (
         8,
-    )  # of equals the shorter, then the lower code
+    )  # Of equal chains the shorter wins, then the lower code.
     assert best_chain({(6,): ends(8)}, {1}) is None
 
 
@@ -116,7 +118,7 @@ def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
     words = lambda messages: [sorted(message["content"].split()) for message in messages]
     assert words(plan.messages) == words(
         parrot.asked[0]
-    )  # the same but for the order of the relations
+    )  # Only the order of the relations differs.
 
 
 def test_test_sets_are_never_trained_on():
@@ -132,7 +134,7 @@ def test_the_parts_share_no_question(movies):
     assert split.test_names == (
         "metaqa-1hop-test",
         "pathquestion-2hop",
-    )  # one has a test set beside it, the other gives of its own
+    )  # The first comes with a test set; the second is split to get one.
     train, held = split.drawn(lambda name: movies)
     unseen = split.unseen(10**6, lambda name: movies)
     assert (len(train), len(held)) == (100, 20)

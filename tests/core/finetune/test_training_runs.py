@@ -1,4 +1,4 @@
-"""From questions in a file to a model that is served, and the report's table by hand."""
+"""From a question file to a served model, and the report's table by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAST = EncoderSettings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 
 @pytest.fixture
 def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
-    """An engine on the graph of five nodes, whose minilm is the small BERT, and a file of questions."""
+    """An engine on the graph of five nodes whose minilm is the small BERT, and a question file."""
     from core.models.registry import Registry
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
@@ -64,10 +64,10 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert models.encoder("encoder-finetuned") is first
     plain = models.signature("minilm")
 
-    # the same training is not done twice
+    # The same training does not run twice.
     assert training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH) == told
     assert models.encoder("encoder-finetuned") is first
-    # and done anew gives the same weights
+    # A repeated training gives the same weights.
     assert (
         training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH, again=True)
         == told
@@ -152,7 +152,7 @@ def test_the_table_by_hand():
         for key, row in told.items()
     }
     assert means[1, "path_hit@1"] == (0.5, 1.0, 0.5) and means[1, "path_hit@32"] == (1.0, 1.0, 0.0)
-    assert means[1, "path_recall@32"] == (0.5, 0.5, 0.0)  # the second answer is nowhere
+    assert means[1, "path_recall@32"] == (0.5, 0.5, 0.0)  # No path leads to the second answer.
     assert means[2, "path_hit@32"] == (0.0, 0.0, 0.0) and told[2, "path_hit@32"]["after"]["n"] == 1
     text = report_lines(list(told.values()))
     assert "+0.500" in text[1] and text[-2].startswith(

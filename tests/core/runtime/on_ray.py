@@ -1,4 +1,7 @@
-"""Work over two workers of Ray, started here: the same results as by one process, in order, with deaths, errors and a cancel."""
+"""Work on two Ray workers: ordered results equal to those of one process.
+
+Dead workers, errors and cancellation are covered too. The module starts the workers.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ TWO = Workers(2)
 
 @pytest.fixture(scope="module", autouse=True)
 def ray():
-    """Ray, started once for all, as that takes seconds."""
+    """Ray, started once for the module, since a start takes seconds."""
     with TWO.started() as ray:
         yield ray
 
@@ -78,7 +81,7 @@ def test_an_error_and_a_cancel_end_the_work():
 
     with pytest.raises(HopscopeError, match="There is no one."):
         list(TWO.each(work.fail, items()))
-    assert len(drawn) <= 10  # no more than were under way
+    assert len(drawn) <= 10  # No more items were drawn than were in progress.
 
     def cancelled():
         raise RunCancelled()
@@ -88,7 +91,7 @@ def test_an_error_and_a_cancel_end_the_work():
 
 
 def stripped(rows):
-    """Rows without what depends on the clock."""
+    """Rows without measured times."""
     found = []
     for row in rows:
         told = None if row.outcome is None else row.outcome.to_dict()
@@ -109,7 +112,10 @@ def without_seconds(value):
 
 @pytest.fixture
 def films_file(tmp_path, monkeypatch):
-    """A home of the test's own, the films graph in a folder, and a file of questions to it, one of which has no entity."""
+    """The films graph and a question file for it, in a user folder of the test's own.
+
+    One of the questions has no entity.
+    """
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, file = build(TRIPLES, tmp_path / "films", "films", "both"), tmp_path / "mine.txt"
@@ -176,7 +182,7 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
             }
         )
         delete_vectors(folder)
-    assert found[0] == found[1] and len(found[0]) == 3  # keys, index and lock
+    assert found[0] == found[1] and len(found[0]) == 3  # The files are keys, index and lock.
 
 
 def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tmp_path):
@@ -189,7 +195,8 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     ]
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     monkeypatch.setattr(noun_phrases, "PARSE_BATCH_CHUNKS", 2)
-    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)  # of five: merged over workers too
+    # There are five chunks, so results are merged across workers too.
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
@@ -198,7 +205,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
         graph = build_of_texts(
             write_corpus(new_folder("texts"), documents),
             "rkg-noun-phrases",
-            Registry(),  # whose encoder saves its vectors in this home
+            Registry(),  # Its encoder saves vectors in this user folder.
             report=report,
             workers=workers,
         )

@@ -1,4 +1,7 @@
-"""A command that ends with who asked for it, and all that it started: by groups of processes, and as on Windows, which has none."""
+"""Commands end with the process that started them, together with their children.
+
+This uses process groups, or the method for Windows, which has no groups.
+"""
 
 import subprocess
 import sys
@@ -45,7 +48,7 @@ def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stu
         started = int(asked.stdout.readline())
         assert asked.stdout.readline() == "ready\n"
         asked.stdin.close()
-        assert asked.wait(60) > 128  # a signal ended it
+        assert asked.wait(60) > 128  # A signal ended the process.
     assert gone(started)
 
 

@@ -1,4 +1,4 @@
-"""Pieces of work in flight: how many, in which order, and that one of them computes at a time."""
+"""Concurrent items of work: their number, order, and exclusive use of the processor."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
     )
     thread.start()
     assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
-    may[0] = 4  # more are let in while the others are at work
+    may[0] = 4  # More items may start while others are running.
     assert soon(lambda: len(begun) == 4) and not soon_more(begun, 4)
     go.set()
     thread.join(30)
@@ -128,7 +128,7 @@ def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
             time.sleep(0.01)
             count(-1)
             with pass_turn_at_once():
-                waiting.wait(30)  # which no piece would pass alone
+                waiting.wait(30)  # No item would pass the barrier alone.
             count(1)
             time.sleep(0.01)
             count(-1)
@@ -162,7 +162,7 @@ def test_waiting_to_compute_is_no_time_of_the_piece():
         with processor.held():
             go.set()
             assert soon(is_waiting)
-            time.sleep(0.1)  # while the first one waits for the processor
+            time.sleep(0.1)  # The first item waits for the processor meanwhile.
 
     threads = [threading.Thread(target=one) for one in (first, second)]
     start = time.perf_counter()
@@ -171,12 +171,12 @@ def test_waiting_to_compute_is_no_time_of_the_piece():
     for thread in threads:
         thread.join(30)
     elapsed = time.perf_counter() - start
-    # were the waiting counted as the model's too, both would add up to more than there was
+    # If the wait counted as model time too, both times would exceed the elapsed time.
     assert seconds["waiting"] >= 0.1 and seconds["model"] + seconds["waiting"] <= elapsed
 
 
 def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeypatch):
-    """One waits for a server with a lock held; the other, which computes meanwhile, wants that lock and does not let go."""
+    """One item holds a lock and waits for a server, while the other computes and wants the lock."""
     monkeypatch.setattr("core.runtime.concurrent_work.MAX_PROCESSOR_WAIT_SECONDS", 0.1)
     processor, lock, has, order = ProcessorLock(), threading.Lock(), threading.Event(), []
 
@@ -198,7 +198,7 @@ def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeyp
     for thread in threads:
         thread.join(30)
     assert order == ["holds", "wants"]
-    with processor.held():  # it is free again
+    with processor.held():  # The processor is free again.
         pass
 
 
@@ -206,8 +206,8 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
     barrier, account = threading.Barrier(4), Account()
 
     def work(item, watch):
-        barrier.wait(30)  # the four of them are at work at a time
-        time.sleep(0.02 * (4 - item))  # and the last one ends first
+        barrier.wait(30)  # All four items run at the same time.
+        time.sleep(0.02 * (4 - item))  # The last one ends first.
         charge("far", Usage(1, item, 0))
         watch.check()
         return -item
@@ -217,7 +217,7 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
         assert map_concurrently(work, range(4), lambda: 4) == [0, -1, -2, -3]
         elapsed = time.perf_counter() - start
     assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
-    # by the clock, however many waited: the longest piece, and no more than all took
+    # Wall-clock time of the longest item, however many ran at once.
     assert 0.08 <= meter.seconds["model"] <= elapsed
 
 

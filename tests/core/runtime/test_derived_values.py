@@ -1,4 +1,7 @@
-"""What is derived from an object: made once, the least recently used forgotten, found without a lock where it was asked for last."""
+"""Cache of values derived from an object: computed once, with the least recently used dropped.
+
+The last requested value is found without a lock.
+"""
 
 from __future__ import annotations
 

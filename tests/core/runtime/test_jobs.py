@@ -1,4 +1,4 @@
-"""Which jobs are kept, and which are forgotten."""
+"""Jobs that the job cache keeps or drops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
     jobs, ran = Jobs(keep=2), []
     for key in ("warm", "a", "warm", "b", "warm", "c"):
         jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(30)
-    assert ran == ["warm", "a", "b", "c"]  # what is asked for all the time is done once
+    assert ran == ["warm", "a", "b", "c"]  # A job that is requested repeatedly runs once.
     assert known(jobs, "warm", "a", "b", "c") == ["warm", "c"]
 
 

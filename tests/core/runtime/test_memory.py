@@ -1,4 +1,4 @@
-"""What values take of memory."""
+"""Memory estimates of Python values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_free_memory_is_what_the_system_says():
 
 
 def test_memory_that_nothing_uses_is_handed_back():
-    """200,000 small objects, of which every other one is dropped first, are no longer the process's once all are."""
+    """Memory of 200,000 small objects returns to the system, though every other one was freed
+    first.
+    """
     before = psutil.Process().memory_info().rss
     held = [bytes(600) for _ in range(200_000)]
     taken = psutil.Process().memory_info().rss - before

@@ -1,4 +1,4 @@
-"""Places that are taken in the order of asking, several at a time, and held all together."""
+"""Slots that are granted in order of request, singly or all together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_as_many_as_there_are_places_are_at_work():
     with pytest.raises(RunCancelled):
         places.acquire(Watch(cancel))
     places.release()
-    places.acquire(Watch(cancel))  # which is not asked, as a place is free
+    places.acquire(Watch(cancel))  # The check is not called, since a slot is free.
     assert not places.wanted
 
 

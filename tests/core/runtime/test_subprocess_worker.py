@@ -1,4 +1,4 @@
-"""Work in another process: its words, its end, and what becomes of it when somebody cancels or dies."""
+"""Work in a subprocess: its output, errors, limits, cancellation and end."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def busy_for(seconds, watch):
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
 def kernel(request, monkeypatch) -> bool:
-    """Whether the kernel holds the process to its limits, as on Linux; else it is looked at, as on macOS and Windows."""
+    """True where the kernel enforces the limits, as on Linux.
+
+    Elsewhere, as on macOS and Windows, the process is polled.
+    """
     monkeypatch.setattr(subprocess_worker, "KERNEL", request.param)
     return request.param
 
@@ -82,7 +85,7 @@ def gone(pid: int) -> bool:
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
-                    return True  # dead, and nobody has asked after it
+                    return True  # The process is a zombie: dead, but not yet waited for.
         except FileNotFoundError:
             return True
         time.sleep(0.05)
