@@ -1,4 +1,7 @@
-"""The shipped comparisons to begin with: they open without models on an empty home, and show what they are there for."""
+"""The shipped first comparisons open without models in an empty user folder.
+
+Each shows the difference between methods that it is meant for.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
 
 
 def test_no_repair_makes_a_twin_of_a_lane_beside(opened):
-    """The beam that follows relation chains is the third lane over again."""
+    """The beam that follows relation chains would be equal to the third lane."""
     chains = [one for one in opened if one.lanes[0].repair is not None]
     assert chains and all(
         find_equal_lane(one, one.lanes[0], one.lanes[0].repair) == 2 for one in chains
@@ -77,5 +80,5 @@ def test_they_show_different_losses(opened):
 def test_the_same_cases_give_the_same_file():
     packed = (EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}").read_bytes()
     again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
-    # how it is packed differs between versions of zlib
+    # Versions of zlib compress differently.
     assert gzip.decompress(again) == gzip.decompress(packed)

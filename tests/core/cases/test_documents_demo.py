@@ -1,4 +1,7 @@
-"""The shipped case study on documents: it opens without models, and in each question one lane fails, one half succeeds, one succeeds."""
+"""The shipped case study on documents opens without models.
+
+In each question one lane fails, one finds half, and one succeeds.
+"""
 
 import gzip
 import tomllib

@@ -1,4 +1,4 @@
-"""Cases carried in one file: whole or not at all, never over what is there, whatever the file holds."""
+"""Cases in one file: imported completely or not at all, and never over existing ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_odd_id_becomes_one_of_our_own(saved):
 
 
 def change(row, *keys, to):
-    """The row with one value changed, deep inside."""
+    """Return the row with one nested value changed."""
     row = json.loads(json.dumps(row))
     at = row
     for key in keys[:-1]:
@@ -136,7 +136,7 @@ def test_the_line_at_fault_is_named(saved):
 
 def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     heading, _ = lines(export([saved.id]))
-    # 40 kB for 40 MB in one line
+    # 40 kB hold 40 MB in one line.
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)

@@ -1,4 +1,4 @@
-"""A comparison frozen and thawed shows the same results without engine, models or the whole graph."""
+"""A saved comparison shows the same results without engine, models or the whole graph."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def test_results_are_the_same_after_thawing(compared):
 
 
 def test_the_board_is_the_same_after_thawing(compared):
-    """Everything but the ids, which become places in the excerpt: every node lies where it lay."""
+    """Only node ids differ, since they become positions in the excerpt; all coordinates are
+    equal.
+    """
     from pages.parts.board.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))
@@ -64,7 +66,7 @@ def test_the_board_is_the_same_after_thawing(compared):
         "stories",
     )
     for a, b in zip(one["lanes"], other["lanes"]):
-        # how mass spreads cannot be seen on an excerpt
+        # The spread of mass cannot be shown on an excerpt.
         searches = [story for story in a["stories"] if story.get("of") != "mass"]
         assert (
             {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]}
@@ -83,7 +85,7 @@ def test_a_case_is_small(compared):
     case = save(compared())
     from core.cases.store import packed_case
 
-    # five nodes; a thousand are measured with the movie graph
+    # The graph has five nodes; another test measures a thousand nodes of the movie graph.
     assert len(packed_case(case.id)[1]) < 3_000
 
 
@@ -159,7 +161,11 @@ def test_what_this_version_cannot_read_is_named(compared):
 
 
 def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, kit):
-    """The parrot says "Drama"; the reader of the ranked lane names Drama alone; within two hops of One lie One, Ann, Drama, Two."""
+    """A thumb saves the known answers, else the entities that the answer names.
+
+    The language model says "Drama", and the graph reader of the ranked lane names Drama alone.
+    Within two hops of One lie One, Ann, Drama and Two.
+    """
     known, unknown = compared(), compared(text="what is One", answers=())
     assert rating_of(known.lanes[0], True).answers == ("Drama",)
     told_of = rating_of(unknown.lanes[0], True)

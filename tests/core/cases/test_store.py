@@ -1,4 +1,4 @@
-"""Cases and feedback in SQLite: kept, searched, changed, safe between processes, never overwritten."""
+"""Cases and feedback in SQLite: saving, search, changes, several processes, and damaged files."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_comparison_too_large_is_refused(compared, monkeypatch):
     assert own() == []
 
 
-# --- feedback ------------------------------------------------------------------------------------------------------
+# --- feedback ---
 
 
 def test_one_verdict_an_answer(home):
@@ -144,7 +144,10 @@ def test_one_verdict_an_answer(home):
 
 
 def test_solved_questions_of_a_graph(compared, kit):
-    """Cases with known answers, and thumbs up; a case goes before a thumb on the same question, a down says nothing."""
+    """Solved questions are cases with known answers, and thumbs up.
+
+    A case takes precedence over a thumb on the same question, and a thumb down does not count.
+    """
     case = save(compared())
     save(compared(text="what is One", answers=()))
     digest = kit.graph.digest
@@ -167,7 +170,7 @@ def test_solved_questions_of_a_graph(compared, kit):
     assert found[0].id == f"case-{case.id}" and len({q.id for q in found}) == 2
 
 
-# --- the file ------------------------------------------------------------------------------------------------------
+# --- the file ---
 
 WRITER = """
 import sys
@@ -203,7 +206,7 @@ def test_tables_that_another_process_makes_while_we_look_are_ours(home):
     home.mkdir()
 
     class Slow(sqlite3.Connection):
-        """Lets another process make the tables between our first look and our second."""
+        """A connection during whose first query another process creates the tables."""
 
         looks = 0
 

@@ -1,4 +1,4 @@
-"""The shipped case study: its graph is what it says it is, its cases open on an empty home, and the command that makes them runs."""
+"""The shipped case study: its graph, its cases in an empty user folder, and its command."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_examples_are_of_the_graph_that_ships(home):
     }
 
 
-# --- the command ---------------------------------------------------------------------------------------------------
+# --- the command ---
 
 
 def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
@@ -100,7 +100,7 @@ def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
     assert main(["cases", "export", told["id"], "--out", str(file)]) == 0
     assert main(["cases", "import", str(file)]) == 0
     assert "1 added, 0 were here already" in capsys.readouterr().out
-    # all of one's own: the one that was imported
+    # Only the imported case is the user's own.
     assert main(["cases", "export", "--out", str(file)]) == 0
     assert (
         main(["cases", "import", str(file)]) == 0
@@ -129,7 +129,7 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
 
 
 def test_the_study_runs_and_saves_what_it_exports(capsys, tmp_path, monkeypatch, kit):
-    """With written-down models; the shipped file was made by the same command with the embedded ones."""
+    """The models are scripted; the shipped file was made with the embedded ones."""
     from core.engine import Engine
 
     scores = kit.Table({"radio.radio_subject.episodes_with_this_subject": 1.0})

@@ -1,4 +1,4 @@
-"""A retriever asked for real on loopback: what it is told, and every way in which it may fail."""
+"""Real calls to a retriever on loopback: the request, the reply, and every kind of failure."""
 
 import json
 import threading
@@ -28,7 +28,7 @@ BODIES = {
 
 
 class Server(BaseHTTPRequestHandler):
-    """Answers by the path that is asked; keeps what it was told."""
+    """A server whose answer depends on the requested path, and that records its requests."""
 
     told: list = []
     over, ended = threading.Event(), threading.Event()
@@ -66,7 +66,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def server():
     made = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    made.handle_error = lambda *told: None  # a client that leaves is what is tested
+    made.handle_error = lambda *told: None  # Clients that disconnect are part of the tests.
     threading.Thread(target=made.serve_forever, daemon=True).start()
     yield made
     Server.over.set()
@@ -76,7 +76,10 @@ def server():
 
 @pytest.fixture
 def at(server, tmp_path, monkeypatch):
-    """`at("/path", more)` asks what is declared with that path; `at.told` is what the server was told."""
+    """A function `at.ask("/path", more)` that calls the retriever declared with that path.
+
+    `at.told` lists the requests that the server received.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     Server.told.clear()
 
@@ -91,7 +94,7 @@ def at(server, tmp_path, monkeypatch):
 
 def test_the_request_and_the_reply(at, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "Bearer abc")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # no proxy is asked
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # No proxy is used.
     assert at.ask("/good?x=1", 'headers = { Authorization = "MY_TOKEN" }') == {"answers": ["Drama"]}
     ((path, headers, body),) = at.told
     assert path == "/good?x=1" and body == REQUEST
@@ -118,7 +121,7 @@ def test_every_failure_is_a_sentence(at, monkeypatch, path, told):
     monkeypatch.setattr(calls, "MAX_REPLY_BYTES", 1 << 20)
     with pytest.raises(RetrieverFailed, match=told):
         at.ask(path)
-    assert [one[0] for one in at.told] == [path]  # nothing is tried twice, and no redirect followed
+    assert [one[0] for one in at.told] == [path]  # There is no retry, and no redirect is followed.
 
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
@@ -146,7 +149,7 @@ def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
         RetrieverFailed, match="“gone” cannot be reached .*; is it running"
     ) as raised:
         calls.call_retriever(find_retriever("gone"), REQUEST)
-    assert "127.0.0.1" not in str(raised.value)  # the address is the person's own
+    assert "127.0.0.1" not in str(raised.value)  # The address is private to the user.
     header = 'headers = { "X-Key" = "NOT_SET_ANYWHERE" }'
     with pytest.raises(
         RetrieverFailed,

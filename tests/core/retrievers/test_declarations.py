@@ -1,4 +1,4 @@
-"""What a person may declare as a retriever, and what is said of rows that cannot be used."""
+"""Declarations of retrievers, and messages about invalid ones."""
 
 import pytest
 

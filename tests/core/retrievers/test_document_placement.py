@@ -1,4 +1,4 @@
-"""Documents of a reply found in a corpus of three: by id, by title, by quotation; what is not there is counted."""
+"""Documents of a reply matched with a corpus by id, title or quotation; misses are counted."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from core.retrievers.reply import ReplyDocument, UnfitReply, check_documents_rep
 from core.sources import CorpusSource
 from tests.notes import NoteWith
 
-# about 600 tokens: three chunks
+# About 600 tokens, in three chunks.
 LONG = " ".join(f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60))
 DOCUMENTS = (
     Document(
@@ -71,7 +71,7 @@ def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
     assert NoteWith("1 document", "several passages", "follow one another") in found.notes
-    # over the first cut
+    # The quotation crosses the first chunk border.
     across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]
     assert (
         set(place(graph, ReplyDocument(text=across))[0]) <= set(chunks)

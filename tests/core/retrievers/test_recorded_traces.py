@@ -1,4 +1,4 @@
-"""Traces as OpenInference's and Langfuse's own libraries write them (recorded/SOURCE.md)."""
+"""Traces written by the libraries of OpenInference and Langfuse (recorded/SOURCE.md)."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def test_observations_of_langfuse_whose_texts_are_json():
         (ReplyDocument("harbour.txt", text=HARBOUR),),
         "Ann Lee",
     )
-    # a root by its mark, whose parent is elsewhere
+    # This span is marked as a root, though its parent is elsewhere.
     assert (second.question, second.answer) == ("Who owns the Marie?", "Ann Lee does.")

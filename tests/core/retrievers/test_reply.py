@@ -1,4 +1,4 @@
-"""A reply's form, and its names found in a graph of five nodes."""
+"""The format of a reply, and its names matched with a graph of five nodes."""
 
 import pytest
 
@@ -82,7 +82,10 @@ def test_what_is_wrong_is_named(told, why):
 
 @pytest.fixture
 def place(kit):
-    """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
+    """A function `place(reply, *seeds)` that matches a reply with the films graph.
+
+    Its result has the paths as texts and the notes.
+    """
 
     def told(reply, *seeds):
         found = place_reply(

@@ -1,4 +1,4 @@
-"""Finished runs read from files of each format, a few rows written down by hand; the format is found by itself."""
+"""Finished runs in each supported file format, with automatic detection of the format."""
 
 import gzip
 import json
@@ -138,7 +138,8 @@ DPR = {
 }
 TITLES = (ReplyDocument(title="T"), ReplyDocument(title="U"))
 IDS = (ReplyDocument(named="d1", score=2.0), ReplyDocument(named="d2", score=1.0))
-CASES = {  # what the file holds, its format, and of its one row the id, the question, the documents and the answer
+# Contents and format of each file, then the id, question, documents and answer of its only row.
+CASES = {
     "openinference-otlp": (
         OTLP,
         "openinference",
@@ -243,7 +244,7 @@ def test_what_is_known_of_the_answer_comes_along(tmp_path):
 
 
 def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
-    """d1 and d3 share a score: the last id comes first, whatever their ranks say."""
+    """d1 and d3 have equal scores: the larger id comes first, whatever their ranks."""
     file = tmp_path / "run.txt.gz"
     lines = [
         "q2 Q0 d9 1 1.0 mine",

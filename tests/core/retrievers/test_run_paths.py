@@ -1,4 +1,4 @@
-"""Reasoning paths in rows of finished runs, as RoG, Think-on-Graph, SubgraphRAG and others write them."""
+"""Reasoning paths in rows of finished runs, as RoG, Think-on-Graph and SubgraphRAG write them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ What did Ann build -> or own?"""
 
 
 def names(row) -> list[str]:
-    """The paths with their relations in brackets."""
+    """The paths as texts with their relations in brackets."""
     written = []
     for path in paths_in(row)[0]:
         steps = (f"[{relation}] {node}" for relation, node in zip(path.relations, path.nodes[1:]))
@@ -36,7 +36,8 @@ def names(row) -> list[str]:
 def test_the_paths_that_a_prompt_shows():
     assert names({"input": ROG}) == ["Ann [owns] Marie [sails_to] Varna", "Ann [built] Harbour"]
     assert paths_in({"input": "What did Ann build -> or own?"}) == ((), 0)
-    triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"  # a name with a comma cannot be told from four parts
+    # A name with a comma looks like a row of four fields.
+    triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"
     assert (
         names({"user_query": triplets}) == ["Ann [owns] Marie"]
         and paths_in({"user_query": triplets})[1] == 1
@@ -44,7 +45,10 @@ def test_the_paths_that_a_prompt_shows():
 
 
 def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
-    """`reasoning_chains` of save_2_jsonl: for each depth a list with a list of triples; later ones begin where earlier ones end."""
+    """`reasoning_chains` of save_2_jsonl holds a list of triple lists per depth.
+
+    Later triples begin where earlier ones end.
+    """
     first = [["Ann", "owns", "Marie"], ["Ann", "built", "Harbour"]]
     second = [["Marie", "sails_to", "Varna"], ["Marie", "sails_to", "Rome"], ["Bo", "knows", "Cy"]]
     assert names({"question": "?", "results": "", "reasoning_chains": [[first], [second]]}) == [

@@ -1,4 +1,7 @@
-"""Finished runs saved for a source: found again by text or id, what no set has counted, judged by qrels, removed; damage is said."""
+"""Finished runs saved for a source: lookup, judgements, removal, and damaged files.
+
+A question is found by its text or id.
+"""
 
 import json
 
@@ -121,7 +124,7 @@ def test_a_run_is_an_instance_of_its_source(source, tmp_path):
 
 
 def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
-    """Question 1 is in both, 2 is judged and not in the run, 3 is in the run and not judged."""
+    """Question 1 is in both files, 2 only in the judgements, and 3 only in the run."""
     file = file_of(tmp_path, "1 Q0 carol 1 1 x", "3 Q0 fred 1 1 x", name="mine.trec")
     qrels = file_of(tmp_path, "1 0 fred 1", "1 0 moby 1", "2 0 turkey 1", name="qrels.txt")
     run = save_run_file(file, source, qrels=qrels)

@@ -1,4 +1,4 @@
-"""What programs may ask for: the same everywhere, bounded, and with sentences where it cannot be had."""
+"""Calls for programs: the same results everywhere, bounded sizes, and readable errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP interface: the key, the same JSON, bounds, and what OpenAPI says of it."""
+"""The HTTP interface: access key, JSON replies, bounds and OpenAPI description."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_unfit_request_is_refused_with_a_short_sentence(client, path, body):
 
 def test_every_other_refusal_has_the_same_form(client):
     replies = [
-        client.post("/ask", content='{"question": "who"}'),  # without a content type
+        client.post("/ask", content='{"question": "who"}'),  # The content type is missing.
         client.post("/ask", json={}, headers={"Authorization": "Bearer other"}),
         client.get("/nowhere"),
         client.delete("/ask"),

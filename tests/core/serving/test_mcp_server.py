@@ -1,4 +1,4 @@
-"""The tools for agents, asked by the protocol's own client: in this process, over standard input and output, and over HTTP."""
+"""Tools for agents through the MCP client: in process, over standard input and output, and HTTP."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOOLS = {
 
 
 def told(target, work):
-    """What `work(client)` gives, of a client of that server."""
+    """The result of `work(client)` for a client of that server."""
 
     async def run():
         async with Client(target) as client:
@@ -145,7 +145,7 @@ def test_a_comparison_is_asked_again_once_its_model_server_is_well(kit):
         failed, still_failed, asked_again, healed, asked, kept = told(
             server(Engine(models)), compared
         )
-        assert len(bodies) == asked  # what was answered is not asked again
+        assert len(bodies) == asked  # Finished lanes are not computed again.
     assert "500" in failed["error"]
     assert "500" in still_failed["error"]
     assert asked_again
@@ -172,7 +172,8 @@ def test_over_http():
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/mcp", timeout=1)
-            except urllib.error.HTTPError:  # it answers: such a request is not of the protocol
+            # The server answers: a plain request is no request of the protocol.
+            except urllib.error.HTTPError:
                 break
             except OSError:
                 assert process.poll() is None
