@@ -1,4 +1,4 @@
-"""Retrievers of LangChain and LlamaIndex: any method as theirs, and theirs as a method, over texts by hand."""
+"""Adapters for LangChain and LlamaIndex in both directions, on hand-made texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the docstrings of hopscope and docs/python.md show runs as it is printed, and each public name is shown."""
+"""Examples in docstrings and docs/python.md run as printed and cover every public name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A home with the prepared graph in it."""
+    """A user folder that contains the prepared graph."""
     prepared = graphs_folder() / "metaqa"
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     graphs_folder().mkdir()

@@ -1,4 +1,4 @@
-"""Hopscope in Python: what is compared, drawn and tabulated, and methods of a notebook's own."""
+"""Hopscope as a Python package: comparisons, drawings, tables, and methods from notebooks."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_an_operator_of_a_notebook_is_a_step_and_runs_again_when_it_is_defined_a
 
 
 class Balanced(HTMLParser):
-    """Fails where an element is closed that was not open, and notes which elements there are."""
+    """A parser that fails on unbalanced elements and records all element names."""
 
     def __init__(self):
         super().__init__()
@@ -166,7 +166,7 @@ def test_a_picture_of_a_path_by_hand():
     }
     lanes = [{"paths": [path]}, {"paths": [{**path, "nodes": ["A", "B"], "relations": ["r"]}]}]
     drawn = svg({"lanes": lanes, "answers": ["c"], "entities": ["A"]})
-    # A to B by both lanes, B to C by one
+    # Both lanes have A to B, and one has B to C.
     assert drawn.count("<circle") == 3 and drawn.count("<line") == 3
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
@@ -205,7 +205,7 @@ def test_an_evaluation_by_hand_made_questions(tmp_path):
     file.write_text("\n".join(rows))
     done = hs.evaluate(str(file), NEAR, sample=None, progress=False)
     (row,) = done.rows()
-    # one of two has its answer in the graph
+    # One of two questions has its answer in the graph.
     assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(0.5)
     assert (
         done.to_pandas().loc[0, "method"] == NEAR

@@ -1,4 +1,4 @@
-"""The notebooks: their cells run one after the other, and they ship with what came out of them."""
+"""The notebooks run cell by cell, and ship with their outputs."""
 
 from __future__ import annotations
 

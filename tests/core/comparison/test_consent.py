@@ -1,4 +1,4 @@
-"""What of a line runs at once, and what waits until a person asks for it."""
+"""Operators that run at once, and operators that wait for the user's consent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODELS.is_chat = lambda name: name in ("choose", "answer")
             "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()",
             False,
             4,
-        ),  # only the prompt is written
+        ),  # Only the prompt is written.
         ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", True, 3),
         (
             "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()",
@@ -51,7 +51,7 @@ def test_a_loop_asks_where_a_union_within_it_does():
 
 
 def test_an_expression_that_names_no_model_asks_nobody():
-    """Its lane says that there is no such model."""
+    """The lane itself reports that there is no such model."""
 
     def unknown(name):
         from core.errors import BadParameter

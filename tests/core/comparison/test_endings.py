@@ -1,4 +1,4 @@
-"""Where a lane was cancelled or failed, in words, on the five films nodes."""
+"""Descriptions of where a lane was cancelled or failed, on five nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 
 def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
-    """A lane that was stopped once that many steps were done."""
+    """A lane that was stopped after `after` steps."""
     ask = SourceQuestion(
         GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False
     )

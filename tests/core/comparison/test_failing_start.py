@@ -1,4 +1,4 @@
-"""What fails before the first operator of a lane ends the lane with a sentence."""
+"""A failure before the first operator ends the lane with a readable error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Garbage is collected while nobody waits, and what is to be done once is done in the first rest."""
+"""Garbage collection while no user waits, and one-time work in the first idle period."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cycle:
 
 
 class House:
-    """Housekeeping at a time and with visitors that the test sets."""
+    """Housekeeping with a clock and visitors that the test sets."""
 
     def __init__(self):
         self.now, self.busy, self.loaded, self.held, self.begun = 0.0, True, [], 1000, 0
@@ -55,7 +55,10 @@ def test_once_is_done_in_the_first_rest_alone():
 
 
 def test_a_crowd_whose_questions_are_quick_is_no_rest():
-    """Between two looks they came and were answered, and none waits as it is looked: a model loaded then would be in their way."""
+    """Questions came and were answered between two looks, so the server is not idle.
+
+    A model loaded then would slow the next questions.
+    """
     house = House()
     house.busy = False
     for now in range(2, 60, 2):
@@ -71,7 +74,7 @@ def test_garbage_waits_for_a_rest_but_not_for_ever():
     try:
         house, first = House(), garbage()
         house.look(IDLE_COLLECT_SECONDS)
-        assert first() is not None  # somebody waits
+        assert first() is not None  # A user is waiting.
         house.busy = False
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS)
         assert first() is None
@@ -101,14 +104,18 @@ def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_agai
         house.look(2 * MIN_COLLECT_SECONDS + 1)
         assert second() is None
         third = garbage()
-        house.look(4 * MIN_COLLECT_SECONDS)  # as much as there was, none of it new
+        # The memory in use is as large as before, but none of it is new.
+        house.look(4 * MIN_COLLECT_SECONDS)
         assert third() is not None
     finally:
         gc.enable()
 
 
 def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
-    """As where a queue that held much was emptied: what comes afterwards is looked through as soon as it is much again."""
+    """Memory freed since the last collection lowers the base for new memory.
+
+    After a large queue was emptied, the next growth triggers a collection.
+    """
     gc.disable()
     try:
         house, first = House(), garbage()
@@ -144,10 +151,10 @@ def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
 
 
 def test_more_files_may_be_open_and_never_fewer():
-    resource = pytest.importorskip("resource")  # Windows has no such limit
+    resource = pytest.importorskip("resource")  # Windows has no such limit.
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # as on macOS
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # macOS has this limit.
         allow_open_files(300)
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
         allow_open_files(200)

@@ -1,4 +1,4 @@
-"""What is kept of comparisons, and that it goes when it is forgotten."""
+"""Retained results of comparisons, and their release."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def state(numbers: int) -> State:
 def test_states_are_kept_within_a_bound_of_bytes():
     prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(3):
-        prefixes.put((number,), state(60_000))  # of 480 kB each
+        prefixes.put((number,), state(60_000))  # 480 kB each
     assert [prefixes.get((number,)) is not None for number in range(3)] == [False, True, True]
-    prefixes.put((3,), state(1_000_000))  # more than all may take: kept alone
+    prefixes.put((3,), state(1_000_000))  # A state larger than the bound is kept alone.
     assert [prefixes.get((number,)) is not None for number in range(4)] == [
         False,
         False,
@@ -69,7 +69,7 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
         until = time.monotonic() + 120
         while job.comparison.repairing and time.monotonic() < until:
             time.sleep(0.01)
-        time.sleep(0.1)  # the thread that did the last piece lets go of it
+        time.sleep(0.1)  # The thread of the last item releases it.
         gone = weakref.ref(job.comparison)
         engine.jobs._jobs.clear()
         del job
@@ -83,7 +83,11 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
 
 @pytest.fixture
 def asked(kit):
-    """`asked(text, waiter)`: an ended job that compares one lane, of an engine that knows the last one alone."""
+    """A function `asked(text, waiter)` that returns the finished job of a comparison of one
+    lane.
+
+    The engine's job cache holds only the last job.
+    """
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
     engine.jobs._keep = 1
 
@@ -110,7 +114,8 @@ def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
     states = found(first)
     assert states > 1
     there.remove("one")
-    assert asked("who was in One", visitors["two"]) is first  # two look at it, one of whom is there
+    # Two users display it, one of whom is still connected.
+    assert asked("who was in One", visitors["two"]) is first
     asked("who was in Two", Waiter("next"))
     asked("genre of Two", Waiter("next"))
     assert found(first) == states
@@ -122,14 +127,14 @@ def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
 def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
     alone = asked("who was in One")
     gone = asked("who was in Two", Waiter("gone", lambda: False))
-    assert found(gone) > 1  # whoever asks the same finds it
+    assert found(gone) > 1  # A repeated question finds these states.
     asked("genre of Two", Waiter("next"))
     asked("genre of One", Waiter("next"))
     assert found(gone) == 0 and found(alone) > 1
 
 
 def test_what_somebody_looks_at_is_known_however_many_ask(asked):
-    """Else their screen, drawn after others have asked, would find it forgotten and ask it all again."""
+    """Otherwise their screen, drawn after other questions, would compute the result again."""
     there = {"one"}
     first = asked("who was in One", Waiter("one", lambda: "one" in there))
     for text in ("who was in Two", "genre of Two", "genre of One"):
@@ -149,7 +154,7 @@ def test_who_asks_the_next_question_looks_at_the_one_before_no_more(asked):
 
 
 class Own(Registry):
-    """A registry whose only model is held by nothing else."""
+    """A registry whose only model has no other reference."""
 
     def __init__(self):
         super().__init__()
@@ -158,7 +163,7 @@ class Own(Registry):
 
 @pytest.fixture
 def no_collection():
-    """Nothing is freed by the garbage collector, so that what goes was held by nobody."""
+    """Disable the garbage collector, so that freed objects had no references."""
     gc.collect()
     gc.disable()
     yield
@@ -166,7 +171,7 @@ def no_collection():
 
 
 def goes(*gone: weakref.ref) -> bool:
-    """Whether these are freed, once the threads that did the last work have let go of it."""
+    """Return whether these objects are freed once the last threads have released them."""
     until = time.monotonic() + 60
     while any(one() is not None for one in gone) and time.monotonic() < until:
         time.sleep(0.01)
@@ -217,7 +222,8 @@ def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatc
     monkeypatch.setattr("core.engine.Engine", Noting)
     command = ["graph", "language", str(films.folder)]
     assert main(command) == EXIT_OK and len(made) == 1 and closed == made
-    assert main([*command, "no-language"]) != EXIT_OK and closed == made  # also one that fails
+    # This holds for a failing command too.
+    assert main([*command, "no-language"]) != EXIT_OK and closed == made
     given = Noting()
     before = len(closed)
     assert main(command, lambda: given) == EXIT_OK and len(closed) == before

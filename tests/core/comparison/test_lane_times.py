@@ -1,4 +1,4 @@
-"""Time told apart: what is a method's own, what was prepared once, waited for, or remembered; and how far a ranking is."""
+"""Times of a method by kind: own work, preparation, waiting and reuse; and ranking progress."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from core.watch import NO_WATCH
 
 @pytest.fixture
 def clock(monkeypatch):
-    """`clock(seconds)` lets so much time pass; else none does."""
+    """A function `clock(seconds)` that advances a simulated clock."""
     now = [100.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     monkeypatch.setattr("time.monotonic", lambda: now[0])
@@ -75,7 +75,10 @@ def test_what_the_same_work_asks_for_again_saves_nothing():
 
 @dataclass(frozen=True, repr=False)
 class Slow(Operator):
-    """Prepares for 10 s, waits for 5 s, ranks for 4 s, works for 2 s, and saves 3 s."""
+    """An operator that prepares, waits, ranks and works for fixed times.
+
+    It prepares for 10 s, waits for 5 s, ranks for 4 s, works for 2 s, and reports 3 s saved.
+    """
 
     stage: ClassVar[str] = "retrieve"
     title: ClassVar[str] = "slow"
@@ -174,7 +177,8 @@ def test_seconds_by_kind_are_those_of_the_waterfall():
 def test_what_another_lane_had_done_is_told_with_what_it_had_cost():
     told = time_spans(lane(EXTRACT, RANK, reused=[0]))
     assert [(span.kind, span.seconds) for span in told][:2] == [("cache", 0.3), ("waiting", 0.25)]
-    assert method_seconds((EXTRACT, RANK)) == 1.8  # no less than for the lane that went first
+    # The time equals that of the lane that computed it first.
+    assert method_seconds((EXTRACT, RANK)) == 1.8
 
 
 def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
@@ -210,7 +214,7 @@ def test_work_in_parts_tells_how_far_all_of_them_are(clock):
         "Part 2 of 4: Reading the prompt, 50 %",
     ]
     assert [far.fraction for far in told] == [1 / 8, 3 / 8]
-    # 2 s for an eighth, 6 s for three
+    # 2 s for an eighth, 6 s for three.
     assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]
 
 
@@ -218,7 +222,10 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
     import numpy as np
 
     class Halves:
-        """Encodes the texts in two halves: one is a text that equals the question, the other is not."""
+        """An encoder that returns the texts in two halves.
+
+        One text equals the question; all others have another vector.
+        """
 
         received = True
 

@@ -1,4 +1,7 @@
-"""Spans of what lanes did: one tree a comparison, in OpenInference's names, to a collector or to the provider of this process."""
+"""Traces of lanes in OpenInference's terms, one tree per comparison.
+
+They go to a collector or to the tracer provider of this process.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 @pytest.fixture
 def spans(monkeypatch):
-    """What is exported, with this process's provider set by somebody."""
+    """A function that returns the exported spans, with a tracer provider set for this process."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(lane_traces, "_provided", lambda: provider)

@@ -1,4 +1,7 @@
-"""What a lane shows before its ranking is exact: made of what is read so far, seldom, for who looks on, and without a trace in the end."""
+"""Previews of a lane before its ranking is complete.
+
+They are made from the texts read so far, seldom, only for viewers, and do not change the result.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +41,12 @@ from tests.core.comparison.test_queues import soon
 RANKED = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2, model='slow') >> Answer()"
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 DIRECTED, WRITTEN = f"{ANN} -> directed_by_reverse -> Two", f"{ANN} -> written_by_reverse -> Two"
-SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}  # in the order in which they are found
+# Paths in the order in which they are found.
+SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}
 
 
 class Slowly(BaseScorer):
-    """A scorer that reads one text at a time, in their order, each once it is let: `steps` has one for each that may be read."""
+    """A scorer that reads one text at a time, each once `steps` is released."""
 
     def __init__(self, scores, steps=0):
         self.scores, self.steps, self.asked = scores, threading.Semaphore(steps), threading.Event()
@@ -58,7 +62,7 @@ class Slowly(BaseScorer):
 
 
 class Clock:
-    """Seconds that a test sets, and processor seconds that it spends."""
+    """Wall-clock and processor seconds that a test sets."""
 
     now = spent = 0.0
 
@@ -90,7 +94,7 @@ def named(kit, state):
 
 
 def outcome(comparison):
-    """What came of a comparison, without what its clock says."""
+    """Results of a comparison without its times."""
     without = lambda value: (
         {
             key: without(one)
@@ -134,7 +138,7 @@ def test_they_come_more_seldom_while_others_wait(clock):
     preview = Previews(
         shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
     )
-    assert preview("1 of 9", lambda: ())  # the first one at once
+    assert preview("1 of 9", lambda: ())  # The first preview comes at once.
     clock.now = CROWDED_PREVIEW_SECONDS - 0.01
     assert not preview("2 of 9", lambda: ())
     clock.now = CROWDED_PREVIEW_SECONDS
@@ -147,7 +151,7 @@ def test_they_come_more_seldom_while_others_wait(clock):
 def test_none_is_made_where_nobody_looks_on(clock):
     shown, here = [], []
     preview = previews(clock, shown, lambda: bool(here))
-    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # not even asked what there is
+    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # The states are not even computed.
     here.append("somebody")
     clock.now = PREVIEW_SECONDS
     assert preview("2 of 9", lambda: ()) and len(shown) == 1
@@ -185,7 +189,7 @@ def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them
             "GraphReader",
             "Answer",
         ]
-        # no model is asked: the prompt alone
+        # Only the prompt is written, since no model is used.
         assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)
     assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
 
@@ -209,7 +213,10 @@ def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
 
 
 def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
-    """From One: Ann 0.1 and Drama 0.9 at the first hop, of which a beam one wide goes on with Drama; from there only back to One, 0.2."""
+    """A beam of width one goes from One to Drama, and from there only back to One.
+
+    The first hop scores Ann 0.1 and Drama 0.9, the second scores One 0.2.
+    """
     scores, seen = SCORES | {f"{DRAMA} -> has_genre_reverse -> One": 0.2}, []
     line = (
         "EgoNetwork(hops=2) >> BeamSearch(model='slow', rank='slow', width=1, hops=2) >> Answer()"
@@ -233,7 +240,10 @@ def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
 
 
 def test_a_second_reading_of_a_part_shows_nothing_less(kit):
-    """A cheap scorer has read all, then a dear one reads the best of them: the first order stays until there is more."""
+    """A cheap scorer has read all texts, then an expensive one reads the best of them.
+
+    The first order stays until more texts are read.
+    """
     slow, seen = Slowly(SCORES, 9), []
     run(
         kit,
@@ -250,7 +260,7 @@ def slow():
 
 @pytest.fixture
 def engine(kit, slow, monkeypatch):
-    """Previews are due at once, so that a test need not wait for them."""
+    """An engine whose previews are due at once, so that tests need not wait."""
     monkeypatch.setattr("core.comparison.previews.PREVIEW_SECONDS", 0.0)
     monkeypatch.setattr("core.comparison.previews.PREVIEW_PAUSE_FACTOR", 0)
     made = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
@@ -279,7 +289,7 @@ def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, k
         lane = job.comparison.lanes[0]
         assert lane.shown.retrieved and not lane.retrieved and len(lane.states) == 2
         assert lane.shown.state.reader and lane.state.reader is None
-    assert explain_comparison(job.comparison).text == ""  # nothing is said of what is not known yet
+    assert explain_comparison(job.comparison).text == ""  # Missing results are not explained yet.
     slow.steps.release(9)
     assert job.wait(120)
     lane = job.comparison.lanes[0]
@@ -307,7 +317,7 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert lane.status == JOB_CANCELLED
     assert ending_sentence(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
     assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
-    # what is saved and handed on is what is exact
+    # Only complete results are saved and passed on.
     plain = comparison_dict(job.comparison)["lanes"][0]
     assert (
         plain["status"] == "cancelled"
@@ -326,7 +336,7 @@ def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
     slow.steps.release(9)
     again = compare(engine, kit, RANKED, waiter=Waiter("me"))
     assert again is not job and again.wait(120) and again.comparison.lanes[0].status == JOB_DONE
-    # what was exact before is taken over, and nothing else
+    # Only the complete steps are reused.
     assert again.comparison.lanes[0].reused == (0, 1)
 
 
@@ -342,7 +352,10 @@ def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, capl
 
 
 def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engine, kit, slow):
-    """Two lanes that share all but the ranking: the second begins once the first has something, which then goes on before it."""
+    """Two lanes share all steps before the ranking.
+
+    The second begins once the first has a preview, and then the first continues.
+    """
     other = RANKED.replace("keep=2", "keep=1")
     job = compare(engine, kit, RANKED, other, waiter=Waiter("me"))
     lanes = job.comparison.lanes
@@ -363,7 +376,7 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
     slow.steps.release()
     assert soon(lambda: first.comparison.lanes[0].preview)
     second = compare(engine, kit, RANKED, waiter=Waiter("me"), text="another genre of One")
-    # nobody waits for it any more
+    # The first question has no viewer any more.
     assert first.wait(120) and first.comparison.lanes[0].status == JOB_CANCELLED
     slow.steps.release(9)
     assert second.wait(120) and second.comparison.lanes[0].status == JOB_DONE
@@ -371,7 +384,10 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
 
 
 def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
-    """Three lanes: the first goes on once the others have shown something, the second once the first has retrieved."""
+    """The first of three lanes continues once the others have a preview.
+
+    The second continues once the first has retrieved.
+    """
     left, order, crowd = [0, 1, 2], [], []
     look = LanePauses(lambda: left, lambda: bool(crowd))
 
@@ -396,9 +412,9 @@ def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
     look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
-    look.let_others_show(0)  # comes back, though lane 1 never shows anything
+    look.let_others_show(0)  # This returns, though lane 1 never has a preview.
     crowd.append("somebody")
-    look.let_others_show(1)  # comes back, though lane 0 has not retrieved
+    look.let_others_show(1)  # This returns, though lane 0 has not retrieved.
 
 
 def test_who_cancels_is_heard_while_a_lane_gives_way():

@@ -1,4 +1,7 @@
-"""Queues: fair between owners, answers apart from retrieval, answers as soon as their lane has retrieved."""
+"""Queues: fairness between owners, and answers apart from retrieval.
+
+An answer begins as soon as its lane has retrieved.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ RANKED = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow') >> Answer()"
 
 
 class SlowChat:
-    """A chat that answers once it is let, one token first."""
+    """A chat model that sends one token and answers once `go` is set."""
 
     context = 4096
 
@@ -47,7 +50,7 @@ class SlowChat:
 
 
 class SlowChooser:
-    """A chooser that keeps the order, once it is let."""
+    """A chooser that keeps the order of the texts once `go` is set."""
 
     def __init__(self, kit):
         self.go, self.asked, self.table = threading.Event(), threading.Event(), kit.Table({})
@@ -88,7 +91,7 @@ def test_owners_take_turns():
         queue.put("many", lambda i=i: done.append(f"many {i}"))
     queue.put("one", lambda: done.append("one 0"))
     queue.put("last", over.set)
-    assert queue.ahead("one") == 2  # first at work, many before it
+    assert queue.ahead("one") == 2  # One item is running, and others of this owner are queued.
     go.set()
     assert over.wait(120) and soon(lambda: len(done) == 4)
     assert done == ["many 0", "one 0", "many 1", "many 2"]
@@ -98,7 +101,7 @@ def test_the_pieces_of_one_owner_are_done_one_after_the_other():
     queue, begun, go = FairQueue("test", workers=4), [], threading.Event()
     for _ in range(4):
         queue.put("me", lambda: begun.append(1) or go.wait(120))
-    for _ in range(3):  # as often as another piece of mine would have had its turn
+    for _ in range(3):  # Another item of this owner would have had its turn as often.
         over = threading.Event()
         queue.put("other", over.set)
         assert over.wait(120) and len(begun) == 1
@@ -118,7 +121,7 @@ def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
 
 
 def preparing(begun, go, waits=False):
-    """A piece of work that prepares something, or waits for it, until it is let."""
+    """An item of work that prepares something, or waits for it, until `go` is set."""
 
     def piece():
         begun.append(1)
@@ -151,9 +154,7 @@ def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     for place in range(MAX_PREPARING_PIECES + 2):
         queue.put(place, preparing(begun, go))
-    assert soon(
-        lambda: len(begun) == MAX_PREPARING_PIECES + 1
-    )  # the last of them has kept its turn
+    assert soon(lambda: len(begun) == MAX_PREPARING_PIECES + 1)  # The last item has kept its turn.
     queue.put("other", over.set)
     assert not over.wait(3 * PASS_ON_AFTER_SECONDS) and len(begun) == MAX_PREPARING_PIECES + 1
     go.set()
@@ -190,7 +191,10 @@ def soon_within(seconds, condition) -> bool:
 
 
 def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(engine, kit):
-    """Four lanes: two need an index that takes its time, and the one that asks for it first lets both others go on."""
+    """Two of four lanes need an index that takes long to build.
+
+    The lane that requests it first lets both other lanes continue.
+    """
     lock, go = threading.Lock(), threading.Event()
 
     def choose(self, task, texts, k):
@@ -202,7 +206,7 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
     deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
     lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
-    # in this order
+    # The lanes run in this order.
     engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}
     job = compare(engine, kit, "genre of One", *lines, model=False)
     assert soon(
@@ -219,16 +223,16 @@ def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
     assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
     assert not job.comparison.lanes[1].retrieved
     engine.models.choosers["slow"].go.set()
-    # retrieved while the first lane is answered
+    # The second lane retrieves while the first is being answered.
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
     engine.models.chat().go.set()
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
 
 class Reading(SlowChat):
-    """A chat that reads its prompt until it is let, before the first token."""
+    """A chat model that reads its prompt until `go` is set, before the first token."""
 
-    read = 0  # hundredths
+    read = 0  # Hundredths of the prompt.
 
     def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
         self.asked.set()
@@ -262,7 +266,7 @@ def test_nobody_pauses(engine, kit, why, monkeypatch):
     monkeypatch.setattr(
         "core.comparison.lane_pauses.MAX_READING_SECONDS", 0.1 if why == "too long" else 50.0
     )
-    if why == "a long prompt":  # a hundredth in half a second is a minute
+    if why == "a long prompt":  # A hundredth in half a second means almost a minute in all.
         chat.read = 1
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
@@ -279,7 +283,7 @@ def test_cancel_while_the_others_pause(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
     job.cancel()
-    assert job.wait(120) and not chat.go.is_set()  # before anybody let the model answer
+    assert job.wait(120) and not chat.go.is_set()  # The job ends before the model may answer.
 
 
 def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
@@ -343,7 +347,7 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
 
 def test_lanes_that_were_quick_before_go_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
-    # the shorter line first, as nothing is known of them
+    # Without known times the shorter line goes first.
     assert soon(lambda: first.comparison.lanes[1].retrieved)
     chooser, pace, quick = (
         engine.models.choosers["slow"],
@@ -352,21 +356,25 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
     )
     assert soon(lambda: quick in pace) and chooser.asked.wait(120)
     began = time.monotonic()
-    # slower than the quick one, cold as it was
+    # The ranked lane is slower than the quick one, which was cold.
     assert soon(lambda: time.monotonic() - began > pace[quick])
     chooser.go.set()
     assert first.wait(120)
     chooser.go.clear()
     chooser.asked.clear()
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
-    # one at a time: the quick one was through before
+    # Lanes run one at a time, so the quick one has ended before.
     assert chooser.asked.wait(120) and again.comparison.lanes[1].retrieved
     chooser.go.set()
     assert again.wait(120)
 
 
 def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
-    """One worker, a piece every two seconds by a clock of ours: who comes third waits for two others, and three pieces of the pace."""
+    """The expected wait with one worker: queue position times the seconds per item.
+
+    Items take two seconds by a simulated clock. The third owner waits for two others, and so for
+    three items.
+    """
     now, go, began = [100.0], threading.Semaphore(0), threading.Semaphore(0)
     queue = FairQueue("test", workers=1, clock=lambda: now[0])
 
@@ -377,14 +385,15 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
     for owner in "abcd":
         queue.put(owner, piece)
     assert began.acquire(timeout=120)
-    assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
-    # no pace yet
+    # The first is running; the second is not queued.
+    assert queue.wait("a") is None and queue.wait("nobody") is None
+    # No pace is known yet.
     assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]
-    for _ in range(2):  # a and b end, two seconds one after the other
+    for _ in range(2):  # Items a and b end, two seconds each.
         now[0] += 2.0
         go.release()
         assert began.acquire(timeout=120)
-    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is at work, then d
+    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is running, and d is next.
     now[0] += 10.0
     go.release()
     assert began.acquire(timeout=120)

@@ -1,4 +1,4 @@
-"""Comparisons that nobody waits for end; those that somebody waits for go on."""
+"""Comparisons end when nobody waits for them, and continue otherwise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLOW = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow')"
 
 
 class Slow:
-    """A chooser that takes until it is told to go on, or is cancelled."""
+    """A chooser that never returns before it is cancelled."""
 
     def __init__(self):
         self.go, self.reached = threading.Event(), threading.Event()
@@ -74,7 +74,7 @@ def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
     there.clear()
     gone = time.monotonic()
     assert cancelled_within(job, 20)
-    # somebody whose page is loaded again comes back within it
+    # A user whose page is reloaded comes back within this time.
     assert time.monotonic() - gone >= 0.15
 
 
@@ -83,7 +83,8 @@ def test_a_page_loaded_again_finds_its_question_at_work(engine, kit):
     job = start(engine, kit, "mine", Waiter("before", lambda: bool(looked.set())))
     assert looked.wait(120)
     assert start(engine, kit, "mine", Waiter("after")) is job
-    engine._waiters._grace = 0.0  # only now, however late the page was loaded
+    # The grace period ends only now, however late the page was loaded.
+    engine._waiters._grace = 0.0
     assert not job.wait(1.5)
 
 
@@ -103,7 +104,7 @@ def test_what_a_left_question_had_computed_is_kept(engine, kit):
     engine.leave("me")
     assert cancelled_within(job, 20)
     before = job.comparison.lanes[0].states
-    assert len(before) == 2  # the subgraph and the paths
+    assert len(before) == 2  # The states are the subgraph and the paths.
     again = start(engine, kit, "mine", me)
     assert again is not job
     for _ in range(6000):
