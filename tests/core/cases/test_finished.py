@@ -35,9 +35,7 @@ def test_results_are_the_same_after_thawing(compared):
 
 
 def test_the_board_is_the_same_after_thawing(compared):
-    """Only node ids differ, since they become positions in the excerpt; all coordinates are
-    equal.
-    """
+    """Only node ids differ, since they become positions in the excerpt."""
     from pages.parts.board.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))

@@ -83,8 +83,7 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
 
 @pytest.fixture
 def asked(kit):
-    """A function `asked(text, waiter)` that returns the finished job of a comparison of one
-    lane.
+    """A function `asked(text, waiter)` that returns the finished job of a one-lane comparison.
 
     The engine's job cache holds only the last job.
     """

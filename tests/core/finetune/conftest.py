@@ -43,9 +43,7 @@ def one_thread(monkeypatch):
 
 @pytest.fixture(scope="session")
 def lesson():
-    """Training and held-out examples: four kinds of question about ten things, two of them held
-    out.
-    """
+    """Training and held-out examples: four kinds of question about eight and two things."""
     made = [
         toy(name, kind)
         for name in "ant bee cat dog eel fox gnu hen ibis jay".split()

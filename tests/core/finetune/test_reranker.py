@@ -33,9 +33,7 @@ FAST = rerankers.RerankerSettings(epochs=1, rate=1e-3, negatives=2, tokens=32, m
 
 @pytest.fixture
 def house(bert, tmp_path, monkeypatch):
-    """An engine whose minilm is the small BERT, and a corpus of twenty texts with twenty
-    questions.
-    """
+    """An engine whose minilm is the small BERT, and a corpus of twenty texts and questions."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     (tmp_path / "home").mkdir()

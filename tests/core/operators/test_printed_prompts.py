@@ -44,8 +44,7 @@ def test_no_title_says_that_a_paper_prints_what_are_our_words():
 
 
 def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
-    """Appendix B.13: the persona, “Reasoning Paths:” with the paths, and “Question:” with the
-    question.
+    """Appendix B.13: the persona, then “Reasoning Paths:”, then “Question:”.
 
     No list of names is requested.
     """

@@ -20,9 +20,7 @@ from tests.notes import NoteWith
 
 @pytest.fixture
 def run(kit):
-    """A function `run(operator, text, *seeds)` that returns the subgraph's scores by name and
-    the state.
-    """
+    """A function `run(operator, text, *seeds)`: the subgraph's scores by name, and the state."""
 
     def made(operator, text, *seeds):
         state = operator(

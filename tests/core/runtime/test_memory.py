@@ -41,9 +41,7 @@ def test_free_memory_is_what_the_system_says():
 
 
 def test_memory_that_nothing_uses_is_handed_back():
-    """Memory of 200,000 small objects returns to the system, though every other one was freed
-    first.
-    """
+    """Memory of 200,000 small objects returns to the system, freed in two scattered passes."""
     before = psutil.Process().memory_info().rss
     held = [bytes(600) for _ in range(200_000)]
     taken = psutil.Process().memory_info().rss - before

@@ -48,9 +48,7 @@ def half(messages, context: int = CONTEXT) -> int:
 
 
 def last_messages(messages, context: int = CONTEXT) -> int:
-    """Prompt tokens of a server that drops the oldest messages, except the system's, until all
-    fits.
-    """
+    """Prompt tokens of a server that drops the oldest messages but the system's until all fits."""
     while tokens(messages) > context and len(messages) > 2:
         messages = [messages[0], *messages[2:]]
     return the_end(messages)
@@ -157,9 +155,7 @@ def test_what_asks_how_much_was_read_can_be_cancelled():
 
 @pytest.fixture
 def saved(tmp_path):
-    """Replies saved before prompts were checked: one to a cut prompt (100 tokens), one to a whole
-    one.
-    """
+    """Old saved replies: one to a cut prompt of 100 tokens, one to a whole prompt."""
     kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")

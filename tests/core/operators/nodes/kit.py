@@ -1,7 +1,6 @@
-"""A corpus graph of seven documents, a reranker with fixed hidden states, and a runner for
-lines.
+"""A corpus graph of seven documents, a reranker with fixed hidden states, and a line runner.
 
-    a -- b    a -- c    b -- d    c -- d    d -- e    f alone    g alone
+a -- b    a -- c    b -- d    c -- d    d -- e    f alone    g alone
 """
 
 from __future__ import annotations

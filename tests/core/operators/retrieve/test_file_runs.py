@@ -173,9 +173,7 @@ def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
 
 
 def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkeypatch):
-    """Forty documents (one with several passages), 25 questions, tied scores, 1 to 5 judgements
-    each.
-    """
+    """The run has forty documents, 25 questions, tied scores, and 1 to 5 judgements each."""
     ir_measures = pytest.importorskip("ir_measures")
     from ir_measures import P, R, nDCG
 

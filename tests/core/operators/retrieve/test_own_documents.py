@@ -91,9 +91,7 @@ def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, h
 
 
 def test_its_prompt_says_what_its_reader_saw(engine, home):
-    """The prompt shows only Fred's of the two retrieved documents, and the model gets that
-    prompt.
-    """
+    """The prompt shows one of two retrieved documents, and the model gets that prompt."""
     reply(
         home,
         '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}',

@@ -1,6 +1,4 @@
-"""Think-on-Graph on five nodes: requests, hand-computed scores, stopping, and unreadable
-replies.
-"""
+"""Think-on-Graph on five nodes: requests, scores by hand, stopping, and unreadable replies."""
 
 import json
 

@@ -47,8 +47,7 @@ def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
 
 
 def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
-    """In the paper's reading a beam of two keeps the best two triples, whatever node they lead
-    to.
+    """In the paper's reading a beam of two keeps the best two triples, even to one node.
 
     A > C has the scores .9 (r1) and .8 (r2), and A > D has .7 (r3).
     """

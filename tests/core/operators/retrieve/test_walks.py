@@ -1,6 +1,4 @@
-"""Walk&Retrieve on a graph of six triples, nodes first and then walks, with hand-computed
-scores.
-"""
+"""Walk&Retrieve on a graph of six triples: nodes first, then walks, with scores by hand."""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ def test_a_line_reads_back_from_its_text():
 
 
 def test_the_analysis_has_21_operators_and_each_is_here_and_short():
-    """Seven on entities, four on relations, four on chunks, three on subgraphs, three on
-    communities.
-    """
+    """Seven use entities, four relations, four chunks, three subgraphs, and three communities."""
     rows = re.findall(ROW, (ROOT / "docs" / "asking-documents.md").read_text("utf-8"), re.MULTILINE)
     kinds = [kind for kind, _ in rows]
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [7, 4, 4, 3, 3]

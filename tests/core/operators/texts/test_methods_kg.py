@@ -295,10 +295,9 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
 
 
 def test_hipporag_reads_its_passages_once():
-    """Table 3 of the in-depth analysis: linked names, PageRank, relations by ends, chunks by
-    relations.
+    """The operators are those of Table 3 of the in-depth analysis, with two model requests.
 
-    There are two requests to the model.
+    They link names, run PageRank, and rank relations by ends and chunks by relations.
     """
     run, script = lane(
         "hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
