@@ -1,7 +1,7 @@
-"""HippoRAG 2: it is given the passages with the facts in them, builds its graph and tells what it retrieves for each question.
+"""HippoRAG 2 builds its graph from passages with given facts, and retrieves for questions.
 
-What only its own models need (torch, vLLM, services) is not installed: objects stand there of which any name can be read, and its
-search for nearest names, which is torch's, is done by NumPy.
+What only its own models need (torch, vLLM, services) is not installed and is replaced by mock
+objects. NumPy replaces its search for the nearest names, which uses torch.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
 TOGETHER = "appears with"
-# of the facts that it shows
+# The selected ones of the facts that it shows.
 KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}
 
 
 class Vectors:
-    """The encoder of the comparisons, in its form."""
+    """The encoder of the comparisons with HippoRAG's interface."""
 
     given: Given
 
@@ -48,7 +48,7 @@ class Vectors:
 
 
 class Replies:
-    """A language model that finds the triples of the passage it is shown, and keeps some facts."""
+    """A language model that returns the given triples of a passage, and selects facts."""
 
     def __init__(self, given: Given):
         self.given, self.kept = given, KEPT["all"]
@@ -69,7 +69,7 @@ class Replies:
 
 
 def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
-    """For each name the nearest by cosine, the best first, as its own search gives them."""
+    """The nearest names of each name by cosine, best first, in the format of its own search."""
     unit = [
         np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True)
         for one in (query_vecs, key_vecs)
@@ -83,7 +83,7 @@ def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
 
 
 def graph_of(rag, given: Given) -> dict:
-    """How many nodes and edges it has, and its edges of alike names, each once with its weight."""
+    """Numbers of its nodes and edges, and its edges of similar names with weights."""
     entity = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
     alike = {}
     for edge in rag.graph.es:
@@ -99,7 +99,7 @@ def graph_of(rag, given: Given) -> dict:
 
 
 def asked(rag, given: Given, question: dict) -> dict:
-    """The facts that it looks at, where its PageRank restarts, and the first passages in its order."""
+    """Facts of a question, restart nodes of its PageRank, and its first passages in order."""
     found: dict = {"facts": [], "starts": []}
     ranked, filtering = rag.run_ppr, rag.rerank_filter
     names = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
@@ -123,7 +123,7 @@ def asked(rag, given: Given, question: dict) -> dict:
 
 
 def outcome(given: Given) -> dict:
-    """Everything that is recorded."""
+    """All recorded results."""
     replies, Vectors.given = Replies(given), given
     program._get_llm_class = lambda config: replies
     program._get_embedding_model_class = lambda embedding_model_name: Vectors

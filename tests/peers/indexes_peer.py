@@ -1,9 +1,10 @@
-"""LightRAG, nano-graphrag, fast-graphrag and HippoRAG each make an index of two short texts, whose folders are recorded.
+"""Indexes of two short texts by LightRAG, nano-graphrag, fast-graphrag and HippoRAG.
 
-    .venv-peers/bin/python tests/peers/indexes_peer.py lightrag tests/core/corpus/indexes/recorded/lightrag
+    .venv-peers/bin/python tests/peers/indexes_peer.py lightrag FOLDER
 
-Their language model is written here: it finds the entities and relations below whose words are in the chunk that it is shown. Vectors are
-those of the comparisons; files that hold replies and the like are removed, and the clock stands still.
+Their folders are recorded in tests/core/corpus/indexes/recorded. The scripted language model finds
+the entities and relations below whose words are in the chunk. Vectors are those of the comparisons.
+Files of replies and the like are removed, and the clock is fixed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ TEXTS = {
     "harbour.txt": "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea.",
     "ship.txt": "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna.",
 }
-ENTITIES = {  # name: type, description
+ENTITIES = {  # Name: type, description.
     "Ann Lee": ("person", "An engineer who built a harbour & owns a ship."),
     "Varna": ("location", "A town with a harbour."),
     "Black Sea": ("location", "The sea at Varna."),
     "Marie": ("ship", "A ship <of Ann Lee>."),
     "Bo Holm": ("person", "The captain of the Marie."),
 }
-RELATIONS = [  # head, tail, name, description, keywords, weight, and the words of the text by which it is found
+# Head, tail, name, description, keywords, weight, and the words of the text that state it.
+RELATIONS = [
     (
         "Ann Lee",
         "Varna",
@@ -64,7 +66,7 @@ ENCODER = Encoder(list(TEXTS.values()))
 
 
 def found_in(text: str) -> tuple[list[str], list[tuple]]:
-    """The entities and relations of the texts that are in a chunk, which is found in a prompt by its own words."""
+    """Entities and relations in a chunk, which is recognised in a prompt by its own words."""
     inside = " ".join(one for one in TEXTS.values() if one in text) or text
     return [name for name in ENTITIES if name in inside], [
         one for one in RELATIONS if one[6] in inside
@@ -72,7 +74,7 @@ def found_in(text: str) -> tuple[list[str], list[tuple]]:
 
 
 def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywords: bool) -> str:
-    """What is in a chunk, in the form of LightRAG and nano-graphrag."""
+    """Facts of a chunk in the format of LightRAG and nano-graphrag."""
     names, relations = found_in(prompt)
     rows = [("entity", name, *ENTITIES[name]) for name in names]
     told = lambda one: [one[4], one[3]] if keywords else [one[3], str(one[5])]
@@ -87,7 +89,10 @@ def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywo
 
 
 class Letters:
-    """A tokenizer that needs no download: letters, and their number by the rule of the comparisons."""
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, text):
         return list(map(ord, text))
@@ -107,7 +112,7 @@ async def encode(texts):
 
 
 def lightrag(folder: str) -> None:
-    """LightRAG's folder."""
+    """Make LightRAG's folder."""
     from lightrag import LightRAG
     from lightrag.prompt import PROMPTS
     from lightrag.utils import EmbeddingFunc, Tokenizer
@@ -136,7 +141,7 @@ def lightrag(folder: str) -> None:
 
 
 def nano_graphrag(folder: str) -> None:
-    """nano-graphrag's folder, with communities by Leiden on two levels, as they are given."""
+    """Make nano-graphrag's folder, with the given communities of two levels."""
     import nano_graphrag._op as op
     import nano_graphrag._utils as utils
     from nano_graphrag import GraphRAG
@@ -206,7 +211,7 @@ def nano_graphrag(folder: str) -> None:
 
 
 def fast_graphrag(folder: str) -> None:
-    """fast-graphrag's folder."""
+    """Make fast-graphrag's folder."""
     for absent in (
         "google",
         "google.genai",
@@ -257,7 +262,7 @@ def fast_graphrag(folder: str) -> None:
 
 
 def hipporag(folder: str) -> None:
-    """HippoRAG's folder."""
+    """Make HippoRAG's folder."""
     absent = (
         "torch",
         "torch.cuda",
@@ -305,7 +310,7 @@ def hipporag(folder: str) -> None:
     ).index(list(TEXTS.values()))
 
 
-TOOLS = {  # what makes the folder, and the files of it that are recorded
+TOOLS = {  # The function that makes the folder, and the recorded files of it.
     "lightrag": (
         lightrag,
         "graph_*.graphml",

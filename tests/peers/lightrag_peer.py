@@ -1,4 +1,4 @@
-"""LightRAG, its local, global, hybrid and mixed search: it is given the graph and tells what it retrieves for each question."""
+"""LightRAG's local, global, hybrid and mixed search on a given graph, for each question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEPARATOR = "<SEP>"
 
 
 class Letters:
-    """A tokenizer that needs no download: letters, and their number by the rule of the comparisons."""
+    """A tokenizer without downloads that counts tokens by the rule of the comparisons."""
 
     def encode(self, content):
         return [0] * tokens(content)
@@ -26,12 +26,12 @@ class Letters:
 
 
 async def unasked(*_, **__):
-    """No language model is asked: keywords come with the question."""
+    """Fail on any request: keywords come with the question, so no language model is needed."""
     raise AssertionError("nothing is asked")
 
 
 async def filled(folder: str, given: Given) -> LightRAG:
-    """A program that holds the graph."""
+    """A program with the given graph."""
 
     async def encode(texts):
         return given.encoder.encode(texts)
@@ -71,7 +71,7 @@ async def filled(folder: str, given: Given) -> LightRAG:
 
 
 async def whole(rag: LightRAG, given: Given) -> None:
-    """Every passage that tells of a thing, of which what is inserted by hand may have one."""
+    """Link every fact to all of its passages; manual insertion allows only one."""
     ids = [compute_mdhash_id(text, prefix="chunk-") for text in given.passages]
     graph = rag.chunk_entity_relation_graph
     source = lambda where: SEPARATOR.join(ids[place] for place in where)
@@ -86,12 +86,12 @@ async def whole(rag: LightRAG, given: Given) -> None:
 
 
 async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values) -> dict:
-    """What it retrieves for a question, in its order."""
+    """Hits for a question in its order."""
     words = {"ll_keywords": question["low"], "hl_keywords": question["high"]}
     told = await rag.aquery_data(
         question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values)
     )
-    # nothing is told where nothing is found
+    # The reply has no data where nothing is found.
     data = {"entities": [], "relationships": [], "chunks": [], **told.get("data", {})}
     return {
         "entities": [given.entity[one["entity_name"]] for one in data["entities"]],

@@ -1,6 +1,6 @@
-"""nano-graphrag, local and global search: it builds its graph by the recorded replies and tells what it retrieves for each question.
+"""nano-graphrag's local and global search on a graph that it builds from recorded replies.
 
-Its communities and their reports are given, in the place of Leiden's and a language model's.
+Its communities and their reports are given, instead of Leiden's and a language model's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ WIDE = {
 
 
 class Letters:
-    """A tokenizer that needs no download: a text as its letters, and its length by the rule of the comparisons."""
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, text):
         return [0] * tokens(text)
@@ -37,7 +40,7 @@ class Letters:
 
 
 def grouped(given: Given) -> type[NetworkXStorage]:
-    """The graph with the communities that are given."""
+    """A graph storage with the given communities."""
     of: dict[str, list[dict]] = {name: [] for name in given.entities}
     names = list(given.entities)
     for key, (_, level, members, _, _) in enumerate(given.communities):
@@ -52,7 +55,7 @@ def grouped(given: Given) -> type[NetworkXStorage]:
 
 
 def reporting(given: Given):
-    """What writes the reports that are given."""
+    """A function that writes the given reports."""
 
     async def write(reports, graph, config):
         told = await graph.community_schema()
@@ -68,7 +71,7 @@ def reporting(given: Given):
 
 
 def whole(tokens_list, doc_keys, **_):
-    """Each passage as one chunk."""
+    """Return each passage as one chunk."""
     texts = ["".join(map(chr, one)) for one in tokens_list]
     return [
         {"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key}
@@ -77,7 +80,10 @@ def whole(tokens_list, doc_keys, **_):
 
 
 class Model:
-    """A language model that finds what is given, and notes a point on each report; it keeps which reports each group held."""
+    """A language model that returns the given facts and notes a point on each report.
+
+    It records which reports each group contained.
+    """
 
     def __init__(self, given: Given):
         self.given, self.groups = given, []
@@ -106,7 +112,7 @@ class Model:
         return self.extracted(next(place for passage, place in self.places if passage in prompt))
 
     def extracted(self, place: int) -> str:
-        """What is in a passage, in nano-graphrag's form."""
+        """The facts of a passage in nano-graphrag's format."""
         between, after = PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_RECORD_DELIMITER"]
         entities, relations = self.given.facts[place]
         found = [('"entity"', name, "THING", self.given.entities[name][0]) for name, _ in entities]
@@ -122,7 +128,10 @@ class Model:
 
 
 def watched(given: Given) -> dict:
-    """What its local search finds, told as it is found: its context does not quote what holds quotes."""
+    """Results of its local search, recorded during the search.
+
+    Its context cannot be parsed, since it does not escape quotes.
+    """
     found: dict = {}
     titles = {one[0]: key for key, one in enumerate(given.communities)}
     parts, units, edges = (
@@ -155,7 +164,7 @@ def watched(given: Given) -> dict:
 
 
 def graph_of(rag: GraphRAG, given: Given) -> dict:
-    """In how many entities and relations the graph that it built is the one that is given."""
+    """Number of entities and relations of its graph that equal the given ones."""
     numbers = {key: given.passage[told["content"]] for key, told in rag.text_chunks._data.items()}
     source = lambda told: sorted(numbers[key] for key in told["source_id"].split("<SEP>"))
     net = rag.chunk_entity_relation_graph._graph
@@ -171,7 +180,7 @@ def graph_of(rag: GraphRAG, given: Given) -> dict:
 
 
 def outcome(given: Given) -> dict:
-    """Everything that is recorded."""
+    """All recorded results."""
     utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
     graphrag.generate_community_report = reporting(given)
     model = Model(given)

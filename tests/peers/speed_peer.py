@@ -1,8 +1,9 @@
-"""How long nano-graphrag and LightRAG take to build, change and search the passages that `tests.benchmarks.peers` gives.
+"""Times of nano-graphrag and LightRAG for the passages of `tests.benchmarks.peers`.
 
-Each by its own client of the OpenAI protocol, or, where no address is given, with a function in its place. Their tokenizers would have to
-be downloaded: a count of letters is in their place, which costs next to nothing. Each passage is one chunk, nobody is asked what was
-missed, and all else is as they come.
+They build, change and search. Each uses its own client of the OpenAI protocol, or a function where
+no address is given. Their tokenizers would need a download and are replaced by a letter count,
+which costs almost nothing. Each passage is one chunk, without gleaning, and everything else has its
+default.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from speed import Measured, asked
 
 
 class Letters:
-    """A tokenizer that needs no download: a text as its letters, and its length by the rule of the comparisons."""
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, content):
         return [0] * tokens(content)
@@ -55,7 +59,7 @@ def answering(replies: Instant) -> Callable:
 
 
 def nano_graphrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
-    """Its steps: it has no change and no deletion of a document."""
+    """Run nano-graphrag's steps; it cannot change or delete documents."""
     import nano_graphrag._op as op
     import nano_graphrag._utils as utils
     from nano_graphrag import GraphRAG, QueryParam
@@ -105,7 +109,10 @@ def _asked(rag: Any, question: str, context: Any) -> Any:
 
 
 def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
-    """Its steps: a change is a deletion and an insertion, and documents are deleted one after the other, as its server does."""
+    """Run LightRAG's steps.
+
+    A change is a deletion and an insertion, and documents are deleted one by one, as in its server.
+    """
     from lightrag import LightRAG, QueryParam
     from lightrag.llm.openai import openai_complete
     from lightrag.utils import EmbeddingFunc, Tokenizer
@@ -116,7 +123,7 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
     async def opened(workspace: str) -> LightRAG:
         rag = LightRAG(
             folder,
-            workspace=workspace,  # what is in memory is known by that alone
+            workspace=workspace,  # In-memory data is identified by the workspace alone.
             llm_model_func=openai_complete if replies is None else answering(replies),
             embedding_func=EmbeddingFunc(
                 embedding_dim=SIZE, func=encoding(given, measured), max_token_size=8192
@@ -179,7 +186,7 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
 
 
 def main() -> None:
-    """Measure the program that is asked for."""
+    """Measure the requested program."""
     logging.disable(logging.ERROR)
     name, given, url, out = asked()
     measured, replies = Measured(), None if url else Instant(given["facts"])

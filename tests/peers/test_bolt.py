@@ -1,4 +1,7 @@
-"""A graph copied over Bolt from a real database, ArcadeDB, which `make test-peers` installs; Neo4j itself is in no registry of packages."""
+"""Graphs copied over Bolt from a real database, ArcadeDB.
+
+`make test-peers` installs it; Neo4j itself is in no package registry.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ FILMS = """CREATE (tom:Person {name: 'Tom <b>Hanks</b>', born: 1956}),
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of the films, and the process that serves them."""
+    """The address of the films database, and its server process."""
     neo4j = pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
     with_it = (
         PYTHON.exists()
@@ -137,7 +140,7 @@ def test_bounds_on_bytes(server, tmp_path):
 
 
 def test_one_that_dies_half_way(server, tmp_path, monkeypatch):
-    """The last test: the server is killed between relationships and nodes."""
+    """This is the last test: the server is killed between relationships and nodes."""
     number = bolt._write_nodes
 
     def killed(*given):

@@ -1,4 +1,7 @@
-"""A database that is asked live over Bolt: ArcadeDB, as in tests/peers/test_bolt.py; the last test ends it."""
+"""Live queries of a database over Bolt: ArcadeDB, as in tests/peers/test_bolt.py.
+
+The last test ends the server.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""fast-graphrag 0.0.5 beside the row `fastgraphrag-original`, on 400 passages and 40 questions.
+"""fast-graphrag 0.0.5 compared with `fastgraphrag-original` on 400 passages and 40 questions.
 
-The same “is” edges, and the same entities in all questions, with the same scores. The relations are the same but for those that tie: where
-64 mentions have no room for all of one score, chance takes some there, here they go by id; passages follow the relations. Its search of
-vectors is made to look at all of them, which it does not do of itself. It has an edge for each mention, ours one whose weight is their
-number.
+The “is” edges are equal, and so are the entities of all questions with their scores. Relations are
+equal except for ties: where 64 mentions leave no room for all of one score, it picks some at random
+and Hopscope by id. Passages follow the relations. Its vector search is made exhaustive, which it is
+not by default. It has an edge for each mention, Hopscope one edge whose weight is their number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.peers.given import given
 
 pytestmark = pytest.mark.usefixtures("home")
 ROW = "fastgraphrag-original"
-NEAR = 2e-4  # of a score
+NEAR = 2e-4  # Tolerance of a score.
 
 
 @cache
@@ -33,7 +33,7 @@ def theirs():
 
 @cache
 def linked():
-    """The graph that is given, a relation as heavy as it has mentions, with our “is” edges."""
+    """The given graph with relations weighted by mentions, and Hopscope's “is” edges."""
     edges = graph().columns.edges.with_columns(
         weight=[float(len(one[5])) for one in given()["relations"]]
     )
@@ -48,13 +48,13 @@ def states():
 
 
 def ends(edges):
-    """The numbers of both ends of some edges, the smaller first."""
+    """Ids of both ends of edges, the smaller first."""
     heads, _, tails = linked().triples(np.array(edges, np.int64))
     return [tuple(sorted(pair)) for pair in zip(heads.tolist(), tails.tolist())]
 
 
 def related(one):
-    """The relations that it retrieved, each once."""
+    """Its retrieved relations without duplicates."""
     return list(dict.fromkeys(map(tuple, one["relations"])))
 
 

@@ -1,11 +1,12 @@
-"""HippoRAG 2 (hipporag 2.0.0a4) beside the row `hipporag-2`, on 400 passages and 40 questions.
+"""HippoRAG 2 (hipporag 2.0.0a4) compared with `hipporag-2` on 400 passages and 40 questions.
 
-The same facts, restarts and passages, and the same order, but where the table of counts says so:
+Facts, restarts and passages are equal and in equal order, except where the table of counts says so:
 
-- Of ends of facts that tie at the fifth place it restarts at one by the order of a Python set, ours at the first by id.
-- Vectors are kept in half precision here, so that passages whose PageRank differs by less than 1e-7 may change places, as those may
-  whose cosines differ by less than .0001 where no fact is kept.
-- An entity of no fact is no node there, and so has no edge of alike names.
+- Among fact ends that tie at the fifth position it restarts at one by the order of a Python set,
+  Hopscope at the first by id.
+- Hopscope keeps vectors in half precision. Passages whose PageRank differs by less than 1e-7 may
+  swap, as may those whose cosines differ by less than .0001 where no fact is kept.
+- An entity without facts is no node there, and so has no edge to similar names.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ COUNTS = {
 
 
 class First:
-    """A language model that keeps the first facts of those that it is shown."""
+    """A language model that keeps the first of the facts that it is shown."""
 
     def __init__(self, keep: int):
         self.keep = keep
@@ -51,7 +52,7 @@ def theirs(home):
 
 @cache
 def graph():
-    """The graph of the facts that the program is given, by our building operators."""
+    """The graph of the given facts, by Hopscope's building operators."""
     told = given()
     facts = [
         Facts(
@@ -131,7 +132,8 @@ def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept)
 def test_passages_change_places_only_where_they_are_as_good_as_equal(theirs, kept, within):
     for state, one in zip(states(kept), theirs[kept]):
         scores = dict(zip(state.chunks.items, state.chunks.scores))
-        assert len(set(scores) ^ set(one["chunks"])) <= 2  # one for another, at the last place
+        # One passage may differ at the last position.
+        assert len(set(scores) ^ set(one["chunks"])) <= 2
         alike = sorted(state.nodes.items) == one["starts"]
         assert not alike or ordered(
             scores, [chunk for chunk in one["chunks"] if chunk in scores], within

@@ -1,10 +1,14 @@
-"""LightRAG 1.5.7 beside the rows of its program, on 400 passages and 40 questions.
+"""LightRAG 1.5.7 compared with its rows of the catalogue on 400 passages and 40 questions.
 
-The same entities, relations and passages, and the same order, but where the table of counts says so:
+Entities, relations and passages are equal and in equal order, except where the table of counts says
+so:
 
-- Relations of local search whose ends have one degree and whose weight is one are in the order of the entities there, by id here.
-- Vectors are kept in half precision here, so that two things whose cosines differ by less than .0001 may change places.
-- Its budgets of tokens count the JSON of a hit, ours the row of the prompt's tables, which of a relation shows keywords and weight as well.
+- Relations of local search whose ends have one degree and whose weight is one follow the order of
+  entities there, and ids here.
+- Hopscope keeps vectors in half precision, so items whose cosines differ by less than .0001 may
+  swap.
+- Its token budgets count the JSON of a hit. Hopscope's count the row of the prompt's tables, which
+  for relations also has keywords and weight.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ COUNTS = {
     "hybrid": {"entities": {"order": 39, "set": 1}, "relations": BY_SCORE, "chunks": ALL},
     "mix": {"entities": {"order": 39, "set": 1}, "relations": BY_SCORE, "chunks": ALL},
 }
-HALF = 1e-4  # of a cosine, in half precision
+HALF = 1e-4  # Difference of cosines in half precision.
 
 
 @pytest.fixture
@@ -82,12 +86,12 @@ def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few
     }
     more = [len(mine["relations"]) - len(one["relations"]) for mine, one in zip(ours, told)]
     assert (more.count(0), max(more), min(more)) == (20, 28, 0)
-    # a budget of nothing would hold as many as there are
+    # A budget of 0 would have no limit.
     assert all(all(hit_texts(graph(), "triple", one["relations"])) for one in ours)
 
 
 def test_gold_passages_among_the_first_ten(theirs):
-    """On these vectors, which count words: what the programs' search finds, alike on both sides."""
+    """Passage recall on these word-count vectors, equal on both sides."""
     gold = [set(one["gold"]) for one in given()["questions"]]
     share = lambda hits: (
         sum(len(known & set(one["chunks"][:10])) / len(known) for known, one in zip(gold, hits))

@@ -1,4 +1,4 @@
-"""pcst_fast beside our prize-collecting tree."""
+"""pcst_fast compared with Hopscope's prize-collecting tree."""
 
 from __future__ import annotations
 

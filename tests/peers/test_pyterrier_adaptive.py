@@ -1,7 +1,7 @@
-"""pyterrier-adaptive beside our GAR: the same documents in the same batches, in their order, and the same ranking of what was read.
+"""pyterrier-adaptive compared with Hopscope's GAR: equal batches and equal rankings.
 
-Of equal scores it takes the neighbour that comes first in its corpus graph, as ours does. What was found first and not read stands behind
-the others here; there it would as well, but it has only so many places as the budget.
+Of equal scores both take the neighbour that comes first in the corpus graph. Initial hits that were
+not read come last here. There they would too, but its ranking ends at the budget.
 """
 
 from __future__ import annotations
