@@ -1,4 +1,4 @@
-"""What the suggested size of a subgraph keeps of the answers, beside the usual 1,000 nodes."""
+"""Answer recall of the suggested subgraph size, compared with the default of 1,000 nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SAMPLE, SEED = 200, 21
 
 
 def run() -> list[dict]:
-    """Three rows a set: the mean answer recall of 1,000 nodes, of the suggested size with hops known, and without."""
+    """Three rows per set: mean answer recall for 1,000 nodes and for the suggested sizes.
+
+    The size is suggested with known hops, and from the question's words alone.
+    """
     graph, rows = Engine().graph("metaqa"), []
     for name in SETS:
         questions = datasets()["metaqa"].questions(name)
@@ -44,7 +47,10 @@ def run() -> list[dict]:
 
 
 def _measured(graph, question) -> list[tuple[float, float, float, float]]:
-    """(recall, hit, nodes, seconds to suggest) of the usual size and of both suggestions; sizes above the usual count as it."""
+    """Recall, hit, nodes and seconds for the default size and both suggested sizes.
+
+    Suggested sizes above the default count as the default.
+    """
     seeds = tuple(name_lookup(graph).find(entity) for entity in question.entities)
     ranks = {
         int(node): rank

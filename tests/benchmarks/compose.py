@@ -1,7 +1,8 @@
-"""Build: from a changed line to new figures, without a language model, on WikiMovies.
+"""Build page: time from a changed line to new metrics, without a language model, on WikiMovies.
 
-First what is computed: the line now beside the line before, what came of each step, and what the change did. Then the same in a real
-browser, from Enter in a field to the new figures on screen.
+The first part measures the computation: the new line compared with the previous one, the result of
+each step, and the effect of the change. The second measures a real browser, from Enter in a field
+to the new metrics on screen.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from tests.server import CHROMIUM, open_page, server
 
 LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"
-CHANGES = {  # each made to LINE by itself
+CHANGES = {  # Each change is made to LINE by itself.
     "keep fewer paths": ("model='bm25'", "model='bm25', keep=8"),
     "keep more nodes": ("PersonalizedPageRank()", "PersonalizedPageRank(keep=2000)"),
     "shorter paths": ("ShortestPaths()", "ShortestPaths(hops=2)"),
@@ -21,7 +22,7 @@ CHANGES = {  # each made to LINE by itself
 }
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 EACH = 4  # questions of each set
-AIM = 0.5  # seconds
+AIM = 0.5  # Seconds.
 SHOWN = """([field, value, words]) => new Promise((told) => {
   const root = [...document.querySelectorAll("*")].map((one) => one.shadowRoot).find((one) => one?.querySelector(".hk"));
   const input = root.querySelector(`[data-field=${field}]`);
@@ -58,7 +59,8 @@ def _computed(questions) -> list[dict]:
     engine.warm()
     before = parse_line(LINE)
     seconds: dict[str, list[float]] = {name: [] for name in CHANGES}
-    for place, question in enumerate([questions[0], *questions]):  # the first once more, to warm
+    # The first question runs twice, to warm up.
+    for place, question in enumerate([questions[0], *questions]):
         ask = engine.ask(source, question, model=False)
         first = engine.compare(ask, [instance_of_line(before, known)])
         first.wait()
@@ -99,7 +101,7 @@ def _on_screen(changes: int = 12) -> dict:
         page.locator("[data-field=keep]").wait_for(timeout=60_000)
         times, keep = [], 32
         for turn in range(changes + 2):
-            page.wait_for_timeout(800)  # a person looks before the next change
+            page.wait_for_timeout(800)  # A user looks before the next change.
             new = 8 + turn
             times.append(page.evaluate(SHOWN, ["keep", str(new), f"keep {keep} → {new}"]))
             keep = new

@@ -1,4 +1,7 @@
-"""Retrieval from documents: seconds of a question's operators beyond the encoder, on a made graph of 6,000 chunks and 40,000 entities."""
+"""Retrieval from documents: seconds per question without the encoder, on a synthetic graph.
+
+The graph has 6,000 chunks and 40,000 entities.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ LIMIT, QUESTIONS, SIZE = 0.1, 20, 384
 
 
 class Drawn:
-    """An encoder that draws a vector for each text, which costs next to nothing."""
+    """An encoder that draws a random vector for each text, at almost no cost."""
 
     def encode(self, texts, watch=NO_WATCH):
         seeds = [
@@ -41,14 +44,14 @@ class Drawn:
 
 
 class Models(Written):
-    """That encoder, and a language model that is not asked."""
+    """Models with that encoder, and a language model that is never asked."""
 
     def encoder(self, name="encoder"):
         return Drawn()
 
 
 def made(rng: np.random.Generator) -> Graph:
-    """A graph whose degrees fall off as in graphs of texts: some entities are in very many relations."""
+    """A graph with skewed degrees: a few entities have very many relations, as in texts."""
     words = np.array([f"word{i}" for i in range(WORDS)])
     text = lambda n: " ".join(words[rng.zipf(1.3, n) % WORDS])
     names = [f"Entity {i}" for i in range(NODES)]
@@ -81,7 +84,7 @@ def made(rng: np.random.Generator) -> Graph:
 
 
 def run() -> list[dict]:
-    """A row an instance: the median over the questions after a first one, which reads the vectors."""
+    """One row per method: the median over all questions but the first, which reads the vectors."""
     with tempfile.TemporaryDirectory() as folder:
         before, os.environ["HOPSCOPE_HOME"] = os.environ.get("HOPSCOPE_HOME"), folder
         try:

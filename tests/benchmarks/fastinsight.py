@@ -1,4 +1,4 @@
-"""FastInsight beside what the re-ranker and the encoder take: 100,000 documents, budget 100."""
+"""FastInsight's own time without reranker and encoder: 100,000 documents, budget 100."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMIT, QUESTIONS = 0.005, 40
 
 
 class Timed(Head):
-    """A head that counts its processor seconds as the re-ranker's own."""
+    """A head that counts its processor seconds as the reranker's."""
 
     def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
         start = time.process_time()
@@ -43,9 +43,12 @@ class Timed(Head):
 
 
 class Reranker:
-    """A re-ranker whose hidden states are drawn, 1,024 numbers each as those of bge-reranker-v2-m3, with a head of its shape."""
+    """A reranker with random hidden states and the dimensions of bge-reranker-v2-m3.
 
-    spent = 0.0  # processor seconds of reading
+    It has 1,024 hidden numbers per text and a head of the same shape.
+    """
+
+    spent = 0.0  # Processor seconds of reading.
 
     def __init__(self) -> None:
         rng = np.random.default_rng(1)
@@ -67,7 +70,7 @@ class Reranker:
 
 
 class Models(Written):
-    """That re-ranker, and an encoder that draws vectors."""
+    """Models with that reranker, and an encoder that draws random vectors."""
 
     _drawn, reranker = Drawn(), Reranker()
 
@@ -79,7 +82,7 @@ class Models(Written):
 
 
 def made(rng: np.random.Generator) -> Graph:
-    """A network of references whose degrees fall off: most documents have few links, some thousands."""
+    """A citation network with skewed degrees: most documents have few links, some thousands."""
     names = [f"document {i}" for i in range(NODES)]
     ends = np.minimum(
         rng.zipf(1.5, (2 * LINKS, 2)) - 1 + rng.integers(0, NODES, (2 * LINKS, 2)), NODES - 1
@@ -98,8 +101,10 @@ def made(rng: np.random.Generator) -> Graph:
 
 
 def run() -> list[dict]:
-    """One row: the processor seconds of a question beside encoding it, the first search, and the re-ranker's reading and head. Arithmetic
-    has one thread, since those that wait for work on a busy machine spin."""
+    """One row: processor seconds per question without encoding, first search, and reranker.
+
+    Arithmetic has one thread, since idle threads spin on a busy machine.
+    """
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         before = os.environ.get("HOPSCOPE_HOME")
         os.environ["HOPSCOPE_HOME"] = folder

@@ -1,4 +1,4 @@
-"""A disk that is full, and a home that cannot be written: what stood stays, the person is told, and with room again all goes on."""
+"""Full disks and read-only folders: old files stay, the user is told, and work can be resumed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ SPACE = {
     "instances": 1000,
     "text": 12_000,
 }
-MOST = 60_000  # bytes a file may have where no disk of its own can be mounted
+MOST = 60_000  # Bytes of a file, where no separate disk can be mounted.
 
 
 @contextmanager
 def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
-    """A disk of its own at `folder`, and what mounts it anew with other options; None where this may not be done here."""
+    """Mount a separate disk at `folder`, and yield a function that remounts it.
+
+    The function takes mount options. Yields None where mounts are not permitted.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o"]
     may = (
@@ -53,7 +56,10 @@ def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
 
 
 def full(kind: str, folder: Path) -> Met:
-    """One kind of work on a disk that is full in its middle: it must say so, keep what stood, and be done once there is room."""
+    """Test one kind of work on a disk that becomes full before its end.
+
+    It must report that, keep existing files, and succeed once there is space.
+    """
     met = Met(f"disk full: {kind}")
     fault_work.inputs(kind, folder / "begin")
     need = _size(folder / "begin") + SPACE[kind]
@@ -72,13 +78,16 @@ def full(kind: str, folder: Path) -> Met:
 
 
 def read_only(kind: str, folder: Path) -> Met:
-    """One kind of work in a home that cannot be written: it must say so, and what stands there must open."""
+    """Test one kind of work in a read-only user folder.
+
+    It must report that, and existing files must open.
+    """
     met = Met(f"read-only home: {kind}")
     place = folder / "disk" / "home"
     fault_work.inputs(kind, folder / "begin")
     with disk(folder / "disk", "size=1g") as again:
         shutil.copytree(folder / "begin", place)
-        if kind in ("cases", "instances"):  # some are there already
+        if kind in ("cases", "instances"):  # Some files must exist already.
             first = Work(kind, place, 2)
             first.end()
         _writable(place, again, False)
@@ -96,7 +105,7 @@ def read_only(kind: str, folder: Path) -> Met:
 
 
 def _told(work: Work, kind: str, met: Met) -> None:
-    """The work must end, of itself and with a sentence."""
+    """Check that the work ends by itself with a readable error."""
     met.times += 1
     code, complaint = work.end()
     if code not in (1, 2) or "Traceback" in complaint or "hopscope: " not in complaint:
@@ -114,7 +123,7 @@ def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
 
 
 def _undisturbed(kind: str, folder: Path) -> str:
-    """The digest of the work where nothing happens, found once."""
+    """The digest of undisturbed work, computed once."""
     known = folder / "undisturbed.txt"
     if not known.exists():
         shutil.copytree(folder / "begin", folder / "undisturbed")
@@ -125,7 +134,7 @@ def _undisturbed(kind: str, folder: Path) -> str:
 
 
 def _limited(kind: str, place: Path) -> Work:
-    """The work, in a process whose files may not grow beyond `MOST` bytes."""
+    """Work in a process whose files are limited to `MOST` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
     try:
@@ -143,7 +152,7 @@ def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> No
 
 
 def _size(folder: Path) -> int:
-    """The bytes of a folder on a disk of pages of 4 KiB."""
+    """Size of a folder in bytes on a disk with pages of 4 KiB."""
     return sum(
         4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()
     ) + (1 << 16)

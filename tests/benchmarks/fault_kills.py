@@ -1,4 +1,4 @@
-"""kill -9 at random moments of one kind of work: what is corrupt and what is lost afterwards, and how long it takes to be back."""
+"""`kill -9` at random moments of one kind of work: damage, losses, and time to recover."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.instances.catalogue import catalogue
 from core.io.home import ROOT
 from tests.benchmarks import fault_work
 
-PATIENCE = 300.0  # seconds until work is taken to hang
-LATE = 1.05  # times the seconds of undisturbed work: the last moment of a kill
+PATIENCE = 300.0  # Seconds until work counts as hanging.
+LATE = 1.05  # Last moment of a kill, as a multiple of the seconds of undisturbed work.
 
 
 @dataclass
 class Met:
-    """What one kind of fault did: how often, sentences on what was corrupt and what lost, seconds until it was back."""
+    """Results of one kind of fault: number, damage, losses, and seconds to recover."""
 
     kind: str
     times: int = 0
@@ -44,7 +44,7 @@ class Met:
 
 
 class Work:
-    """A process that works in a folder, and what it said so far."""
+    """A process that works in a folder, and its output so far."""
 
     def __init__(self, kind: str, folder: Path, times: int = fault_work.SAVES):
         command = [
@@ -66,7 +66,7 @@ class Work:
         )
 
     def until(self, word: str) -> bool:
-        """Whether it said this word, which is waited for."""
+        """Wait for a line that starts with this word, and return whether it came."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.words.append(line.strip())
@@ -75,26 +75,26 @@ class Work:
         return False
 
     def end(self) -> tuple[int, str]:
-        """Its exit code and what it complained of, once it has ended."""
+        """Wait for the end and return exit code and error output."""
         out, complaint = self.process.communicate(timeout=PATIENCE)
         self.words += out.split("\n")
         return self.process.returncode, complaint
 
     def kill(self, after: float) -> None:
-        """kill -9 so many seconds from now, unless it has ended before."""
+        """Kill the process by `kill -9` after this many seconds, unless it has ended before."""
         assert self.process.stdout is not None
         time.sleep(after)
         self.process.kill()
         self.end()
 
     def said(self, word: str) -> list[str]:
-        """What stood behind this word, wherever it was said as a whole."""
+        """The rest of each complete line that starts with this word."""
         return [line.removeprefix(f"{word} ") for line in self.words if line.startswith(f"{word} ")]
 
 
 @contextmanager
 def home(folder: Path):
-    """This process works in that person's folder."""
+    """Set the user folder of this process."""
     before = os.environ.get("HOPSCOPE_HOME")
     os.environ["HOPSCOPE_HOME"] = str(folder)
     try:
@@ -106,7 +106,7 @@ def home(folder: Path):
 
 
 def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
-    """What so many kills at moments drawn by lot did to one kind of work; each begins with the same inputs."""
+    """Results of `count` kills at random moments of one kind of work, each from the same inputs."""
     met, lot, begin = Met(kind), random.Random(f"{kind} {seed}"), folder / "begin"
     fault_work.inputs(kind, begin)
     undisturbed, span = _undisturbed(kind, begin, folder / "undisturbed")
@@ -125,7 +125,7 @@ def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
 
 
 def _undisturbed(kind: str, begin: Path, place: Path) -> tuple[str, float]:
-    """What the work says at its end when nothing happens, and the seconds that it takes."""
+    """Last line of undisturbed work, and its seconds."""
     shutil.copytree(begin, place)
     work = Work(kind, place)
     assert work.until("ready"), work.end()
@@ -135,7 +135,10 @@ def _undisturbed(kind: str, begin: Path, place: Path) -> tuple[str, float]:
 
 
 def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
-    """Do the same work again: it must end as if nothing had happened. Of what is saved it is enough that one more can be."""
+    """Repeat the work, which must end as if nothing had happened.
+
+    Of saved things it is enough that one more can be saved.
+    """
     start = time.perf_counter()
     work = Work(kind, place, 1)
     code, complaint = work.end()
@@ -147,7 +150,7 @@ def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
 
 
 def look(kind: str, place: Path, promised: list[str], met: Met, undisturbed: str = "") -> None:
-    """Open what lies there, as it is: it must be whole, and hold all that was promised."""
+    """Open the files as they are: they must be whole and contain all that was promised."""
     with home(place):
         try:
             there = LOOKS[kind](place, undisturbed)

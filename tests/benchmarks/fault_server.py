@@ -1,4 +1,4 @@
-"""The server killed while a person saves a case; and two servers with a command line on one home."""
+"""Servers killed while a user saves a case, and two servers with a command line on one folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.benchmarks.visitors import Broken, follow
 from tests.server import server
 
 SAVE, SAVED = "Save as case", "Saved. It opens"
-WITHIN = 1.5  # seconds after the click in which the server is killed
+WITHIN = 1.5  # Seconds after the click within which the server is killed.
 PATIENCE = 120.0
 QUESTION = {
     "q": "what does [Brazil] border",
@@ -26,7 +26,7 @@ QUESTION = {
 
 
 class Visitor:
-    """A browser that asks a question, as the app's own protocol has it, and presses buttons by what stands on them."""
+    """A simulated browser that speaks the app's protocol and presses buttons by their labels."""
 
     def __init__(self, address: str, query: str):
         self.address, self.query = address, query
@@ -47,11 +47,14 @@ class Visitor:
         await self._socket.close()
 
     async def press(self, label: str) -> None:
-        """Click on the button of that label."""
+        """Press the button with that label."""
         await self._send(self.buttons[label])
 
     async def until(self, seen) -> None:
-        """Read on until `seen()`. Raises Broken where the page ends in an error or the server goes away."""
+        """Read messages until `seen()`.
+
+        Raises Broken if the page shows an error or the server ends.
+        """
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         async for data in self._socket:
@@ -80,7 +83,7 @@ class Visitor:
 
 
 async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
-    """Ask, save what came, and see that it is said to be saved; whether the server lived so long."""
+    """Ask, save the case, and return whether the app confirmed it."""
     async with Visitor(address, query) as visitor:
         await visitor.until(lambda: SAVE in visitor.buttons)
         await visitor.press(SAVE)
@@ -90,12 +93,12 @@ async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
 
 
 def asked(number: int) -> str:
-    """The address of a question that nobody asked before."""
+    """Query string of a question that nobody has asked before."""
     return urlencode({**QUESTION, "seed": number})
 
 
 def killed(folder: Path, count: int, seed: int = 0) -> Met:
-    """What so many kills of the server at moments after the click on Save did."""
+    """Results of `count` kills of the server after a click on Save."""
     met, lot = Met("server"), random.Random(f"server {seed}")
     folder.mkdir(parents=True, exist_ok=True)
     saved = _prepare(folder)
@@ -119,7 +122,7 @@ def killed(folder: Path, count: int, seed: int = 0) -> Met:
 
 
 async def _broken_off(address: str, query: str, process, after: float) -> int:
-    """Save, and kill the server so long after the click; how many cases were said to be saved."""
+    """Save, kill the server this many seconds after the click, and count the confirmed cases."""
 
     async def kill() -> None:
         await asyncio.sleep(after)
@@ -130,7 +133,7 @@ async def _broken_off(address: str, query: str, process, after: float) -> int:
         return int(
             await save_one(address, query, lambda: begun.append(asyncio.create_task(kill())))
         )
-    except Exception:  # the connection breaks off in many ways
+    except Exception:  # The connection breaks in many ways.
         if not begun:
             raise
         return 0
@@ -141,7 +144,10 @@ async def _broken_off(address: str, query: str, process, after: float) -> int:
 
 
 def together(folder: Path, rounds: int = 3) -> Met:
-    """Two servers and processes of the command line on one home, all saving at once: nothing may be lost or end in an error."""
+    """Run two servers and command lines that all save in one user folder.
+
+    Nothing may be lost or end in an error.
+    """
     met = Met("two servers and a command line")
     folder.mkdir(parents=True, exist_ok=True)
     before = _prepare(folder)
@@ -186,7 +192,7 @@ async def _all(addresses: list[str], rounds: int) -> list[bool]:
 
 
 def _prepare(folder: Path) -> int:
-    """The number of cases that are there, in a home that knows the models of this one."""
+    """The number of existing cases, in a user folder with the models of this one."""
     from core.io.home import models_folder
 
     os.environ.setdefault("HOPSCOPE_MODELS", str(models_folder()))

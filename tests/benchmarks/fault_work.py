@@ -1,5 +1,10 @@
-"""Work that is killed: `python -m tests.benchmarks.fault_work KIND FOLDER TIMES` says `ready`, does it, says `ok WHAT` of all that is then
-promised to be kept, and `done DIGEST` at the end. FOLDER holds what it works on, and is the person's folder as well."""
+"""Work in a process of its own that a fault test kills.
+
+    python -m tests.benchmarks.fault_work KIND FOLDER TIMES
+
+It prints `ready`, works, prints `ok WHAT` for everything that is saved from then on, and `done
+DIGEST` at the end. FOLDER holds its inputs and is also the user folder.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ EXTRACT = "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', 
 
 
 def inputs(kind: str, folder: Path) -> None:
-    """Write what the work begins with: files, and for builds an earlier graph in the place of the new one."""
+    """Write the inputs of the work: files, and for builds an older graph at the target."""
     from core.corpus import Document, write_corpus
     from core.graph.building.build import build
 
@@ -56,7 +61,7 @@ def inputs(kind: str, folder: Path) -> None:
 
 
 def _told(number: int) -> str:
-    """A text in which names meet."""
+    """A text in which names occur together."""
     names = [
         f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville"
         for k in range(1, 7)
@@ -117,7 +122,7 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
 
 
 def outcomes(store, run: int) -> str:
-    """A digest of what a run found, but for what it took."""
+    """A digest of a run's results without its times."""
     rows = sorted(
         (row.instance, row.question.id, str(row.error), _but_for_seconds(row.outcome))
         for row in store.rows(run)
@@ -188,7 +193,7 @@ WORK: dict[str, Callable[[Path, int], Iterator[str]]] = {
 
 
 def main() -> int:
-    """Do the work named on the command line; 2 with a sentence where it cannot be done."""
+    """Do the work named on the command line; return 2 with an error message where it fails."""
     from core.errors import HopscopeError
 
     kind, folder, times = sys.argv[1:]

@@ -1,11 +1,15 @@
-"""Whether what an answer rests on is what is marked as evidence: the gold paths of PathQuestion, the gold passages of corpora.
+"""Agreement of influence with marked evidence, on PathQuestion's paths and corpora's passages.
 
-python -m tests.benchmarks influence               # the readers; HOPSCOPE_BENCHMARK_QUESTIONS of each set (60)
-python -m tests.benchmarks.influence --model --each 20  # a language model on passages, which is asked up to 28 times a question
+    python -m tests.benchmarks influence
+    python -m tests.benchmarks.influence --model --each 20
 
-Of a set's questions those count whose answer is right (an excerpt in any case), and of whose items some are marked and others are not. The
-value is the share of questions whose item of most influence is marked, of equal ones their mean; beside it the same of the item ranked
-first, and the share of the smallest set that is marked.
+The first uses the readers, with HOPSCOPE_BENCHMARK_QUESTIONS of each set (60). The second uses a
+language model on passages, with up to 28 requests per question.
+
+Questions count if their answer is right (an excerpt always counts) and some of their items are
+marked and others are not. The value is the fraction of questions whose most influential item is
+marked, as a mean over ties. The note has the same for the item ranked first, and the marked
+fraction of the smallest set.
 """
 
 from __future__ import annotations
@@ -70,7 +74,7 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
 
 
 def _gold_paths(name: str) -> dict[str, set[str]]:
-    """The gold paths of each question of a set, as the graph writes paths."""
+    """The gold paths of each question of a set, in the notation of the graph."""
     found: dict[str, set[str]] = {}
     with gzip.open(ROOT / "data" / name / "questions.txt.gz", "rt", encoding="utf-8") as lines:
         for text, _, path in (line.rstrip("\n").split("\t") for line in lines):
@@ -149,7 +153,7 @@ def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> 
 
 
 def main() -> None:
-    """The figures, of the readers or of a language model."""
+    """Print the figures of the readers or of a language model."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.influence")
     parser.add_argument("--model", action="store_true")
     parser.add_argument("--each", type=int, default=EACH)

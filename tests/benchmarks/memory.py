@@ -1,11 +1,14 @@
-"""Case memory against chain ranking on every shipped set, where wordings are alike and where they differ; no language model is asked.
+"""Case memory compared with chain ranking on every shipped set, without a language model.
 
-The constant that weighs chain ranking's own score (`CaseMemory.ranking`) was chosen on the questions whose text has an even MD5; they
-are the solved ones, too, but on MetaQA, where these are development questions. Asked are the others. HOPSCOPE_BENCHMARK_QUESTIONS and
-HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which; HOPSCOPE_BENCHMARK_RANKING=0,0.85,0.92 tries these values on the half
-that the constant was chosen on.
+Solved questions have similar or different wordings. The weight of chain ranking's own score
+(`CaseMemory.ranking`) was chosen on the questions whose text has an even MD5. These are also the
+solved questions, except on MetaQA, which has development questions. The others are asked.
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample of each set.
+HOPSCOPE_BENCHMARK_RANKING=0,0.85,0.92 tries these values on the half on which the weight was
+chosen.
 
-Wordings differ where solved questions are of another set, or where none may vote whose cosine to the question is above .9 or .75.
+Wordings differ where solved questions come from another set, or where those with a cosine above .9
+or .75 to the question may not vote.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 TRIED = tuple(
     float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_RANKING", "").split(",") if value
 )
-DEVELOPMENT, HELD_OUT = 0, 1  # MD5 of the text, even and odd
+DEVELOPMENT, HELD_OUT = 0, 1  # Parity of the text's MD5: even and odd.
 ANY = 1.0
 LIKE = ((100, ANY), (1000, ANY), (1000, 0.9), (1000, 0.75))
 METAQA = [(f"metaqa-{hops}hop-test", PLAIN, *how) for hops in (1, 2, 3) for how in LIKE]
@@ -47,12 +50,12 @@ CROSSED = [
     ("webqsp-answerable", "cwq-answerable", 100_000, ANY),
     ("cwq-answerable", "webqsp-answerable", 100_000, ANY),
 ]
-# set asked, solved questions, of each set, the most alike that may vote
+# Set to ask, solved questions, their number per set, and the highest cosine that may vote.
 CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)
 
 
 def run() -> list[dict]:
-    """For every condition the share of first answers that are right, with what case memory wins and loses against chain ranking."""
+    """Fraction of right first answers per condition, compared with chain ranking."""
     engine, rows, tests = Engine(), [], []
     half, values = (DEVELOPMENT, TRIED) if TRIED else (HELD_OUT, (0.0, CaseMemory().ranking))
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +79,7 @@ def run() -> list[dict]:
                         "note": note,
                     }
                 )
-    # over the conditions
+    # Corrected over all conditions.
     corrected = [
         p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])
     ]
@@ -94,13 +97,13 @@ def _half(question: Question) -> int:
 
 
 def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
-    """`EACH` questions of one half of a set, the same every time."""
+    """`EACH` questions of one half of a set, the same in every run."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [question for question in questions(name) if question.answers and _half(question) == half]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
-        except HopscopeError:  # an entity that the graph has not
+        except HopscopeError:  # The graph lacks an entity.
             continue
 
 
@@ -122,7 +125,7 @@ def _file(name: str, folder: Path) -> Path:
 
 @contextmanager
 def _unlike(most: float) -> Iterator[None]:
-    """Hides solved questions whose cosine to the one asked is above `most`."""
+    """Hide solved questions whose cosine to the question is above `most`."""
     nearest = Cases.nearest
     Cases.nearest = lambda self, vector: [
         (place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most
@@ -134,7 +137,7 @@ def _unlike(most: float) -> Iterator[None]:
 
 
 def _answers(engine, asks: list[SourceQuestion], operator) -> np.ndarray:
-    """Whether the graph reader's first answer to each question is right, float64."""
+    """Float64 flags of the questions whose first answer by the graph reader is right."""
     lanes = [LaneRun(ask, Line((operator,)), engine.environment, PrefixCache()) for ask in asks]
     for lane in lanes:
         lane.retrieve(LaneListener())

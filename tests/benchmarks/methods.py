@@ -1,11 +1,15 @@
-"""The methods of the in-depth analysis on a corpus, as a Markdown table: quality against what building and asking cost, with intervals and
-paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]`. With `--extractor described,noun-phrases` each
-method is asked on the graph of its kind by either.
+"""Markdown tables of the in-depth analysis' methods on a corpus, with costs and paired tests.
 
-Each method is a run of its own and every question is kept: the command goes on where it stopped, and a method that is new in the catalogue
-is asked alone. What the language model replied lies in tests/benchmarks/replies and comes along: the same prompts, on another computer too,
-take their replies and the seconds that they took from there. A graph is built once more from nothing, aside, to be measured; what a
-language model replied before is taken from what is kept, and counts with the tokens and seconds that it took then.
+    python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]
+
+Quality is compared with the cost of building and asking. With `--extractor described,noun-phrases`
+each method is asked on the graphs of both extractors.
+
+Each method is a separate run whose results are saved: the command continues where it stopped, and
+only new methods are asked. Replies of the language model lie in tests/benchmarks/replies: equal
+prompts, also on another computer, take their replies and the seconds of these from there. To be
+measured, a graph is built once more from nothing, in a separate folder. Saved replies of a language
+model are reused, and count with their original tokens and seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +51,7 @@ from tests.benchmarks.paired_tests import against
 
 PAPER, GROUP = "In-depth Analysis", "Documents"
 REPLIES = Path(__file__).with_name("replies")
-BASE = "vanilla-rag"  # what the others are tested against
+BASE = "vanilla-rag"  # The others are tested against this method.
 QUALITY = (
     "passage_recall@4",
     "passage_recall@10",
@@ -57,14 +61,14 @@ QUALITY = (
     "token_f1",
 )
 ASKING = ("calls", "tokens", "seconds")
-# questions for rows that ask dozens of times for each
+# Numbers of questions for methods with dozens of requests per question.
 MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
 @dataclass(eq=False)
 class Counting(BuildReport):
-    """A build's report that sums as well what kept replies took when they were made."""
+    """A build report that also sums the original seconds of saved replies."""
 
     replied: float = field(default=0.0)
 
@@ -75,7 +79,7 @@ class Counting(BuildReport):
 
 
 def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
-    """Ask what was not asked yet and print the tables."""
+    """Compute missing results and print the tables."""
     options = _options(arguments)
     engine, corpus = engine or Engine(), open_corpus(options.corpus)
     if options.no_llm:
@@ -93,7 +97,7 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
 
 
 class Noted(SavedReplies):
-    """Kept replies that note which were given, so that they can be written into a file that comes along."""
+    """Saved replies that record which were used, so that they can be written to a shipped file."""
 
     def __init__(self, **where):
         super().__init__(**where)
@@ -110,7 +114,7 @@ class Noted(SavedReplies):
         self.noted[key] = reply
 
     def write(self, file: Path) -> None:
-        """Write what was given into a file, beside what it holds."""
+        """Add the used replies to a file."""
         if not self.noted:
             return
         known = dict(read_shipped(file)) if file.exists() else {}
@@ -185,7 +189,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _few(instance: Instance, options: argparse.Namespace) -> int | None:
-    """Questions for a method that asks a language model before the answer, None for all."""
+    """Number of questions for methods with a language model before the answer, None for all."""
     sizes = [
         options.few
         or next((most for name, most in MANY.items() if instance.id.startswith(name)), None),
@@ -207,7 +211,10 @@ def _rows(options: argparse.Namespace) -> list[Instance]:
 
 
 def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[Instance]:
-    """Each method on the graph of its kind by each extractor; where its graph has none of them, the method as it is."""
+    """Each method on its kind of graph by each extractor.
+
+    A method whose graph has no such extractor stays as it is.
+    """
     found: list[Instance] = []
     for one in rows:
         kind, first = build_of(one.line), one.line.operators[:1]
@@ -223,7 +230,10 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
 
 
 def asks(instance: Instance, models, without: bool = False) -> bool:
-    """Whether a language model is asked before the answer, or to note points for it; with `without`, whether it must be."""
+    """True where a language model is used before the answer, or to note points for it.
+
+    With `without`, only where the method cannot run without one.
+    """
     operators = [part for one in instance.line if one.stage != "generate" for part in one.parts()]
     return any(
         models.is_chat(name)
@@ -234,7 +244,7 @@ def asks(instance: Instance, models, without: bool = False) -> bool:
 
 
 def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> RunSummary:
-    """The run of an instance, finished first where it is not; each question as if it were the first that is asked."""
+    """The run of a method, completed first if necessary, without results shared by questions."""
     plan = make_plan([instance], sets, size, engine.graph, model=model, cold=True)
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
@@ -243,7 +253,10 @@ def summary(engine, instance: Instance, sets: str, size: int | None, model: bool
 
 
 def measured(models, corpus: Corpus, instance: Instance) -> dict:
-    """Seconds, seconds of language models, calls and tokens of the graph that a line stands on, built from nothing; kept in a file."""
+    """Cost of a line's graph, built from nothing: seconds, model seconds, calls and tokens.
+
+    The result is saved in a file.
+    """
     spec = build_of(instance.line)
     if spec is None:
         return {}
@@ -262,8 +275,10 @@ def _models(one) -> list[str]:
 
 
 def _built(models, corpus: Corpus, one) -> dict:
-    """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
-    build that lacks some is not measured."""
+    """Build in a separate folder with saved replies.
+
+    A build that lacks some replies is not measured, since a language model would run for hours.
+    """
     kept, report = (
         SavedReplies(home_folder() / "replies.sqlite", shipped=shipped_replies(corpus)),
         Counting(),
@@ -296,7 +311,7 @@ def _built(models, corpus: Corpus, one) -> dict:
 
 
 class _Silent:
-    """Models of which no language model can be asked anew."""
+    """Models that raise an error instead of requesting new replies."""
 
     def __init__(self, models):
         self._models = models
@@ -319,7 +334,7 @@ def told(
     left_out,
     options,
 ) -> Iterator[str]:
-    """The lines of the tables, and what stands beside them."""
+    """The lines of the tables and their notes."""
     asked = {one.run.spec["sample"] for one in found.values()}
     answers = "a language model answers"
     if options.no_llm:
@@ -369,7 +384,7 @@ def _figures(one: RunSummary, key: str) -> list[str]:
 
 
 def _building(costs: dict[str, dict]) -> Iterator[str]:
-    """What each graph cost, and for 1,000 chunks."""
+    """The cost of each graph, in all and per 1,000 chunks."""
     builds = {cost["build"]: cost for cost in costs.values() if "seconds" in cost}
     if not builds:
         return

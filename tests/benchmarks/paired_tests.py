@@ -12,7 +12,10 @@ from core.evaluation.reports.summary import RunSummary
 
 
 def against(found: dict[str, RunSummary], base: str, names: Sequence[str]) -> Iterator[str]:
-    """Each run against `base` on the questions that both were asked, with Holm's correction over the runs for one metric."""
+    """Tests of each run against `base` on their common questions.
+
+    Holm's correction is applied over the runs of one metric.
+    """
     if base not in found or len(found) < 2:
         return
     yield ""

@@ -1,12 +1,17 @@
-"""Figures of FastInsight and what it is compared with, on a corpus's questions: `python -m tests.benchmarks.ranked_documents cacm`.
+"""Metrics of FastInsight and its baselines on the questions of a corpus.
 
-For each method and budget capped recall, nDCG and Topological Recall at 10, and the median milliseconds of its operators beside what the
-re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
-tables in the place between the marks `<!-- CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file. Token vectors of texts are kept,
-so that late interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run
-that was stopped goes on where it was. With `--timed N` the milliseconds are those of the first N questions, asked once more. Methods that
-ask a language model are asked the first questions of the draw alone, and compared on these; those whose model is not on this computer are
-named below the table.
+    python -m tests.benchmarks.ranked_documents cacm
+
+For each method and budget it gives capped recall, nDCG and Topological Recall at 10, and the median
+milliseconds of its operators without reranker and encoder; then paired tests of FastInsight against
+each other method at the largest budget. `--to FILE` writes the tables between the marks `<!--
+CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file.
+
+Token vectors of texts are cached, so that late interaction reads no document twice. Results of each
+question are saved in `ranked-documents` of the user folder, so that a stopped run can be resumed.
+With `--timed N` the milliseconds are those of the first N questions, asked once more. Methods that
+use a language model get only the first questions of the sample, and are compared on these. Methods
+without their model on this computer are named below the table.
 """
 
 from __future__ import annotations
@@ -87,14 +92,14 @@ LINES = {
     ),
 }
 OURS = "FastInsight"
-ROLE = "cross-encoder"  # what the operators ask for
-FEW = 52  # questions that methods that ask a language model are asked: all of CACM
+ROLE = "cross-encoder"  # The model role of the operators.
+FEW = 52  # Questions for methods that use a language model: all of CACM.
 BY_CHAT = ("HyDE", "IRCoT")
-READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # operators that read the question
+READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # Operators that read the question.
 
 
 class Kept:
-    """The encoder, of which the token vectors of texts are kept in half precision."""
+    """The encoder with cached token vectors of texts in half precision."""
 
     def __init__(self, encoder: Any):
         self.encoder, self.known = encoder, dict[str, np.ndarray]()
@@ -108,7 +113,7 @@ class Kept:
 
 
 class Once:
-    """A scorer that scores each text once a question."""
+    """A scorer that scores each text once per question."""
 
     def __init__(self, scorer: Any):
         self.scorer, self.query, self.known = scorer, "", dict[str, float]()
@@ -122,7 +127,10 @@ class Once:
 
 
 class Models:
-    """The models that are declared, with one re-ranker for all methods: late interaction over kept vectors, or a cross-encoder."""
+    """The declared models, with one reranker for all methods.
+
+    It is late interaction over cached vectors, or a cross-encoder.
+    """
 
     def __init__(self, reranker: str) -> None:
         self.registry = Registry()
@@ -140,7 +148,7 @@ class Models:
 
 
 def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
-    """The last state of a line, and the seconds of its operators beside encoding, ranking and language models."""
+    """Last state of a line, and seconds of its operators without those of models."""
     state = State(question)
     for operator in parse_line(line):
         state = operator(state, context)
@@ -153,7 +161,10 @@ def asked(line: str, question: Question, context: Context) -> tuple[State, float
 
 
 class Answered:
-    """What was found out, one line of JSON for each question and method, behind a line that says of what and by which models."""
+    """Saved results, as one line of JSON for each question and method.
+
+    The first line names the data and the models.
+    """
 
     def __init__(self, file: Path, about: str):
         self.file, self.rows = file, dict[tuple[str, str], list[dict[str, Any]]]()
@@ -167,7 +178,7 @@ class Answered:
             file.write_text(json.dumps(about) + "\n", "utf-8")
 
     def add(self, question: str, line: str, rows: list[dict[str, Any]]) -> None:
-        """Keep the rows of a question and the line of a method."""
+        """Save the rows of a question and a method's line."""
         self.rows[question, line] = rows
         with self.file.open("a", encoding="utf-8") as out:
             out.write(json.dumps({"question": question, "line": line, "rows": rows}) + "\n")
@@ -175,7 +186,10 @@ class Answered:
 
 @dataclass(frozen=True)
 class Figures:
-    """Of each method and budget float64 [questions, metrics] and its median milliseconds, what was asked, and why methods are missing."""
+    """Metrics and median milliseconds per method and budget, a description, and missing methods.
+
+    Values are float64 [questions, metrics].
+    """
 
     values: dict[tuple[str, int], np.ndarray]
     milliseconds: dict[tuple[str, int], float]
@@ -186,13 +200,14 @@ class Figures:
 def figures(
     corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0
 ) -> Figures:
-    """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
+    """Metrics of a corpus's questions.
 
-    Milliseconds are those that each question took when it was asked, or, of methods that ask no language model, those of `timed` questions
-    now: what is asked for hours beside other work tells little about time.
+    With `unseen` only questions count on which no reranker was trained here. Milliseconds were
+    measured when each question was first asked. With `timed`, methods without a language model are
+    timed now on that many questions, since runs of hours next to other work give unreliable times.
 
-    Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
-    that were answered before by the same lines on the same graph are not asked again.
+    The questions have a fixed random order, so that the first ones are a random sample wherever a
+    run ends. Questions that the same lines have answered on the same graph are not asked again.
     """
     models, corpus = Models(reranker), open_corpus(corpus_name)
     one = build_for(corpus, "links")
@@ -262,7 +277,7 @@ def figures(
 def measured(
     question: Question, name: str, context: Context, corpus_name: str
 ) -> list[dict[str, Any]]:
-    """A row for each budget of a method: its figures on this question, and its seconds beside the models."""
+    """A row per budget of a method: metrics on this question, and seconds without models."""
     (line, grows), rows = LINES[name], []
     for budget in BUDGETS if grows else BUDGETS[-1:]:
         state, beside = asked(line.format(n=budget), question, context)
@@ -273,7 +288,7 @@ def measured(
 
 
 def tables(of: Figures) -> str:
-    """The figures as Markdown: a row for each method, its budgets one after the other, the interval of the last."""
+    """The metrics as Markdown: a row per method, its budgets in turn, the last one's interval."""
     budgets = ", ".join(map(str, BUDGETS))
     lines = [
         f"{of.about}. Budgets of {budgets}; of searches {BUDGETS[-1]} alone.",
@@ -317,7 +332,7 @@ def _short(value: float, sign: str = "") -> str:
 
 
 def _called(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
-    """A method, and how many questions it was asked where these are fewer."""
+    """A method's name, with its number of questions where it is smaller."""
     return name if len(rows) == len(ours) else f"{name} ({len(rows)} questions)"
 
 
@@ -329,7 +344,7 @@ def put(file: Path, mark: str, text: str) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Print the tables, or put them into a file."""
+    """Print the tables, or write them into a file."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.ranked_documents", description=__doc__
     )

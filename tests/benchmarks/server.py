@@ -1,5 +1,10 @@
-"""How fast questions are answered by a server: `python -m tests.benchmarks server [names] [--answers N]`, each evaluation in a process and
-home of its own, on a server of models in another process whose replies take a second each."""
+"""Throughput of evaluations with a slow model server.
+
+    python -m tests.benchmarks server [names] [--answers N]
+
+Each evaluation runs in a separate process and user folder, with a model server in another process
+whose replies take a second each.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from pathlib import Path
 from core.io.home import ROOT, home_folder, models_folder
 from tests.model_server import model_server
 
-SECONDS = 1.0  # of a reply
+SECONDS = 1.0  # Seconds of a reply.
 MODEL = """
 [model.far]
 kind = "chat"
@@ -34,8 +39,10 @@ judge = "far"
 
 @dataclass(frozen=True)
 class Case:
-    """An evaluation of `answers` questions by an instance, on a server with so many places, and what it must hold: at most so many
-    seconds, or at least so many replies a second."""
+    """An evaluation of `answers` questions on a server with `slots` parallel requests.
+
+    It must take at most `seconds`, or reach `rate` replies per second.
+    """
 
     instance: str
     answers: int
@@ -56,7 +63,7 @@ CASES = {
 
 
 def main(arguments: list[str]) -> None:
-    """Run the cases and print what each took."""
+    """Run the cases and print their results."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks server", description=__doc__)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (default: all)"
@@ -73,7 +80,7 @@ def main(arguments: list[str]) -> None:
 
 
 def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
-    """A line on one case: seconds by the clock from the first request to the end, replies a second, and whether it holds."""
+    """Result of a case: seconds from the first request, replies per second, and a verdict."""
     with (
         tempfile.TemporaryDirectory() as folder,
         model_server(SECONDS, case.slots, case.busy) as server,
