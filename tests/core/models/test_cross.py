@@ -96,7 +96,7 @@ def test_both_backends_score_alike(tiny):
     assert not flag.loaded
 
 
-def test_weights_that_are_not_there(tmp_path):
+def test_missing_weights_are_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     for kind in (FlagReranker, CrossEncoder):
         with pytest.raises(ModelUnavailable, match="cannot be loaded from this folder"):
@@ -104,7 +104,7 @@ def test_weights_that_are_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [FlagReranker, CrossEncoder])
-def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
+def test_head_on_hidden_states_gives_the_scores(tiny, kind):
     model, task = kind(str(tiny), "tiny", max_tokens=128), Task("who directed Alien?")
     hidden = model.hidden(task, TEXTS)
     assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(
@@ -139,7 +139,7 @@ def classifier(kind, folder):
 
 
 @pytest.mark.parametrize("kind", ["Bert", "DistilBert"])
-def test_heads_of_other_known_shapes(tiny, kind):
+def test_heads_of_other_architectures_are_supported(tiny, kind):
     import numpy as np
     import torch
 
@@ -154,7 +154,7 @@ def test_heads_of_other_known_shapes(tiny, kind):
 
 
 @pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # Both have GELU between their layers.
-def test_a_head_of_another_shape_is_told(tiny, kind):
+def test_unsupported_head_is_reported(tiny, kind):
     with pytest.raises(
         BadParameter,
         match=f"small is a {kind}ForSequenceClassification, whose head has another shape",
@@ -162,7 +162,7 @@ def test_a_head_of_another_shape_is_told(tiny, kind):
         torch_head(classifier(kind, tiny), "small")
 
 
-def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
+def test_known_pairs_are_not_read_again(tiny, monkeypatch):
     cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
     codes = CrossEncoder._codes
     monkeypatch.setattr(
@@ -183,7 +183,7 @@ def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
 @pytest.mark.parametrize(
     "query", ["who directed Alien?", "who " * 60]
 )  # The second question is longer than three quarters of the input that the model reads.
-def test_scores_are_those_of_the_libraries(tiny, query):
+def test_scores_equal_those_of_the_libraries(tiny, query):
     texts = [*TEXTS, "Alien", "who? " * 30, "Ridley Scott -> directed -> Alien " * 3]
     pairs = [(query, text) for text in texts]
     flag, cross = (
@@ -217,7 +217,7 @@ class WordTokenizer:
     ("query", "read"),
     [("a b c", "a b c"), ("a  b c d e f", "a  b c d e f"), ("a b c d e f g", "cut: a b c d e f")],
 )
-def test_a_question_is_cut_beyond_three_quarters_of_what_is_read(query, read):
+def test_question_is_cut_at_three_quarters_of_the_input(query, read):
     tokenizer = WordTokenizer()
     codes = FlagReranker("weights", "tiny", max_tokens=8)._codes(tokenizer, query, ["x", "y"])
     assert tokenizer.questions == [read, read] and codes == {"input_ids": [[0], [0]]}
@@ -229,7 +229,7 @@ def torch_identity():
     return torch.nn.Identity()
 
 
-def test_one_that_runs_out_of_memory_reads_fewer_at_once(tiny, monkeypatch):
+def test_batches_shrink_when_memory_runs_out(tiny, monkeypatch):
     import torch
 
     model, sizes = CrossEncoder(str(tiny), "tiny", batch=8, max_tokens=128), []

@@ -62,7 +62,7 @@ def listing(*names: str):
         yield f"http://127.0.0.1:{port}/v1"
 
 
-def test_servers_on_the_usual_ports_are_found_with_their_models():
+def test_servers_on_default_ports_are_found_with_their_models():
     with (
         answering(200, listed("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
         answering(401, {"error": {"message": "no key"}}) as (locked, _),
@@ -89,7 +89,7 @@ def test_servers_on_the_usual_ports_are_found_with_their_models():
         )
 
 
-def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path, monkeypatch):
+def test_typed_key_lists_the_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     with answering(200, listed("a", "b")) as (port, keys):
         url = f"http://127.0.0.1:{port}/v1"
@@ -107,7 +107,7 @@ def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path,
         list_models(f"http://127.0.0.1:{port}/v1")
 
 
-def test_where_people_share_only_allowed_hosts_are_asked(monkeypatch):
+def test_shared_app_contacts_only_allowed_hosts(monkeypatch):
     monkeypatch.setattr("core.models.hosts.shared", lambda: True)
     with pytest.raises(BadParameter, match="this computer alone"):
         list_models("http://inside.example/v1")

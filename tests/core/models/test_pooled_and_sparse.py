@@ -74,7 +74,7 @@ def outputs(folder, text, kind):
         )
 
 
-def test_a_vector_is_the_mean_of_the_tokens_and_is_not_scaled(tiny):
+def test_vector_is_the_unscaled_token_mean(tiny):
     vectors = PooledEncoder(str(tiny), "tiny", batch=2).encode(TEXTS)
     for text, vector in zip(TEXTS, vectors):
         assert vector == pytest.approx(
@@ -83,7 +83,7 @@ def test_a_vector_is_the_mean_of_the_tokens_and_is_not_scaled(tiny):
     assert (vectors[1] == vectors[3]).all() and abs(np.linalg.norm(vectors[0]) - 1) > 0.01
 
 
-def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
+def test_sparse_weights_are_token_maxima(tiny):
     model = Splade(str(tiny), "tiny", batch=2)
     found = model.vectors(TEXTS).toarray()
     for text, weights in zip(TEXTS, found):
@@ -92,7 +92,7 @@ def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
 
 
-def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
+def test_shipped_sparse_encoder_expands_words():
     models = Registry()
     assert models.info("splade").present
     model = models.scorer("splade")
@@ -105,13 +105,13 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
     assert scores[0] > scores[1]
 
 
-def test_texts_of_one_length_are_read_together_and_few_long_ones_at_once():
+def test_batches_have_texts_of_one_length():
     assert list(batches_by_length([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
     assert list(batches_by_length([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
     assert list(batches_by_length([], batch=2, most=8)) == []
 
 
-def test_what_is_not_here_is_told(tmp_path):
+def test_missing_weights_are_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
@@ -154,7 +154,7 @@ def halves(tiny, tmp_path_factory):
     return folders
 
 
-def test_dpr_is_the_dot_product_of_the_first_tokens_of_two_encoders(halves):
+def test_dpr_is_the_dot_product_of_first_tokens(halves):
     passages, questions = halves["DPRContextEncoder"], halves["DPRQuestionEncoder"]
     model = DPR(QuestionHalf(str(questions), "dpr"), PassageHalf(str(passages), "dpr", batch=2))
     question = outputs(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
@@ -166,13 +166,13 @@ def test_dpr_is_the_dot_product_of_the_first_tokens_of_two_encoders(halves):
     assert model.loaded and model.score(Task("a"), []).shape == (0,)
 
 
-def test_an_encoder_of_another_kind_is_refused_in_the_place_of_dprs(halves, tiny):
+def test_dpr_refuses_other_encoders(halves, tiny):
     for folder in (tiny, halves["DPRQuestionEncoder"]):
         with pytest.raises(ModelUnavailable, match="holds no DPRContextEncoder"):
             PassageHalf(str(folder), "dpr").encode(["a"])
 
 
-def test_dpr_comes_from_two_folders_and_is_told_missing_otherwise(halves, tmp_path, monkeypatch):
+def test_dpr_needs_two_folders(halves, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     row = f"""[model.dpr]
 kind = "scorer"

@@ -63,30 +63,30 @@ def previews_of(scorer, texts=TEXTS, **settings):
     return calls, scores.tolist()
 
 
-def test_a_preview_is_called_with_all_that_is_scored_so_far():
+def test_preview_gets_all_scores_so_far():
     calls, scores = previews_of(EncoderScorer(Circle(True)))
     assert [at for at, _ in calls] == [[3], [1, 3], [0, 1, 2, 3]]
     assert scores == pytest.approx([np.cos(1.5), 1, np.cos(1.5), np.cos(0.5)])
     assert all(some == [scores[i] for i in at] for at, some in calls)
 
 
-def test_an_encoder_that_hands_out_nothing_on_the_way_gives_one_preview():
+def test_encoder_without_partial_results_gives_one_preview():
     assert previews_of(EncoderScorer(Circle(False)))[0] == [
         ([0, 1, 2, 3], previews_of(EncoderScorer(Circle(True)))[1])
     ]
 
 
-def test_late_interaction_gives_previews_too():
+def test_late_interaction_gives_previews():
     calls, scores = previews_of(LateInteractionScorer(Circle(False)))
     assert [at for at, _ in calls] == [[0, 2], [0, 1, 2], [0, 1, 2, 3]]
     assert calls[-1][1] == scores
 
 
-def test_nothing_to_read_gives_no_preview():
+def test_no_texts_give_no_preview():
     assert previews_of(EncoderScorer(Circle(True)), []) == ([], [])
 
 
-def test_a_cancelled_reading_gives_no_more_previews():
+def test_cancelled_reading_gives_no_more_previews():
     calls, checks = [], iter(range(9))
 
     def check():
@@ -100,7 +100,7 @@ def test_a_cancelled_reading_gives_no_more_previews():
     assert len(calls) == 2
 
 
-def test_a_part_of_a_task_has_its_groups_and_previews_by_the_positions_among_all():
+def test_partial_task_previews_use_positions_of_the_whole():
     calls = []
     task = Task(
         QUESTION,
@@ -115,7 +115,7 @@ def test_a_part_of_a_task_has_its_groups_and_previews_by_the_positions_among_all
     assert Task(QUESTION).part([0]) == Task(QUESTION)
 
 
-def test_combinators_preview_by_the_positions_among_all():
+def test_combinator_previews_use_positions_of_the_whole():
     # The n-gram model gives no previews. It ranks "far" first, then the others in their order, so
     # two texts reach the encoder.
     seen = []
@@ -167,7 +167,7 @@ def many():
     return texts, np.repeat(np.arange(CHAINS), EACH)
 
 
-def test_those_that_promise_most_are_read_first():
+def test_most_promising_texts_are_read_first():
     texts, groups = many()
     encoder = Lines()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
@@ -183,7 +183,7 @@ def test_those_that_promise_most_are_read_first():
     assert choice.notes == (NoteWith(120, "360 paths", "likeliest first"),) and whole.notes == ()
 
 
-def test_what_is_expected_is_the_conditional_normal_distribution():
+def test_expected_scores_follow_the_conditional_normal_distribution():
     """Expected scores equal generalised least squares with a word-overlap covariance.
 
     Words one and two share "a", three shares "b" with two. Each text has two words, so lengths
@@ -223,7 +223,7 @@ def test_what_is_expected_is_the_conditional_normal_distribution():
     )
 
 
-def test_reading_ends_once_the_best_are_expected_to_be_read():
+def test_reading_ends_once_the_best_are_read():
     texts, groups = many()
     whole, read = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups), texts, 6), {}
     for recall in (0.5, 0.99, 1.0):
@@ -242,14 +242,14 @@ def test_reading_ends_once_the_best_are_expected_to_be_read():
     )
 
 
-def test_a_few_texts_are_all_read_whatever_is_expected():
+def test_few_texts_are_all_read():
     texts = [f"t{i}" for i in range(64)]
     choice = EncoderScorer(Lines()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
     assert len(choice.order) == 64 and choice.notes == ()
 
 
 @pytest.mark.parametrize("best", [1, 32, 5000])
-def test_where_nothing_distinguishes_the_texts_all_are_read(best):
+def test_indistinguishable_texts_are_all_read(best):
     class Flat(Lines):
         def vector(self, text):
             return (1.0, 0.0)
@@ -261,7 +261,7 @@ def test_where_nothing_distinguishes_the_texts_all_are_read(best):
     assert choice.order == tuple(range(360))
 
 
-def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
+def test_earlier_hops_decide_the_first_texts():
     texts, groups = many()
     encoder, earlier = Lines(), {}
     task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
@@ -279,7 +279,7 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
     ) == set(range(212, 240, 5))
 
 
-def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
+def test_reading_order_does_not_change_the_scores(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # All readings count as slow.
     texts, groups = many()
     texts, groups = texts * 2, np.tile(groups, 2)  # Each text occurs twice.
@@ -301,7 +301,7 @@ def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
     )
 
 
-def test_what_was_read_before_is_read_at_once(monkeypatch):
+def test_known_texts_are_read_at_once(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 60)
     texts, groups = many()
     whole, encoder, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), Lines(), []
@@ -314,7 +314,7 @@ def test_what_was_read_before_is_read_at_once(monkeypatch):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 63, 64, 65, 600])
 @pytest.mark.parametrize("grouped", [True, False])
-def test_any_number_of_texts_is_read_once_each(number, grouped):
+def test_every_text_is_read_once(number, grouped):
     texts = [f"t{i}" for i in range(number)]
     groups = np.arange(number) % 3 if grouped else None
     encoder = Lines()
@@ -326,7 +326,7 @@ def test_any_number_of_texts_is_read_once_each(number, grouped):
     assert len(few.positions) == min(40, number)
 
 
-def test_equal_scores_are_ties_by_first_appearance_in_any_order():
+def test_equal_scores_keep_the_order_of_the_texts():
     class Flat(Lines):
         def vector(self, text):
             return (1.0, 0.0)
@@ -340,7 +340,7 @@ def test_equal_scores_are_ties_by_first_appearance_in_any_order():
     assert list(few.order) == sorted(few.order) and len(few.order) == 100
 
 
-def test_what_is_read_depends_on_the_texts_alone():
+def test_reading_order_depends_on_the_texts_alone():
     texts, groups = many()
     rounds = []
     for named in (groups, groups * 7 + 3):  # The same groups under other numbers.
@@ -350,14 +350,14 @@ def test_what_is_read_depends_on_the_texts_alone():
     assert rounds[0] == rounds[1]
 
 
-def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once():
+def test_batch_dependent_encoder_reads_all_at_once():
     calls = previews_of(
         EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int)
     )[0]
     assert len(calls) == 1
 
 
-def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
+def test_shipped_encoders_input_vectors_are_token_means(encoder):
     # Each text has two special tokens around it.
     none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])
     assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(
@@ -366,7 +366,7 @@ def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder)
     assert encoder.input_vectors([]).shape == (0, len(none))
 
 
-def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder):
+def test_parallel_readers_do_not_change_the_scores(encoder):
     texts, groups = many()
     task = Task("who is cid", groups=groups[::2], recall=0.9, best=4)
 
@@ -387,7 +387,7 @@ def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder)
     assert EncoderScorer(encoder).choose(task, texts[::2], 4).order == alone[0]
 
 
-def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):
+def test_shipped_encoder_gives_equal_scores_in_any_order(encoder):
     texts, groups = many()
     encoder.forget()
     whole = EncoderScorer(encoder).score(Task("who is cid"), texts[::2])

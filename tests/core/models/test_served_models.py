@@ -49,7 +49,7 @@ def unit(texts: list[str]) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_vectors_are_unit_in_order_and_asked_for_once():
+def test_vectors_are_normalised_ordered_and_cached():
     texts = ["banana", "kiwi", "a", "banana", "cherry"]
     with serving(embedding) as (url, bodies):
         encoder = ServedEncoder(url, "m", "served", question="query: ", text="passage: ", batch=2)
@@ -67,7 +67,7 @@ def test_vectors_are_unit_in_order_and_asked_for_once():
         assert encoder.dimension == 3 and encoder.encode([]).shape == (0, 3)
 
 
-def test_many_requests_are_in_flight():
+def test_requests_run_in_parallel():
     # A request is answered only while three others wait with it.
     together = threading.Barrier(4, timeout=30)
 
@@ -82,7 +82,7 @@ def test_many_requests_are_in_flight():
         )
 
 
-def test_vectors_of_another_length_are_never_mixed():
+def test_vectors_of_different_lengths_are_refused():
     def answer(handler, body):
         size = 3 if len(bodies) == 1 else 2
         as_json(
@@ -119,7 +119,7 @@ def test_vectors_of_another_length_are_never_mixed():
         {"data": [{"index": 0, "embedding": [None]}]},
     ],
 )
-def test_what_are_no_vectors_is_said(answer):
+def test_invalid_vectors_are_reported(answer):
     with (
         serving(lambda handler, body: as_json(handler, answer)) as (url, _),
         pytest.raises(ModelFailed, match="sent "),
@@ -127,7 +127,7 @@ def test_what_are_no_vectors_is_said(answer):
         ServedEncoder(url, "m", "served").encode(["a"])
 
 
-def test_a_busy_server_is_waited_for_and_a_person_can_cancel(monkeypatch):
+def test_busy_server_is_retried_until_cancelled(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
 
     def answer(handler, body):
@@ -162,7 +162,7 @@ def ranking(handler, body):
 TEXTS = ["alien was directed by scott", "paris", "who directed alien", "paris"]
 
 
-def test_relevance_in_coheres_form():
+def test_relevance_in_coheres_format():
     with serving(ranking) as (url, bodies):
         model = ServedReranker(url, "m", "served", batch=2)
         assert model.score(Task("who directed alien"), TEXTS) == pytest.approx(
@@ -174,7 +174,7 @@ def test_relevance_in_coheres_form():
         assert model.choose(Task("who"), [], 2).positions == ()
 
 
-def test_relevance_in_the_form_of_text_embeddings_inference():
+def test_relevance_in_text_embeddings_inference_format():
     def answer(handler, body):
         if "texts" not in body:
             return as_json(
@@ -200,7 +200,7 @@ def test_relevance_in_the_form_of_text_embeddings_inference():
         )
 
 
-def test_relevance_that_lacks_a_text_is_said():
+def test_missing_relevance_is_reported():
     with serving(
         lambda handler, body: as_json(handler, {"results": [{"index": 0, "relevance_score": 1.0}]})
     ) as (url, _):
@@ -208,7 +208,7 @@ def test_relevance_that_lacks_a_text_is_said():
             ServedReranker(url, "m", "served").score(Task("q"), ["a", "b"])
 
 
-def test_rows_of_models_toml(own_home, monkeypatch):
+def test_served_models_are_declared_in_models_toml(own_home, monkeypatch):
     registry = Registry()
     with serving(
         lambda handler, body: (
@@ -238,7 +238,7 @@ def test_rows_of_models_toml(own_home, monkeypatch):
         registry.encoder("keyed")
 
 
-def test_llama_cpps_own_server(qwen):
+def test_llama_cpp_server_gives_vectors(qwen):
     """The embedded engine's server returns equal vectors for equal texts."""
     from core.models.chat.llama import open_engine
 
@@ -254,7 +254,7 @@ def test_llama_cpps_own_server(qwen):
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
 
 
-def test_an_index_is_found_again_though_the_digits_differ_and_not_of_another_model():
+def test_fingerprint_ignores_rounding_but_not_the_model():
     from core.indexes.chains import fingerprint
 
     def numbers(noise, first):
@@ -283,7 +283,7 @@ ServedEncoder(sys.argv[1], "m", "served").encode(["a"], Watch(cancel))
 """
 
 
-def test_the_end_of_the_process_does_not_wait_for_a_server():
+def test_process_end_does_not_wait_for_a_server():
     answered = threading.Event()
     with serving(lambda handler, body: answered.wait(30)) as (url, _):
         ended = subprocess.run([sys.executable, "-c", LEAVING, url], cwd=ROOT, timeout=25)

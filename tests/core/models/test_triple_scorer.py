@@ -66,7 +66,7 @@ def test_scores_by_hand():
     assert found == pytest.approx([0.5, 0.731059, 0.952574], abs=1e-6)  # -5 + 2 is cut to 0.
 
 
-def test_where_a_triple_lies_counts():
+def test_distance_of_a_triple_counts():
     places = directional_distances(np.array([0]), np.array([1]), np.array([True, False]))
     # The weight applies to heads that are question entities.
     scorer = by_hand(head_place=[[0], [2]] + [[0]] * 8)
@@ -77,7 +77,7 @@ def test_where_a_triple_lies_counts():
     assert found == pytest.approx([1 / (1 + np.exp(-2)), 0.5])
 
 
-def test_another_encoder_is_told(tmp_path):
+def test_wrong_encoder_is_reported(tmp_path):
     with pytest.raises(BadInput, match="2 numbers; .* 3"):
         by_hand().scores(
             np.zeros(3),
@@ -88,7 +88,7 @@ def test_another_encoder_is_told(tmp_path):
         )
 
 
-def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypatch):
+def test_own_scorer_precedes_the_shipped_one(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path))
     assert load_triple_scorer().dimension == 384
     from safetensors.numpy import save_file
@@ -109,7 +109,7 @@ def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypat
         load_triple_scorer()
 
 
-def test_right_triples_lie_on_shortest_ways():
+def test_right_triples_lie_on_shortest_paths():
     # 0-1-3 and 0-2-3 are shortest paths, 0-4-5-3 is not. The direction of a triple does not matter.
     heads, tails = np.array([0, 3, 0, 2, 0, 4, 5]), np.array([1, 1, 2, 3, 4, 5, 3])
     assert on_shortest_ways(heads, tails, [0], [3], 6).tolist() == [
@@ -145,7 +145,7 @@ def questions(seed, many=12):
         )
 
 
-def test_training_learns_which_relation_is_asked_for(tmp_path):
+def test_training_learns_the_named_relation(tmp_path):
     settings = TripleSettings(hidden=16, epochs=30, rate=1e-2)
     weights, state = train_scorer(
         list(questions(1)),
@@ -173,7 +173,7 @@ def test_training_learns_which_relation_is_asked_for(tmp_path):
         )
 
 
-def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
+def test_stopped_training_is_resumed(tmp_path):
     settings, asked = (
         TripleSettings(hidden=4, epochs=4),
         (list(questions(1)), list(questions(2, 2))),
@@ -192,6 +192,6 @@ def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
     assert all((resumed[name] == whole[name]).all() for name in whole)
 
 
-def test_nothing_to_learn_from_is_said(tmp_path):
+def test_missing_examples_are_reported(tmp_path):
     with pytest.raises(BadInput, match="nothing to train on"):
         train_scorer([], [], TripleSettings(), tmp_path, "key", NO_WATCH)

@@ -62,7 +62,7 @@ def asked(chat, text, **more):
     return chat.reply([{"role": "user", "content": text}], **more)
 
 
-def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
+def test_server_starts_at_the_first_request(small):
     chat = chat_of(declared(seven={"weights": "some/7B", "context": 2048}), "seven")
     assert not chat.loaded and chat.device == ""
     with ThreadPoolExecutor(8) as pool:
@@ -87,7 +87,7 @@ def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
     assert not psutil.pid_exists(replies[0]["pid"]) and not chat.loaded
 
 
-def test_nobody_without_its_key_is_answered(small):
+def test_server_requires_its_key(small):
     from core.models.chat.openai import OpenAIChat
 
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
@@ -96,7 +96,7 @@ def test_nobody_without_its_key_is_answered(small):
         asked(OpenAIChat(chat.url, "seven", "stranger", key="guessed"), "hello")
 
 
-def test_a_crash_costs_the_replies_in_flight_and_the_next_question_starts_it_anew(small):
+def test_crash_costs_only_the_running_replies(small):
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     pid, received = json.loads(asked(chat, "hello").text)["pid"], threading.Event()
     with ThreadPoolExecutor(2) as pool:
@@ -111,7 +111,7 @@ def test_a_crash_costs_the_replies_in_flight_and_the_next_question_starts_it_ane
     assert again["said"] == "hello again" and again["pid"] != pid
 
 
-def test_its_own_last_words_are_shown(small):
+def test_last_output_of_the_server_is_shown(small):
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     with pytest.raises(
         ModelFailed,
@@ -121,7 +121,7 @@ def test_its_own_last_words_are_shown(small):
     assert not chat.loaded
 
 
-def test_an_engine_that_died_behind_its_server_is_a_crash(small, monkeypatch):
+def test_dead_engine_counts_as_a_crash(small, monkeypatch):
     monkeypatch.setattr("core.runtime.server_process.MAX_UNHEALTHY_SECONDS", 0.2)
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     with pytest.raises(ModelFailed, match="vLLM no longer answered. The reply is lost"):
@@ -129,7 +129,7 @@ def test_an_engine_that_died_behind_its_server_is_a_crash(small, monkeypatch):
     assert not chat.loaded and json.loads(asked(chat, "well?").text)["said"] == "well?"
 
 
-def test_a_refused_request_is_no_crash(small):
+def test_refused_request_is_no_crash(small):
     rows = declared(seven={"weights": "some/7B"})
     chat = chat_of(rows, "seven")
     pid = json.loads(asked(chat, "hello").text)["pid"]
@@ -139,7 +139,7 @@ def test_a_refused_request_is_no_crash(small):
     assert json.loads(asked(chat, "still there").text)["pid"] == pid
 
 
-def test_cancel_while_it_starts_and_while_it_writes(small):
+def test_start_and_reply_can_be_cancelled(small):
     chat, calls = chat_of(declared(seven={"weights": "some/7B"}), "seven"), []
 
     def cancel():
@@ -160,7 +160,7 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
     assert json.loads(asked(chat, "and on").text)["said"] == "and on"
 
 
-def test_why_it_does_not_start(small, monkeypatch):
+def test_failed_start_is_explained(small, monkeypatch):
     chat = chat_of(declared(seven={"weights": "some/broken"}), "seven")
     fault = "ended by itself (exit code 1): ValueError: No available memory for the cache blocks. All that it said is in"
     with pytest.raises(ModelFailed) as raised:
@@ -181,7 +181,7 @@ def adapter(folder: Path, rank: int) -> Path:
     return folder
 
 
-def test_adapters_over_one_base_share_its_server(small, tmp_path):
+def test_adapters_of_one_base_share_its_server(small, tmp_path):
     first, second = adapter(tmp_path / "first", 8), adapter(tmp_path / "second", 12)
     rows = declared(
         seven={"weights": "some/7B", "context": 4096},
@@ -203,7 +203,7 @@ def test_adapters_over_one_base_share_its_server(small, tmp_path):
     assert {chat.context for chat in chats} == {4096}
 
 
-def test_an_adapter_that_came_later_has_the_server_started_anew(small, tmp_path):
+def test_new_adapter_restarts_the_server(small, tmp_path):
     base = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     pid = json.loads(asked(base, "hello").text)["pid"]
     rows = declared(
@@ -215,7 +215,7 @@ def test_an_adapter_that_came_later_has_the_server_started_anew(small, tmp_path)
     assert json.loads(asked(base, "hello again").text)["pid"] == later["pid"]
 
 
-def test_settings_are_arguments_of_the_server(small):
+def test_settings_become_server_arguments(small):
     more = {
         "quantization": "fp8",
         "reasoning": "qwen3",
@@ -243,7 +243,7 @@ def test_settings_are_arguments_of_the_server(small):
 
 
 @pytest.mark.parametrize("cards", [0, "", "first", "0,", -1])
-def test_cards_that_are_none(cards):
+def test_invalid_cards_are_refused(cards):
     with pytest.raises(
         BadParameter,
         match=r'models.toml: \[model.x\]: "cards" is a number of graphics cards, or says which ones',
@@ -251,7 +251,7 @@ def test_cards_that_are_none(cards):
         declared(x={"weights": "some/7B", "cards": cards})
 
 
-def test_a_base_that_is_none_and_a_folder_without_an_adapter(small, tmp_path):
+def test_invalid_base_and_adapter_folder_are_refused(small, tmp_path):
     rows = declared(one={"weights": str(tmp_path), "base": "seven"})
     assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(
         rows["one"], rows
@@ -274,7 +274,7 @@ if sys.argv[2] == "wait":
 @pytest.mark.parametrize(
     ("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")]
 )
-def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
+def test_server_ends_with_its_starting_process(small, how, weights, monkeypatch, tmp_path):
     guard = tmp_path / "guard.py"  # A child guard with a shorter grace period.
     guard.write_text(
         Path(child_guard.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")

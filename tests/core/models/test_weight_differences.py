@@ -36,7 +36,7 @@ def after(rank):
     }
 
 
-def test_a_change_of_that_rank_comes_back_whole_and_words_stay(tmp_path):
+def test_change_of_the_saved_rank_is_exact(tmp_path):
     trained = after(2)
     write_difference(low_rank_difference(BEFORE, trained, 2, "words"), tmp_path)
     found = apply_difference(BEFORE, read_difference(tmp_path))
@@ -45,7 +45,7 @@ def test_a_change_of_that_rank_comes_back_whole_and_words_stay(tmp_path):
     assert np.array_equal(found["words"], BEFORE["words"])
 
 
-def test_more_rank_is_nearer_and_larger():
+def test_higher_rank_is_closer_and_larger():
     trained = after(5)
     told = {rank: low_rank_difference(BEFORE, trained, rank) for rank in (1, 3, 5)}
     off = [
@@ -62,7 +62,7 @@ def test_more_rank_is_nearer_and_larger():
 
 
 @pytest.mark.parametrize("content", [None, b"no tensors"])
-def test_a_file_that_is_absent_or_damaged_is_a_sentence(content, tmp_path):
+def test_missing_or_damaged_file_is_a_readable_error(content, tmp_path):
     if content:
         (tmp_path / DIFFERENCE_FILE).write_bytes(content)
     with pytest.raises(StoreError, match="cannot be read"):

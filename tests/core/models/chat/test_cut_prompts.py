@@ -82,14 +82,14 @@ def examples(length: int) -> list[dict[str, str]]:
     [(the_end, prompt, "2,048"), (half, prompt, "1,026"), (last_messages, examples, "")],
     ids=["the end", "half", "the last messages"],
 )
-def test_a_cut_prompt_fails_with_what_to_do(count, asked, read, length):
+def test_cut_prompt_fails_with_advice(count, asked, read, length):
     with counting(count) as (url, _), pytest.raises(ModelFailed) as raised:
         OpenAIChat(url, "m", "m").reply(asked(length))
     assert f"read {read}" in str(raised.value) and "num_ctx" in str(raised.value)
 
 
 @pytest.mark.parametrize("count", [the_end, half])
-def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
+def test_cut_prompt_fails_after_whole_ones(count):
     with counting(count) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
@@ -114,14 +114,14 @@ def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
     ],
     ids=["words", "fours", "bytes", "a constant", "a round constant", "more than is sent"],
 )
-def test_a_prompt_that_is_read_whole_never_fails(count, length):
+def test_whole_prompt_never_fails(count, length):
     with counting(count) as (url, _):
         chat = OpenAIChat(url, "m", "m")
         assert [chat.reply(asked(length)).text for asked in (prompt, examples)] == ["Ann", "Ann"]
 
 
 @pytest.mark.parametrize("how", ["refuses", "counts nothing", "counts what is new"])
-def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
+def test_server_without_token_counts_is_trusted(how):
     def answer(handler, body):
         if body["max_tokens"] == 1 and how == "refuses":
             handler.send_error(400)
@@ -144,7 +144,7 @@ def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
         assert OpenAIChat(url, "m", "m").reply(prompt(CONTEXT)).text == "Ann"
 
 
-def test_what_asks_how_much_was_read_can_be_cancelled():
+def test_token_count_request_can_be_cancelled():
     def check():
         if len(bodies) > 1:
             raise RunCancelled
@@ -164,7 +164,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("build", [False, True], ids=["a question", "a build"])
-def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
+def test_saved_reply_to_a_cut_prompt_is_requested_again(saved, build):
     kept, cut, whole = saved
     with counting() as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
@@ -178,7 +178,7 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
         assert asking.reply(cut).text == "Ann" and len(bodies) == asked
 
 
-def test_what_would_be_asked_again_counts_as_not_saved(saved):
+def test_unusable_saved_reply_counts_as_missing(saved):
     kept, cut, whole = saved
     found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved(
         [whole, cut, whole]

@@ -55,12 +55,12 @@ def answered(sent) -> str:
     ],
     ids=range(16),
 )
-def test_what_is_no_reply_is_a_sentence(sent):
+def test_malformed_reply_is_a_readable_error(sent):
     assert len(answered(sent)) < 600
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(status):
+def test_redirect_is_not_followed(status):
     def elsewhere(handler, body):
         handler.send_response(status)
         handler.send_header("Location", f"{inner}/chat/completions")
@@ -79,16 +79,16 @@ def test_a_redirect_is_not_followed(status):
     assert asked == []
 
 
-def test_half_a_letter_is_told():
+def test_truncated_character_is_reported():
     assert "half a letter" in answered(piece("Par\udcff"))
 
 
-def test_more_text_than_the_tokens_can_be_is_cut_off():
+def test_excess_text_is_cut_off():
     assert "more text than 256 tokens can be" in answered(piece("x" * 30_000))
 
 
 @pytest.mark.parametrize("kind", ["one line", "pieces", "thoughts", "refusal"])
-def test_a_hundred_megabytes_are_cut_off(kind):
+def test_hundred_megabytes_are_cut_off(kind):
     sent = []
 
     def answer(handler, body):
@@ -115,7 +115,7 @@ def test_a_hundred_megabytes_are_cut_off(kind):
     assert sum(sent) < 20 << 20
 
 
-def test_a_packed_reply_is_bounded_as_it_unpacks():
+def test_compressed_reply_is_bounded_while_unpacked():
     def answer(handler, body):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
@@ -130,7 +130,7 @@ def test_a_packed_reply_is_bounded_as_it_unpacks():
         OpenAIChat(url, "m", "packed").reply(ASK, max_tokens=256)
 
 
-def test_a_long_reply_that_was_asked_for_passes():
+def test_requested_long_reply_passes():
     text = " ".join(str(number) for number in range(2_000))
     with serving(
         lambda handler, body: stream(
@@ -140,7 +140,7 @@ def test_a_long_reply_that_was_asked_for_passes():
         assert OpenAIChat(url, "m", "long").reply(ASK, max_tokens=2_048).text.strip() == text
 
 
-def test_a_model_in_this_process_is_held_to_the_same():
+def test_embedded_model_has_the_same_limits():
     writing = ReplyCollector(256, None, None, None)
     with pytest.raises(ModelFailed, match="half a letter"):
         writing.add("\ud83d")

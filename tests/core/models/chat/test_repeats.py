@@ -45,7 +45,7 @@ def read(text: str, size: int = 1) -> RepeatDetector:
         ("冒険、" * 60, "冒険、"),
     ],
 )
-def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
+def test_repeated_text_is_kept_once_however_split(text, kept):
     found = [read(text, size) for size in (1, 2, 3, 7, len(text))]
     assert [one.once for one in found] == [kept] * 5
     assert len({one.found for one in found}) == 1
@@ -65,13 +65,13 @@ def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
         "",
     ],
 )
-def test_what_does_not_repeat_is_left_as_it_is(text):
+def test_other_text_is_unchanged(text):
     for size in (1, 3, max(1, len(text))):
         repeats = read(text, size)
         assert repeats.found is None and repeats.once == text
 
 
-def test_it_is_stopped_soon():
+def test_repeats_are_stopped_soon():
     repeats, pieces = RepeatDetector(), 0
     while not repeats.add("Adventure, "):
         pieces += 1
@@ -93,7 +93,7 @@ def stream_of(pieces, handler) -> None:
             return
 
 
-def test_a_server_that_repeats_itself_is_left():
+def test_repeating_server_is_disconnected():
     pieces: list[str] = []
     with serving(lambda handler, body: stream_of(itertools.repeat("Adventure, "), handler)) as (
         url,
@@ -105,7 +105,7 @@ def test_a_server_that_repeats_itself_is_left():
     assert (reply.text, reply.finish, reply.words, len(pieces)) == ("Adventure", "repeat", 8, 8)
 
 
-def test_a_reply_under_a_schema_is_not_guarded():
+def test_reply_with_schema_has_no_repeat_guard():
     text = json.dumps({"numbers": [7] * 40})
     with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
         chat = OpenAIChat(url, "m", "schema")
@@ -114,7 +114,7 @@ def test_a_reply_under_a_schema_is_not_guarded():
             chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
 
 
-def test_a_server_that_says_nothing_can_be_cancelled():
+def test_silent_server_can_be_cancelled():
     import threading
     import time
 

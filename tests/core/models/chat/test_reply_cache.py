@@ -37,7 +37,7 @@ def kept(tmp_path):
     return SavedReplies(tmp_path / "replies.sqlite")
 
 
-def test_a_lane_s_reply_outlives_the_process(kept):
+def test_reply_of_a_lane_is_saved(kept):
     first, heard = Scripted(kept), []
     told = first.reply(ASK)
     later = Scripted(SavedReplies(kept.file))
@@ -52,13 +52,13 @@ def test_a_lane_s_reply_outlives_the_process(kept):
     assert Scripted(kept, "other weights").reply(ASK).cached is False
 
 
-def test_a_reply_that_repeated_itself_is_kept_with_its_words(kept):
+def test_repeating_reply_is_saved_with_its_text(kept):
     told = Scripted(kept).reply(ASK, seed=1)
     again = Scripted(kept).reply(ASK, seed=1)
     assert told.finish == "repeat" and told.words > 0 and again == replace(told, cached=True)
 
 
-def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
+def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
     kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
     chat = Scripted(kept)
     chat.forget()  # This clears the memory alone, not the disk.
@@ -69,12 +69,12 @@ def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
     assert [(step.seconds, step.saved) for step in without_caches(state).trace] == [(3.0, 0.0)]
 
 
-def test_lanes_replies_are_no_measure_of_builds(kept):
+def test_replies_of_lanes_do_not_measure_builds(kept):
     Scripted(kept).reply(ASK)
     assert kept.measured("weights") is None
 
 
-def test_a_file_from_before_words_were_kept_is_gone_on_with(kept):
+def test_older_file_format_is_still_used(kept):
     with sqlite3.connect(kept.file) as base:
         base.execute(
             "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
@@ -87,7 +87,7 @@ def test_a_file_from_before_words_were_kept_is_gone_on_with(kept):
     assert Scripted(kept).reply(ASK, seed=1).words > 0
 
 
-def test_a_file_that_cannot_be_used_costs_no_answer(kept, caplog):
+def test_unusable_file_costs_no_answer(kept, caplog):
     kept.file.write_bytes(b"no database at all, " * 100)
     assert Scripted(kept).reply(ASK).text == "Reply 1."
     assert "Kept replies were not read" in caplog.text and "was not kept" in caplog.text

@@ -38,7 +38,7 @@ def kept(tmp_path):
     return SavedReplies(tmp_path / "replies.sqlite")
 
 
-def test_a_reply_is_kept_for_good_and_by_weights(kept):
+def test_reply_is_saved_by_weights(kept):
     parrot, heard = Parrot(), []
     chat = CachedChat(lambda: parrot, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
@@ -50,7 +50,7 @@ def test_a_reply_is_kept_for_good_and_by_weights(kept):
     assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
 
 
-def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
+def test_parallel_replies_are_saved_with_shared_time(kept):
     """Two concurrent replies of 1.5 seconds each take 1.5 seconds of wall-clock time, not 3."""
     both = threading.Barrier(2)
 
@@ -73,7 +73,7 @@ def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
     assert sum(reply.seconds for reply in found) == pytest.approx(1.5, rel=0.1)
 
 
-def test_the_model_is_made_only_for_what_is_not_kept(kept):
+def test_model_is_loaded_only_for_missing_replies(kept):
     def absent():
         raise ModelUnavailable("It is not here.")
 
@@ -84,7 +84,7 @@ def test_the_model_is_made_only_for_what_is_not_kept(kept):
         chat.reply(ASK, max_tokens=3)
 
 
-def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
+def test_own_replies_precede_shipped_ones(kept, tmp_path):
     parrot = Parrot()
     chat = CachedChat(lambda: parrot, "weights", kept)
     chat.reply(ASK)
@@ -99,7 +99,7 @@ def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
     assert SavedReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
 
 
-def test_damaged_files_are_a_sentence(tmp_path):
+def test_damaged_file_is_a_readable_error(tmp_path):
     (tmp_path / "replies.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="remove that file"):
         SavedReplies(tmp_path / "replies.sqlite").find("key")
@@ -108,7 +108,7 @@ def test_damaged_files_are_a_sentence(tmp_path):
         SavedReplies(tmp_path / "own.sqlite", [tmp_path / "shipped.jsonl.gz"]).find("key")
 
 
-def test_two_writers_do_not_lose_a_reply(kept):
+def test_two_writers_lose_no_reply(kept):
     other = sqlite3.connect(kept.file)
     kept.keep("a", "m", ChatReply("A"))
     SavedReplies(kept.file).keep("b", "m", ChatReply("B"))
@@ -120,7 +120,7 @@ def writing(schema=True):
     return ObjectRepeatCollector(10, None, {"type": "object"} if schema else None, None)
 
 
-def test_a_reply_is_stopped_at_the_third_object_with_the_same_first_two_values():
+def test_reply_stops_at_the_third_repeated_object():
     same = [{"source": "a", "target": 'b}"', "description": str(i)} for i in range(5)]
     text = json.dumps({"entities": [{"name": "a", "type": "t"}], "relations": same})
     one = writing()
@@ -137,7 +137,7 @@ def test_different_objects_are_not_stopped():
     assert one.ended(1.0).finish == "stop"
 
 
-def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
+def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
     parrot = Parrot()
     assert several_at_once(parrot, 4) is parrot
     lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
@@ -146,7 +146,7 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
         lanes.reply(ASK)
 
 
-def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
+def test_many_replies_are_found_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr("core.io.rows.KEYS_PER_QUERY", 2)
     write_shipped(
         tmp_path / "shipped.jsonl.gz", [("a", ChatReply("shipped")), ("d", ChatReply("shipped"))]

@@ -56,14 +56,14 @@ class Played:
         return True
 
 
-def test_a_server_without_a_limit_is_sent_ever_more_up_to_the_largest_number():
+def test_window_grows_to_its_maximum():
     server = Played()
     assert server.replies(64) <= 6  # One request, then 8, 16 and 32 at a time: 57 in four seconds.
     server.replies(2_000)
     assert server.window.limit == MAX_WINDOW_REQUESTS and server.most == MAX_WINDOW_REQUESTS
 
 
-def test_a_server_that_lets_wait_what_is_too_much_is_soon_sent_what_it_does_at_a_time():
+def test_window_finds_the_slots_of_a_queueing_server():
     server = Played(slots=8)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 8 <= server.window.limit <= 9 and server.most <= 18
@@ -71,27 +71,27 @@ def test_a_server_that_lets_wait_what_is_too_much_is_soon_sent_what_it_does_at_a
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 5, 20])
-def test_what_was_found_is_about_what_the_server_does_at_a_time(slots):
+def test_window_is_close_to_the_number_of_slots(slots):
     server = Played(slots=slots)
     server.replies(40 * slots + 80)
     usual = sorted(server.limits[20:])[len(server.limits[20:]) // 2]
     assert slots <= usual <= slots + 1
 
 
-def test_a_slow_server_with_one_place_is_never_sent_what_would_not_come_in_time():
+def test_slow_server_gets_no_request_that_would_time_out():
     server = Played(slots=1, seconds=20.0)
     server.replies(60)
     # Half of the timeout of 120 seconds is the bound; each later trial adds two requests.
     assert server.most == 3 and server.longest <= 60
 
 
-def test_a_server_that_refuses_what_is_too_much_is_sent_what_it_takes():
+def test_window_finds_the_slots_of_a_refusing_server():
     server = Played(slots=8, refuses=True)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 7 <= server.window.limit <= 9 and server.refused < 40
 
 
-def test_a_reply_that_is_overdue_halves_the_window():
+def test_overdue_reply_halves_the_window():
     server = Played()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS + 1)
     with ExitStack() as stack:
@@ -111,7 +111,7 @@ def stop():
     raise Stop
 
 
-def test_where_nothing_is_at_a_busy_server_nobody_asks_before_the_pause_is_over():
+def test_busy_server_gets_no_request_during_the_pause():
     now = [0.0]
     window = Window(clock=lambda: now[0])
     with window.place():
@@ -123,7 +123,7 @@ def test_where_nothing_is_at_a_busy_server_nobody_asks_before_the_pause_is_over(
         assert window.limit == 1
 
 
-def test_who_was_refused_goes_before_who_waits():
+def test_refused_request_goes_before_waiting_ones():
     import threading
 
     window, order = Window(1), []
@@ -144,7 +144,7 @@ def test_who_was_refused_goes_before_who_waits():
     assert order == ["refused", "later"]
 
 
-def test_a_number_that_somebody_chose_stays():
+def test_chosen_limit_is_kept():
     server = Played(fixed=3)
     server.replies(100)
     assert server.most == server.window.limit == 3
@@ -156,7 +156,7 @@ def test_a_number_that_somebody_chose_stays():
     assert Window(1).at_once == 1 and Window().at_once == 3
 
 
-def test_a_window_that_is_not_full_does_not_grow():
+def test_unfilled_window_does_not_grow():
     """Replies arrive as fast as the caller sends requests, so the window is not the limit."""
     server = Played()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS)
@@ -168,7 +168,7 @@ def test_a_window_that_is_not_full_does_not_grow():
     assert server.window.limit <= 2 * limit
 
 
-def test_a_long_first_reply_holds_nobody_up():
+def test_long_first_reply_does_not_block_others():
     """The limit grows after 5, 10 and 15 seconds without a first reply, and then stays.
 
     It does not grow where the server was busy.
@@ -187,7 +187,7 @@ def test_a_long_first_reply_holds_nobody_up():
 
 
 @pytest.mark.parametrize("slots", [1, 3, 8, 20])
-def test_where_seconds_are_compared_a_server_is_sent_what_it_answers_as_fast_as_one(slots):
+def test_timed_comparison_limits_the_window_to_full_speed(slots):
     server = Played(slots=slots)
     server.replies(400)  # These requests came before the comparison.
     with server.window.no_slower():
@@ -207,7 +207,7 @@ def test_where_seconds_are_compared_a_server_is_sent_what_it_answers_as_fast_as_
     assert len(set(server.limits[-100 * slots :])) > 1
 
 
-def test_a_server_that_is_as_fast_with_many_is_sent_many_where_seconds_are_compared():
+def test_timed_comparison_allows_many_requests_at_full_speed():
     server = Played()
     with server.window.no_slower():
         server.replies(2_000)

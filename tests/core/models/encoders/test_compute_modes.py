@@ -52,11 +52,11 @@ def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeS
         ([(TORCH, 100, 1.0)], TORCH),
     ],
 )
-def test_the_fastest_exact_way_is_chosen(speeds, chosen):
+def test_fastest_exact_mode_is_chosen(speeds, chosen):
     assert ModeSpeeds("2026-01-01", tuple(ModeSpeed(*one) for one in speeds)).chosen == chosen
 
 
-def test_what_was_measured_is_remembered_and_used(own_home, monkeypatch):
+def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
     assert compute_modes.saved_speeds() is None
     usual = choose_mode()
     other = OPENVINO if usual == HALF else TORCH
@@ -69,7 +69,7 @@ def test_what_was_measured_is_remembered_and_used(own_home, monkeypatch):
     assert "300" in speeds.sentence and other.words in speeds.sentence
 
 
-def test_the_environment_and_a_named_backend_override_it(own_home, monkeypatch):
+def test_environment_and_named_backend_override_the_mode(own_home, monkeypatch):
     measured_as(monkeypatch, (OPENVINO, 100, 1.0), (TORCH, 300, 1.0))
     assert choose_mode("openvino", "f32") == OPENVINO
     monkeypatch.setenv("HOPSCOPE_ENCODER", "openvino-f32")
@@ -89,7 +89,7 @@ def loaded_device() -> str:
     return encoder.device
 
 
-def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
+def test_other_version_or_processor_is_measured_anew(own_home, monkeypatch):
     measured_as(monkeypatch, (OPENVINO, 100, 1.0))
     monkeypatch.setattr(compute_modes, "package_versions", lambda *programs: "openvino 9999.0")
     assert compute_modes.saved_speeds() is None
@@ -104,7 +104,7 @@ def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"x": 1}'])
-def test_a_damaged_file_is_as_none(own_home, text):
+def test_damaged_file_is_ignored(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
     assert compute_modes.saved_speeds() is None and choose_mode().here
     (own_home / "encoder-speeds.json").write_text(
@@ -113,7 +113,7 @@ def test_a_damaged_file_is_as_none(own_home, text):
     assert compute_modes.saved_speeds() is None
 
 
-def test_it_is_measured_for_real(own_home, monkeypatch):
+def test_modes_are_measured_for_real(own_home, monkeypatch):
     monkeypatch.setattr(compute_modes, "MEASURED_TEXTS", 4)
     monkeypatch.setattr(compute_modes, "MEASURED_ROUNDS", 1)
     monkeypatch.setattr(compute_modes, "PROGRAM_PACKAGES", {"openvino": ("openvino",)})

@@ -84,7 +84,7 @@ def asked(joint: AddingReader, *callers: Caller) -> None:
             time.sleep(0.001)
 
 
-def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
+def test_single_caller_gets_the_shortest_texts_first():
     forward = Adding()
     caller = Caller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
     caller.start()
@@ -94,7 +94,7 @@ def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
     assert caller.found == {"a1": 2, "b1": 2, "c1": 2, "d1": 2, "e1": 2, "x3": 6, "y3": 6}
 
 
-def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once():
+def test_batches_are_shared_and_equal_texts_read_once():
     forward = Adding()
     joint = AddingReader(forward)
     first = Caller(joint, ["z9"])
@@ -113,7 +113,7 @@ def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once(
     assert all(caller.waited > 0 for caller in others)
 
 
-def test_a_text_that_is_being_read_is_not_read_again():
+def test_text_in_progress_is_not_read_again():
     forward = Adding()
     joint = AddingReader(forward)
     first = Caller(joint, ["a2"])
@@ -126,7 +126,7 @@ def test_a_text_that_is_being_read_is_not_read_again():
     assert first.found == second.found == {"a2": 4} and forward.batches == [["a2"]]
 
 
-def test_a_question_does_not_wait_behind_many_paths():
+def test_question_does_not_wait_behind_many_paths():
     forward = Adding()
     joint = AddingReader(forward)
     many = [Caller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
@@ -140,7 +140,7 @@ def test_a_question_does_not_wait_behind_many_paths():
     assert forward.batches.index(["who2"]) <= 2 and all(len(caller.found) == 40 for caller in many)
 
 
-def test_many_short_ones_do_not_hold_up_a_long_one():
+def test_many_short_texts_do_not_delay_a_long_one():
     forward = Adding()
     joint = AddingReader(forward)
     long = Caller(joint, [f"p{number}-5" for number in range(12)])
@@ -159,7 +159,7 @@ def test_many_short_ones_do_not_hold_up_a_long_one():
     assert len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
 
 
-def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
+def test_cancel_drops_only_texts_of_that_caller():
     forward, cancelled = Adding(), threading.Event()
 
     def check() -> None:
@@ -180,7 +180,7 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
     assert sum(batch[0].startswith("l") for batch in forward.batches) == 1 and not joint._texts
 
 
-def test_a_failure_reaches_all_who_wait_and_the_next_is_served():
+def test_failure_reaches_all_waiting_callers():
     forward = Adding(RuntimeError("no memory"))
     joint = AddingReader(forward)
     callers = [Caller(joint, ["a1"]), Caller(joint, ["b2"])]
@@ -199,7 +199,7 @@ def test_a_failure_reaches_all_who_wait_and_the_next_is_served():
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_few(number):
+def test_one_or_no_text_is_read(number):
     forward = Adding()
     forward.go.release(9)
     caller = Caller(AddingReader(forward), ["a1"][:number])
@@ -218,7 +218,7 @@ def read_one(joint: JointReader) -> weakref.ref:
     return weakref.ref(forward)
 
 
-def test_a_reader_at_rest_holds_no_model():
+def test_idle_reader_holds_no_model():
     """An idle reader must not keep a dropped model alive.
 
     With a reference cycle between the two, the model would stay until the garbage collector runs,
