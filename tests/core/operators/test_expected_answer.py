@@ -41,11 +41,11 @@ from core.types import Path, Question, Ranking, State
         ("tell me about Two", ExpectedAnswer()),
     ],
 )
-def test_what_is_asked_for(films, question, wanted):
+def test_expected_type_follows_from_the_question(films, question, wanted):
     assert expect_answer(films, question, ("Two", "Ann")) == wanted
 
 
-def test_an_entity_s_own_words_ask_for_nothing(films):
+def test_words_of_an_entity_set_no_expected_type(films):
     assert expect_answer(films, "which genre has Who When", ("Who When",)) == ExpectedAnswer(
         THING_ANSWER, "genr"
     )
@@ -64,7 +64,7 @@ def test_an_entity_s_own_words_ask_for_nothing(films):
         ("", ""),
     ],
 )
-def test_shapes(name, told):
+def test_names_have_types_by_their_form(name, told):
     assert type_of_name(name) == told
 
 
@@ -79,7 +79,7 @@ def test_shapes(name, told):
         ("in_language", False),
     ],
 )
-def test_relations_that_lead_to_somebody(relation, somebody):
+def test_relations_that_lead_to_persons(relation, somebody):
     assert leads_to_person(relation) == somebody
 
 
@@ -107,15 +107,15 @@ def read(kit, question, start, asked=True, *first):
         ("what about Two", True, ["1999"]),
     ],
 )
-def test_no_years_for_who(kit, question, asked, told):
+def test_who_questions_get_no_years(kit, question, asked, told):
     assert read(kit, question, "Two", asked, "1999") == told
 
 
-def test_which_films_wants_what_has_relations(kit):
+def test_which_films_expects_nodes_with_relations(kit):
     assert set(read(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
 
 
-def test_of_persons_the_one_whose_part_is_told(tmp_path):
+def test_person_with_the_named_role_is_chosen(tmp_path):
     graph = build(
         [("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob")], tmp_path / "g", "g"
     )
@@ -130,7 +130,7 @@ def test_of_persons_the_one_whose_part_is_told(tmp_path):
         assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [told]
 
 
-def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path):
+def test_director_who_also_wrote_is_found_by_either_triple(tmp_path):
     triples = [
         ("Two", "written_by", "Ann"),
         ("Two", "directed_by", "Ann"),
@@ -163,7 +163,7 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Ann"]
 
 
-def test_the_line_is_written_as_before():
+def test_text_of_the_line_is_unchanged():
     assert (
         repr(GraphReader()) == "GraphReader()"
         and repr(GraphReader(asked=False)) == "GraphReader(asked=False)"

@@ -23,7 +23,7 @@ def relations(kit, state):
     return sorted(kit.graph.relation_name(int(edge)) for edge in state.subgraph.edges)
 
 
-def test_pagerank_keeps_the_nearest_and_the_edges_between_them(kit):
+def test_pagerank_keeps_the_nearest_nodes_and_their_edges(kit):
     # From One in both directions with damping 0.5: One keeps half the mass, Ann and Drama get a
     # quarter each before any return. Drama sends all of it back to One, Ann one third to One and
     # two thirds to Two. So One > Ann, Drama > Two > 1999.
@@ -38,7 +38,7 @@ def test_pagerank_outward_stops_at_attributes(kit):
     assert names(kit, after) == {"Ann"} and not len(after.subgraph.edges)
 
 
-def test_push_and_power_iteration_keep_the_same_nodes(kit):
+def test_push_and_power_iteration_keep_equal_nodes(kit):
     kept = [
         names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context()))
         for m in ("auto", "exact")
@@ -46,7 +46,7 @@ def test_push_and_power_iteration_keep_the_same_nodes(kit):
     assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
 
 
-def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path, monkeypatch):
+def test_other_methods_keep_equal_nodes(kit, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     for method in ("fora", "topppr", "rbs", "partition"):
         operator = PersonalizedPageRank(keep=5, method=method)
@@ -57,7 +57,7 @@ def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path,
         assert method in operator.words() and after.trace[-1].notes
 
 
-def test_the_trace_says_what_auto_ran(kit):
+def test_trace_names_the_method_of_auto(kit):
     # In both directions five nodes are relaxed. Outward their 6 steps are fewer than 1,000 for each
     # node to keep, so the equation is solved.
     ran = lambda **given: (
@@ -67,7 +67,7 @@ def test_the_trace_says_what_auto_ran(kit):
     assert ran(direction="out") == ran(method="exact") == (NoteWith("Solved", "whole graph"),)
 
 
-def test_a_line_saved_when_auto_was_called_push(kit):
+def test_old_lines_with_push_still_parse(kit):
     saved = parse_line("PersonalizedPageRank(keep=3, method='push', recall=0.97)")
     assert repr(saved) == "PersonalizedPageRank(keep=3)" and saved == parse_line(
         "PersonalizedPageRank(keep=3, method='auto')"
@@ -90,7 +90,7 @@ def test_neighbourhood_by_hops(kit, hops, expected):
     assert names(kit, EgoNetwork(hops=hops)(kit.state("One"), kit.context())) == expected
 
 
-def test_neighbourhood_keeps_the_nearest_and_says_so(kit):
+def test_neighbourhood_keeps_the_nearest_nodes_with_a_note(kit):
     after = EgoNetwork(hops=3, keep=3)(kit.state("One"), kit.context())
     assert names(kit, after) == {"One", "Ann", "Drama"}
     assert "nearest were kept" in after.trace[-1].notes[0]
@@ -188,7 +188,7 @@ def test_thresholds_of_nodes_and_of_edges(kit):
     assert names(kit, nothing) == {"One"} and "None reached 0.1." in nothing.trace[-1].notes
 
 
-def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
+def test_empty_pick_of_the_model_leaves_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
     after = FilterSubgraph(model="choose")(whole, kit.context(choose=kit.Picker()))
     assert names(kit, after) == {"One"} and not len(after.subgraph.edges)
@@ -205,7 +205,7 @@ def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
         ({"keep": True}, "whole number"),
     ],
 )
-def test_unfit_parameters_are_refused(given, told):
+def test_invalid_parameters_are_refused(given, told):
     with pytest.raises(BadParameter, match=told):
         PersonalizedPageRank(**given)
 
@@ -215,7 +215,7 @@ def five():
     return build_in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
 
 
-def test_pagerank_of_all_nodes_is_the_same_for_every_question_and_has_its_entities():
+def test_global_pagerank_does_not_depend_on_the_question():
     # Along the triples with damping .5: p(D) = .1, p(E) = .1 + p(E) / 2 = .2. Around the ring: A =
     # .1 + C / 2 + D / 2, B = .1 + A / 2, C = .1 + B / 2, so A = .225 * 8 / 7.
     graph, a = five(), 1.8 / 7

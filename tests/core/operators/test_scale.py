@@ -102,7 +102,7 @@ def test_all_shortest_paths_stop_at_the_cap(layers):
     assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # There is one path per target.
 
 
-def test_a_line_says_that_it_was_capped(layers):
+def test_capped_line_has_a_note(layers):
     state, notes = run(
         layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"]
     )
@@ -127,7 +127,7 @@ def test_walks_are_counted_without_being_listed(layers, star):
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
 
-def test_a_walk_that_is_cut_says_so(star, monkeypatch):
+def test_cut_walk_has_a_note(star, monkeypatch):
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     found = chains.walk_chain(star, [0], (0, 0))
     assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
@@ -143,14 +143,14 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
     assert recorder.notes == [NoteWith("the r of the r of X", "more walks")]
 
 
-def test_steps_made_anew_are_the_same(toy, monkeypatch):
+def test_recomputed_steps_are_equal(toy, monkeypatch):
     held = list(whole(toy, "both").lists)
     monkeypatch.setattr(local_adjacency, "MAX_TUPLE_STEPS", 0)
     anew = whole(toy, "both").lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 
 
-def test_models_are_given_only_so_many_texts(star, monkeypatch):
+def test_number_of_texts_for_models_is_bounded(star, monkeypatch):
     for module in (beam, filter, tree_paths):
         monkeypatch.setattr(module, "MAX_TEXTS", 30)
     scorer = Table({})
@@ -182,7 +182,7 @@ def test_models_are_given_only_so_many_texts(star, monkeypatch):
         assert told in notes and max(map(len, scorer.seen)) == 30, (text, notes)
 
 
-def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
+def test_think_on_graph_samples_a_hub(star, monkeypatch):
     monkeypatch.setattr(tog, "MAX_ENTITIES_READ", 1000)
     state, notes = run(
         star,
@@ -194,7 +194,7 @@ def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
 
 
-def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch):
+def test_chain_listing_from_a_sample_is_bounded(star, monkeypatch):
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     monkeypatch.setattr(chains, "SAMPLED_CHAIN_STEPS", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))

@@ -34,7 +34,7 @@ def run(kit):
     return made
 
 
-def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
+def test_nearest_nodes_neighbours_and_entities_are_kept(run):
     # “tell ann” is nearest to Ann, 1 / sqrt(2). One hop adds One and Two, over directed_by and
     # written_by.
     assert run(VectorSearch(matches=1, hops=0), "tell ann", "Drama")[0] == {
@@ -58,7 +58,7 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
     assert step.usage.texts == 1
 
 
-def test_directions_and_hops(run):
+def test_directions_and_hops_limit_the_subgraph(run):
     # Outward no edge leaves Ann; inward One and Two follow. Two hops inward reach no more, both
     # directions reach all five.
     assert set(run(VectorSearch(matches=1, direction="out"), "ann", "Drama")[0]) == {"Drama", "Ann"}
@@ -77,7 +77,7 @@ def test_directions_and_hops(run):
     }
 
 
-def test_triples_bring_both_their_ends(run):
+def test_triples_add_both_ends(run):
     # “1999 two” shares two words with Two -> release_year -> 1999: 2 / sqrt(2 * 7) = 0.535, stored
     # in 16 bits.
     found, state = run(VectorSearch(of="triples", matches=1, hops=0), "1999 two", "Drama")
@@ -89,7 +89,7 @@ def test_triples_bring_both_their_ends(run):
     assert state.trace[-1].notes[0] == NoteWith(5, "triples", "Two -> release_year -> 1999 (0.53")
 
 
-def test_pieces_stay_go_or_are_joined(run, kit):
+def test_components_are_kept_dropped_or_joined(run, kit):
     # 1999 is found, four steps from Drama: Drama - One - Ann - Two - 1999.
     found, state = run(VectorSearch(matches=1, hops=0), "1999", "Drama")
     assert set(found) == {"Drama", "1999"} and observe(kit.graph, state).extracted.components == 2
@@ -106,7 +106,7 @@ def test_pieces_stay_go_or_are_joined(run, kit):
     )
 
 
-def test_a_cap_keeps_what_is_near_a_better_match(run):
+def test_cap_keeps_neighbours_of_better_matches(run):
     # Ann (0.894) and 1999 (0.447) match. Of Ann's neighbours One and Two, One has the smaller id.
     found, state = run(VectorSearch(matches=2, keep=4), "ann ann 1999", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "1999": 0.447, "One": 0.894}
@@ -114,7 +114,7 @@ def test_a_cap_keeps_what_is_near_a_better_match(run):
     assert set(run(VectorSearch(matches=2, keep=1), "ann", "Drama")[0]) == {"Drama"}
 
 
-def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
+def test_hub_does_not_displace_a_better_match(tmp_path, kit):
     # "hub" has 50 leaves and "star" 3. "star" matches better, so its leaves come first, then leaves
     # of the hub up to the limit.
     triples = [
@@ -134,13 +134,13 @@ def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
     )
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_settings_are_refused():
     with pytest.raises(BadParameter, match="must be one of nodes, triples"):
         VectorSearch(of="relations")
     assert VectorSearch(matches=1000, hops=2).words() == "1,000 nodes by vectors, 2 hops around"
 
 
-def test_its_rows_stand_beside_no_12():
+def test_rows_differ_from_number_12_in_extraction():
     known = catalogue()
     for row in ("lego-12-vectors", "lego-12-vectors-joined", "lego-12-vector-triples"):
         assert (

@@ -40,7 +40,7 @@ RECORDED = [
 
 
 @pytest.mark.parametrize("budget, batch, batches, output", RECORDED)
-def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches, output):
+def test_gar_reads_the_recorded_batches(budget, batch, batches, output):
     ids = {letter: place for place, letter in enumerate("abcdefg")}
     letters = "abcdefg"
     found = rerank_adaptively(
@@ -56,7 +56,7 @@ def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches,
     assert "".join(letters[node] for node in found.order({}).items) == output
 
 
-def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
+def test_gar_breaks_ties_by_link_weight():
     # a is linked with b, d and e: heaviest to e, lightest to d. Of two links with b the heavier
     # counts.
     graph = corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "d"), ("e", "a")])
@@ -77,7 +77,7 @@ def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
     ]
 
 
-def test_gar_puts_what_was_not_read_behind():
+def test_gar_puts_unread_nodes_last():
     graph, reranker = corpus_graph(), Reranker({TEXTS["f"]: (0.5, 0.0), TEXTS["g"]: (0.25, 0.0)})
     nodes = Ranking("node", named(graph, "g", "f", "e"), (3.0, 2.0, 1.0))
     state = run(
@@ -104,7 +104,7 @@ def test_gar_puts_what_was_not_read_behind():
     assert graph.names(state.nodes.items) == ["f", "g"] and state.nodes.scores == (0.5, 0.25)
 
 
-def test_re2_is_re_ranking_without_smoothing():
+def test_re2_equals_reranking_without_smoothing():
     graph, models = (
         corpus_graph(),
         RerankerModels(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)})),
@@ -127,7 +127,7 @@ def exhaustive(links, source, target, longest=3):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
+def test_bidirectional_search_equals_an_exhaustive_one(seed):
     rng = np.random.default_rng(seed)
     letters = "abcdefgh"
     links = [(a, b) for a, b in itertools.combinations(letters, 2) if rng.random() < 0.35]
@@ -147,7 +147,7 @@ def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
         } == mean
 
 
-def test_little_flow_does_not_go_on():
+def test_small_flow_ends():
     # Four paths share the flow: 0.25 each is below 0.3, so nothing flows beyond the first step.
     graph = corpus_graph(
         {letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"]
@@ -179,7 +179,7 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
         (1.0, 0.0, 0.5),  # All flow continues.
     ],
 )
-def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
+def test_flow_depends_on_alpha_and_theta(alpha, theta, long):
     # There are two paths from a to b: direct, and over c and d.
     graph = corpus_graph({letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"])
     nodes = Ranking("node", named(graph, "a", "b"), (2.0, 1.0))
@@ -191,7 +191,7 @@ def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
 @pytest.mark.parametrize(
     "pairs, weights", [(2, (1.0,)), (3, (1.0, 1.0, 0.9))]
 )  # Two nodes have the pair a - b; with c there are also b - c and a - b - c.
-def test_only_so_many_nodes_are_paired(pairs, weights):
+def test_number_of_paired_nodes_is_bounded(pairs, weights):
     graph = corpus_graph({letter: letter for letter in "abc"}, ["ab", "bc"])
     state = run(
         [PairPaths(pairs=pairs)],
@@ -201,7 +201,7 @@ def test_only_so_many_nodes_are_paired(pairs, weights):
     assert state.paths.scores == weights and graph.names(state.nodes.items) == ["a", "b", "c"]
 
 
-def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
+def test_walk_restarts_at_nearest_nodes_and_a_little_everywhere():
     at = lambda node, score: Ranking("node", (node,), (score,))
     assert node_shares(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx(
         [0.95, 0.025, 0.0]
@@ -238,7 +238,7 @@ FACTS = "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', mod
 ALONE = "everywhere=0.0, damping=0.0"  # Without damping the restart probabilities remain.
 
 
-def test_the_filter_of_documents_decides_where_the_walk_restarts():
+def test_document_filter_sets_the_restart_nodes():
     # Nearest to the question is a, with two of its words, then b and c with one. The model keeps b
     # alone.
     models = PickingModels("pears and plums")
@@ -254,7 +254,7 @@ def test_the_filter_of_documents_decides_where_the_walk_restarts():
     ) == set("abcde")  # The walk reaches all linked nodes.
 
 
-def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
+def test_empty_filter_falls_back_to_nearest_documents():
     found = run(FILTERED.format(more="keep=3"), "apples and pears", models=PickingModels())
     assert (
         found.nodes.items
@@ -263,7 +263,7 @@ def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
     assert "Nothing is left to start from" in found.trace[-1].notes[0]
 
 
-def test_without_a_language_model_all_five_stay_and_a_note_says_so():
+def test_filter_without_a_model_keeps_all_with_a_note():
     models = PickingModels()
     state = run(
         FILTERED.format(more="everywhere=0.0, damping=0.0"),
@@ -277,7 +277,7 @@ def test_without_a_language_model_all_five_stay_and_a_note_says_so():
     ]
 
 
-def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
+def test_fact_filter_sets_the_restart_nodes():
     # The model picks the story's relation of Tim and Cratchit, which scores s after scaling. Tim is
     # in one passage of his relations and Cratchit in two, so Cratchit has half of Tim's weight.
     found = run(
@@ -296,7 +296,7 @@ def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
     )
 
 
-def test_what_is_linked_to_the_nearest_gains():
+def test_neighbours_of_near_nodes_gain():
     graph = corpus_graph()
     found = run(
         "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph
@@ -327,7 +327,7 @@ def test_hyde_without_a_passage_searches_with_the_question():
     assert "empty reply. The language model wrote nothing" in " ".join(state.trace[0].notes)
 
 
-def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
+def test_ircot_searches_with_its_thoughts():
     graph = corpus_graph()
     line = "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)"
     state = run(line, "figs", graph, RerankerModels(chat=Parrot("wine and cheese")))
@@ -338,7 +338,7 @@ def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
     assert TEXTS["g"] in json.dumps(chat.asked[0])
 
 
-def test_neither_asks_where_no_language_model_is_to_be_asked():
+def test_hyde_and_ircot_run_without_a_model():
     chat = Parrot("wine and cheese")
     imagined = run("Hypothesise()", "apples", models=RerankerModels(chat=chat), answering=False)
     assert imagined.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
@@ -357,7 +357,7 @@ def test_neither_asks_where_no_language_model_is_to_be_asked():
 
 
 @pytest.mark.parametrize("graph", [corpus_graph, story])
-def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatch):
+def test_push_on_a_large_graph_finds_equal_nodes(graph, monkeypatch):
     line, asked, on = (
         "EmbedQuery() >> SimilarPageRank(keep=5)",
         "wine brandy from a lame son",

@@ -32,7 +32,7 @@ def again(graph, state, **settings):
 
 
 @pytest.mark.parametrize("alpha, beta", [(0.2, 1.0), (0.7, 0.0)])
-def test_the_same_settings_find_the_same(alpha, beta):
+def test_same_settings_find_equal_nodes(alpha, beta):
     graph, state = asked(alpha, beta)
     found = again(graph, state, alpha=alpha, beta=beta)
     assert (
@@ -42,14 +42,14 @@ def test_the_same_settings_find_the_same(alpha, beta):
     )
 
 
-def test_other_settings_find_what_asking_anew_would():
+def test_changed_settings_equal_a_new_run():
     graph, state = asked(0.2, 1.0)  # It reads a, b, c, d and e: the whole component.
     assert len(state.hidden.nodes) == 5
     wanted = asked(0.9, 0.0)[1]
     assert again(graph, state, alpha=0.9, beta=0.0).nodes.items == wanted.nodes.items
 
 
-def test_what_was_not_read_is_passed_over_and_counted():
+def test_unread_nodes_are_skipped_and_counted():
     graph, state = asked(0.2, 1.0)
     part = type(state.hidden)(
         state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head
@@ -58,7 +58,7 @@ def test_what_was_not_read_is_passed_over_and_counted():
     assert set(found.nodes.items) == set(part.nodes) and found.not_ranked > 0
 
 
-def test_who_brought_a_node_in():
+def test_origin_of_a_node_is_reported():
     graph, state = asked(0.0, 1.0)
     came = node_origins(simple_graph(graph), state.trace[-1].frames)
     assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]

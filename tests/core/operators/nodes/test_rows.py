@@ -41,7 +41,7 @@ class EncoderRerankerModels(RerankerModels):
         return "written"
 
 
-def test_the_rows_are_those_of_the_paper():
+def test_rows_are_those_of_the_paper():
     assert set(ROWS) == {
         *(
             "fastinsight",
@@ -80,7 +80,7 @@ def test_every_row_retrieves_documents_and_answers(row):
 
 
 @pytest.mark.parametrize("row", ["lightrag-corpus-graph", "pathrag-corpus-graph"])
-def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(
+def test_keywords_come_from_a_model_or_the_question(
     row,
 ):
     graph, adapted = corpus_graph(), published_instances()[row].line
@@ -111,7 +111,7 @@ def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words
     assert any("could not be read" in note for note in notes)
 
 
-def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeypatch):
+def test_slow_build_does_not_run_within_a_question(tmp_path, monkeypatch):
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
     corpus = write_corpus(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
     with pytest.raises(StoreError, match="corpus build long --graph links --extractor nearest"):

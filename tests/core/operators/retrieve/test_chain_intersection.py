@@ -75,7 +75,7 @@ def test_two_chains_meet_at_the_answer(ask):
     }
 
 
-def test_a_constraint_on_the_way_to_the_answer(ask):
+def test_constraint_before_the_answer(ask):
     _, paths, answers = ask(
         ChainIntersection(chains=1),
         "the genre of the things directed by Ann with starred actors Cid",
@@ -90,7 +90,7 @@ def test_a_constraint_on_the_way_to_the_answer(ask):
     ]
 
 
-def test_a_longer_chain_meets_a_constraint(ask):
+def test_longer_chain_meets_a_constraint(ask):
     _, paths, answers = ask(
         ChainIntersection(chains=1),
         "the things directed by the director of Two with starred actors Cid",
@@ -100,7 +100,7 @@ def test_a_longer_chain_meets_a_constraint(ask):
     assert answers == ["One"] and "Two -> directed_by -> Ann -> directed_by_reverse -> One" in paths
 
 
-def test_the_entities_are_no_answer_and_their_order_does_not_matter(ask):
+def test_entities_are_no_answers_in_any_order(ask):
     one, other = (
         ask(ChainIntersection(), "the things directed by Ann with starred actors Cid", *names)
         for names in (("Ann", "Cid"), ("Cid", "Ann"))
@@ -108,13 +108,13 @@ def test_the_entities_are_no_answer_and_their_order_does_not_matter(ask):
     assert one[2] == other[2] == ["One"] and not {"Ann", "Cid"} & set(one[2])
 
 
-def test_one_entity_is_chain_ranking(ask):
+def test_single_entity_uses_chain_ranking(ask):
     one = ask(ChainIntersection(), "the genre of the things directed by Ann", "Ann")
     other = ask(ChainRanking(), "the genre of the things directed by Ann", "Ann")
     assert one[1:] == other[1:] and one[0].paths.scores == other[0].paths.scores
 
 
-def test_entities_apart_are_told(ask):
+def test_unconnected_entities_are_reported(ask):
     after, _, answers = ask(ChainIntersection(), "the things directed by Ann", "Ann", "Zoe")
     assert NoteWith("No chains", "chain ranking") in after.trace[-1].notes and answers[:2] == [
         "One",
@@ -122,7 +122,7 @@ def test_entities_apart_are_told(ask):
     ]
 
 
-def test_texts_said_one_after_the_other():
+def test_similarities_of_two_texts_are_joined():
     """Two texts of one and three tokens, compared with a question of two."""
     one = TokenSimilarity(np.array([1.0]), np.array([1]), np.array([[1.0, 0.0]]))
     other = TokenSimilarity(np.array([2.0]), np.array([3]), np.array([[0.5, 0.5]]))
@@ -132,7 +132,7 @@ def test_texts_said_one_after_the_other():
     assert one.f1()[0] == pytest.approx(2 * 1 * 0.5 / 1.5)
 
 
-def test_what_has_no_name_is_no_answer(tmp_path):
+def test_unnamed_node_is_no_answer(tmp_path):
     """Ann's sibling is connected through a node without a name."""
     graph = build(
         [("Ann", "sibling_s", "m.0abc"), ("m.0abc", "sibling", "Bob")],

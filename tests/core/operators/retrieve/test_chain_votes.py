@@ -57,7 +57,7 @@ def ask(tmp_path):
     return asked
 
 
-def test_the_mediator_is_passed_and_never_the_answer(ask):
+def test_mediator_is_passed_but_never_answered(ask):
     after, paths, answers = ask(KIN, ChainVotes(), "the sibling of the person Ann", "Ann")
     assert answers == ["Bob"] and paths[0] == f"Ann -> {SIBLING} -> m.0abc -> {OTHER} -> Bob"
     # The best chain has weight 1, and so do all chains that end there: 1 + 0.01 x 1.
@@ -70,7 +70,7 @@ def test_the_mediator_is_passed_and_never_the_answer(ask):
     assert none != ["Judge"]
 
 
-def test_an_end_that_both_entities_lead_to_comes_first(ask):
+def test_common_end_of_both_entities_is_first(ask):
     after, paths, answers = ask(
         FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Ann", "Cid"
     )
@@ -87,7 +87,7 @@ def test_an_end_that_both_entities_lead_to_comes_first(ask):
     assert not {"Ann", "Cid"} & set(answers)
 
 
-def test_keep_and_chains_cut(ask):
+def test_paths_and_chains_are_bounded(ask):
     after, paths, _ = ask(FILMS, ChainVotes(keep=1), "the films directed by Ann", "Ann")
     assert (
         paths == ["Ann -> film.film.directed_by_reverse -> One"]
@@ -97,7 +97,7 @@ def test_keep_and_chains_cut(ask):
     assert {path.split(" -> ")[1] for path in paths} == {"film.film.directed_by_reverse"}
 
 
-def test_without_mediators_chain_intersection_decides(ask):
+def test_graph_without_mediators_uses_chain_intersection(ask):
     plain = [triple for triple in FILMS if not triple[0].startswith("m.")]
     one = ask(plain, ChainVotes(), "the films directed by Ann", "Ann")
     other = ask(plain, ChainIntersection(), "the films directed by Ann", "Ann")
@@ -105,6 +105,6 @@ def test_without_mediators_chain_intersection_decides(ask):
     assert "chain intersection decides" in one[0].trace[-1].notes[0]
 
 
-def test_a_seed_without_chains_has_no_paths(ask):
+def test_seed_without_chains_has_no_paths(ask):
     after, paths, answers = ask(KIN, ChainVotes(direction="out"), "what is Judge", "Judge")
     assert not paths and not answers and len(after.subgraph.nodes) == 1

@@ -52,7 +52,7 @@ WHICH_BY_ANN = Question("what is there by Ann", entities=("Ann",), answers=("One
 KINDS_BY_ANN = Question("which kinds by Ann", entities=("Ann",), answers=("Drama",))
 
 
-def test_the_chain_in_the_question_s_own_words_comes_first(kit):
+def test_chain_in_the_questions_words_is_first(kit):
     after, found = answers(kit, ChainRanking(), "the genre of One", "One")
     assert (
         found == ["Drama"]
@@ -80,7 +80,7 @@ def test_the_chain_in_the_question_s_own_words_comes_first(kit):
     )
 
 
-def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
+def test_ends_of_more_walks_are_first(kit, tmp_path):
     triples = [
         ("a", "part", "m"),
         ("a", "part", "n"),
@@ -99,7 +99,7 @@ def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
     ]
 
 
-def test_chains_come_one_after_the_other_and_keep_cuts(kit):
+def test_chains_come_in_order_up_to_keep(kit):
     after, found = answers(kit, ChainRanking(chains=2), "the things directed by Ann", "Ann")
     assert (
         found == ["One", "Two"]
@@ -114,7 +114,7 @@ def test_chains_come_one_after_the_other_and_keep_cuts(kit):
     assert kit.texts(cut) == ["Ann -> directed_by_reverse -> One"]
 
 
-def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
+def test_surplus_step_costs_its_price(kit):
     # "what directed X" has three words and allows one step. "the director of X" shares 1 of 4
     # words, which is 1 of the question's 3: F1 2/7. "the things directed by the director of X"
     # shares 2 of 8 and 2 of 3: F1 4/11, with one step too many.
@@ -143,7 +143,7 @@ def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
         ("who is the one that directed One", 7 / 3),
     ],
 )
-def test_a_question_has_room_for_a_step_in_three_words(kit, text, room):
+def test_question_allows_one_step_per_three_words(kit, text, room):
     state = asked(kit, text, "One")
     free, dear = (
         ChainRanking(price=price).ranked(state, kit.context(), Recorder()) for price in (0.0, 0.1)
@@ -155,7 +155,7 @@ def test_a_question_has_room_for_a_step_in_three_words(kit, text, room):
     )
 
 
-def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
+def test_dependent_operators_pass_the_price_on(kit, solved):
     solved.append(KINDS_BY_ANN)  # This case is unlike the question.
     for price, found, hops in ((0.0, "Two", 2), (0.1, "Ann", 1)):
         for operator in (CaseMemory("own", price=price), ChainIntersection(price=price)):
@@ -168,14 +168,14 @@ def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
         )
 
 
-def test_a_seed_without_chains_has_no_paths(kit):
+def test_seed_without_chains_has_no_paths(kit):
     after, found = answers(kit, ChainRanking(direction="out"), "what is Ann", "Ann")
     assert (
         found == [] and len(after.paths) == 0 and kit.graph.names(after.subgraph.nodes) == ["Ann"]
     )
 
 
-def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
+def test_case_has_every_chain_that_solves_it(kit, solved):
     solved += [
         WHO_MADE_TWO,
         WHICH_BY_ANN,
@@ -188,7 +188,7 @@ def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
     assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
 
 
-def test_the_chain_of_the_nearest_case_answers(kit, solved):
+def test_nearest_case_gives_the_chain(kit, solved):
     solved += [WHO_MADE_TWO, WHICH_BY_ANN]
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
@@ -198,7 +198,7 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
     assert "made from templates" in told[1]
 
 
-def test_votes_by_hand(kit, solved):
+def test_votes_match_hand_computed_weights(kit, solved):
     # "which kinds by X" is the question itself. "what kinds by X" shares 3 of 4 words: cosine 3/4,
     # weight (3/4)^48 = 0.000001.
     solved += [Question("which kinds by Two", entities=("Two",), answers=("1999",)), KINDS_BY_ANN]
@@ -215,7 +215,7 @@ def test_votes_by_hand(kit, solved):
     )
 
 
-def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
+def test_vote_weight_is_the_48th_power_of_the_cosine(kit, solved):
     # "what exactly about X" shares 3 words with "what about X": cosine 3 / (3 x 4) ^ 0.5, and its
     # 48th power is (3/4) ^ 24. The chains "the director of the thing X" and "the genre of the thing
     # X" are equally similar to the question, so the votes are 1 and (3/4) ^ 24.
@@ -227,7 +227,7 @@ def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
     )
 
 
-def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solved):
+def test_chain_ranking_votes_like_a_case(kit, solved):
     # A case of cosine 1 and chain ranking vote for the director; only chain ranking votes for the
     # others.
     solved.append(Question("what about Two", entities=("Two",), answers=("Ann",)))
@@ -243,7 +243,7 @@ def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solv
     )
 
 
-def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
+def test_dissimilar_case_does_not_outvote_chain_ranking(kit, solved):
     # "who made X" and "the genre of X" share one of 3 and 4 words: cosine 1 / 12 ^ 0.5 = 0.29,
     # whose 48th power is almost 0.
     solved.append(WHO_MADE_TWO)
@@ -255,7 +255,7 @@ def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
     assert after.trace[-1].usage.texts == 2
 
 
-def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
+def test_question_is_never_its_own_case(kit, solved):
     solved.append(WHO_MADE_TWO)
     after, _ = answers(kit, CaseMemory("own"), "who made Two", "Two")
     assert NoteWith("None of 1", "chain ranking") in after.trace[-1].notes
@@ -263,7 +263,7 @@ def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solve
     assert found == ["Drama"] and "chain ranking decides" in after.trace[-1].notes[0]
 
 
-def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
+def test_memory_without_cases_on_the_graph_is_refused(kit, solved):
     """A case does not count if the graph lacks its entity.
 
     Hops are predicted all the same, and the note says how.
@@ -278,14 +278,14 @@ def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
     )
 
 
-def test_the_solved_questions_can_be_a_file(kit, solved, tmp_path):
+def test_solved_questions_can_be_a_file(kit, solved, tmp_path):
     file = tmp_path / "solved.csv"
     file.write_text("question,answers,entities\nwho made Two,Ann,Two\n")
     after, found = answers(kit, CaseMemory(str(file)), "who made One", "One")
     assert found == ["Ann"] and after.trace[-1].notes[0].startswith("Of 1 solved questions 1 voted")
 
 
-def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
+def test_new_case_counts_at_once(kit, solved):
     line, prefixes = Line((CaseMemory("own"),)), PrefixCache()
 
     def reader():
@@ -311,7 +311,7 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
     )
 
 
-def test_hops_are_those_of_the_nearest_cases(kit, solved):
+def test_hops_follow_the_nearest_cases(kit, solved):
     solved += [WHO_MADE_TWO, KINDS_BY_ANN]
     state = PredictHops("own")(asked(kit, "which kinds are by Ann", "Ann"), kit.context())
     # 4 of 5 words are shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89.
@@ -325,7 +325,7 @@ def test_hops_are_those_of_the_nearest_cases(kit, solved):
     assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]
 
 
-def test_cases_are_drawn_the_same_every_time():
+def test_case_sample_is_fixed():
     few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     assert (
         len(few) == 8
@@ -339,7 +339,7 @@ def test_cases_are_drawn_the_same_every_time():
         _drawn(("metaqa-9hop",), 4)
 
 
-def test_same_bytes_twice(kit):
+def test_results_are_reproducible(kit):
     runs = [ChainRanking()(asked(kit, "who made One", "One"), kit.context()) for _ in range(2)]
     assert (
         runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
@@ -359,7 +359,7 @@ def test_same_bytes_twice(kit):
         ),
     ],
 )
-def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
+def test_real_encoder_finds_chains_of_the_movie_graph(movies, text, entity, chain):
     state = State(Question(text, entities=(entity,)), (name_lookup(movies).find(entity),))
     after = ChainRanking()(state, Context(movies, Environment(registry())))
     assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[

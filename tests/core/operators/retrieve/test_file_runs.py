@@ -80,7 +80,7 @@ def lanes(engine, source, *specs, question=ASKED):
     return comparison_dict(job.comparison)["lanes"]
 
 
-def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
+def test_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
     brought(tmp_path, source)
     own, published = lanes(engine, source, "run-mine", BY_WORDS)
     assert (
@@ -97,7 +97,7 @@ def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
     )
 
 
-def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
+def test_missing_data_of_a_run_is_a_readable_error(engine, source, tmp_path):
     brought(tmp_path, source)
     (own,) = lanes(engine, source, "run-mine", question=OTHER)
     assert own["error"] == NoteWith("“mine.jsonl”", "“How big was the turkey?”")
@@ -108,7 +108,7 @@ def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
     assert own["error"] == NoteWith("“mine.jsonl”", "“carols”", "“others”")
 
 
-def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
+def test_answers_alone_form_a_lane_on_triples(engine, source, tmp_path, kit):
     brought(
         tmp_path,
         GraphSource(kit.graph.name),
@@ -120,7 +120,7 @@ def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
     assert own["error"] is None and own["answer"] == "Ann" and own["funnel"]["answer"] == ["Ann"]
 
 
-def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_path):
+def test_missing_questions_count_as_failed(engine, source, tmp_path):
     """One of two questions is in the run, with its gold passage at rank 2.
 
     One of three contexts is not in the corpus.
@@ -153,7 +153,7 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     assert recommendation(summary) is not None
 
 
-def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
+def test_questions_of_a_run_form_a_set(engine, source, tmp_path):
     rows = [
         *ROWS[:1],
         {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"},
@@ -228,7 +228,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
         assert own == pytest.approx(value), (question, name)
 
 
-def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
+def test_command_line_imports_and_scores_a_run(source, tmp_path, capsys):
     brought(tmp_path, source, name="kept.jsonl")
     file = tmp_path / "run.trec"
     file.write_text("1 Q0 carol 1 2 x\n2 Q0 fred 1 2 x\n", "utf-8")
@@ -254,9 +254,7 @@ def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
     )
 
 
-def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
-    engine, tmp_path, monkeypatch, kit
-):
+def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch, kit):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     films = kit.graph
     question = Question("Who directed One?", "1", answers=("Ann",))
@@ -285,7 +283,7 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
     )
 
 
-def test_a_run_of_paths_alone_is_read_by_the_graph_reader(tmp_path, monkeypatch, source):
+def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
     run = brought(
         tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}]
     )

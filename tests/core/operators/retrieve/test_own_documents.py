@@ -60,7 +60,7 @@ def lanes(engine, *specs, model=True, question=ASKED):
     return job.comparison.lanes, comparison_dict(job.comparison)["lanes"]
 
 
-def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
+def test_own_retriever_is_a_lane_with_hits_and_funnel(engine, home):
     reply(
         home,
         '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", "score": 1}, {"id": "moby"}]}',
@@ -82,7 +82,7 @@ def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
     assert calls._module("mine", home / "mine.py").SEEN == [request]
 
 
-def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, home):
+def test_own_answer_is_the_answer_of_the_lane(engine, home):
     reply(home, '{"documents": ["carol"], "answer": "Scrooge it was"}')
     for model in (True, False):
         (lane,), (own,) = lanes(engine, "retriever-mine-documents", model=model)
@@ -90,7 +90,7 @@ def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, h
         assert own["gold"]["alive"]["prompt"] is None and own["funnel"]["answer"] == ["Scrooge"]
 
 
-def test_its_prompt_says_what_its_reader_saw(engine, home):
+def test_prompt_shows_what_the_reader_saw(engine, home):
     """The prompt shows one of two retrieved documents, and the model gets that prompt."""
     reply(
         home,
@@ -119,14 +119,14 @@ def test_its_prompt_says_what_its_reader_saw(engine, home):
         ("__import__('time').sleep(5)", "did not answer within 0.2 seconds"),
     ],
 )
-def test_what_it_does_wrong_fails_its_lane_alone(engine, home, data, why):
+def test_errors_fail_only_its_lane(engine, home, data, why):
     reply(home, data)
     own_file().write_text('[mine]\npython = "mine:retrieve"\ntimeout = 0.2\n', "utf-8")
     _, (own, published) = lanes(engine, "retriever-mine-documents", BY_WORDS)
     assert why in own["error"] and own["status"] == "failed" and published["error"] is None
 
 
-def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
+def test_wrong_kind_of_source_is_a_readable_error(engine, home, kit):
     reply(home, '{"documents": ["carol"]}')
     _, (own,) = lanes(engine, "OwnRetriever(name='mine') >> Answer()")
     assert "asks your retriever for paths of a graph, and “carols” are documents" in own["error"]
@@ -141,7 +141,7 @@ def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
     assert "is a graph of triples" in first["error"] and "ask it of a corpus" in second["error"]
 
 
-def test_it_is_evaluated_beside_a_published_one(engine, home):
+def test_own_retriever_is_evaluated_with_a_published_one(engine, home):
     """Two of three gold passages have rank 1 or 2; one document of four is missing."""
     reply(
         home,

@@ -24,7 +24,7 @@ def grown(kit, state, model, **parameters):
     return TreePaths(**parameters)(state, kit.context(encoder=model))
 
 
-def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
+def test_newest_triples_are_scored_and_branches_returned(kit, whole):
     # Hop 1: Ann and Drama. Hop 2: Drama has no further step; two triples lead to Two, and
     # written_by is better. Hop 3: 1999 from both.
     model = kit.Table({FROM: 0.8, ANN: 0.4})
@@ -46,7 +46,7 @@ def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
     assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
 
 
-def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
+def test_beam_width_counts_triples_in_the_paper(kit, tmp_path):
     """In the paper's reading a beam of two keeps the best two triples, even to one node.
 
     A > C has the scores .9 (r1) and .8 (r2), and A > D has .7 (r3).
@@ -72,7 +72,7 @@ def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit,
     assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]
 
 
-def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
+def test_code_keeps_the_first_triple_per_node(kit, whole):
     model = kit.Table({FROM: 0.8, ANN: 0.4})
     # Drama is missing.
     assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
@@ -88,7 +88,7 @@ def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, 
     ]
 
 
-def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
+def test_node_without_steps_ends_a_branch(kit, whole):
     for reading in ("paper", "code"):
         after = grown(kit, whole, kit.Table({}), direction="out", reading=reading)
         assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
@@ -105,26 +105,26 @@ def toy_paths(toy, kit, **parameters):
     return [toy.text(path) for path in after.paths.items]
 
 
-def test_a_dropped_node_may_be_reached_later_but_not_in_the_code(toy, kit):
+def test_dropped_node_may_be_reached_later_in_the_paper(toy, kit):
     assert toy_paths(toy, kit) == ["A -> r0 -> B -> r2 -> C -> r4 -> D"]
     # C was visited together with B, so B has no further step and is no sink either.
     assert toy_paths(toy, kit, reading="code") == []
 
 
-def test_a_branch_without_a_kept_extension_is_gone(kit, whole):
+def test_branch_without_kept_extension_is_dropped(kit, whole):
     model = kit.Table({ANN: 0.9, DRAMA: 0.1})
     assert kit.texts(grown(kit, whole, model, width=1, hops=2)) == [
         "One -> directed_by -> Ann -> directed_by_reverse -> Two"
     ]
 
 
-def test_a_language_model_that_picks_nothing_ends_the_paper_tree(kit, whole):
+def test_empty_pick_ends_the_tree_in_the_paper(kit, whole):
     after = grown(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
     assert kit.texts(after) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
     assert after.trace[-1].usage.calls == 2 and kit.texts(grown(kit, whole, kit.Picker())) == []
 
 
-def test_code_fills_up_in_frontier_order_and_samples_what_is_too_much(kit, whole):
+def test_code_fills_in_frontier_order_and_samples(kit, whole):
     few = grown(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
     assert kit.texts(few) == ["One -> directed_by -> Ann"]
     draw = lambda seed: kit.texts(
@@ -154,12 +154,12 @@ def test_two_seeds_grow_two_trees(kit):
     ]
 
 
-def test_supplement_has_no_place_in_the_code_reading():
+def test_supplement_is_refused_in_the_code_reading():
     with pytest.raises(BadParameter, match="without supplement"):
         TreePaths(model="supplement(choose, encoder)", reading="code")
 
 
-def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
+def test_wide_tree_reaches_the_nodes_of_igraph(movies, kit):
     """Without a width limit, the branches of three hops end exactly three hops away.
 
     In the code's reading each node occurs once. In the paper's they are all simple paths.
@@ -192,7 +192,7 @@ def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
     )
 
 
-def test_the_fate_of_a_beginning_is_told(kit, whole):
+def test_fate_of_a_branch_is_reported(kit, whole):
     from core.diagnosis.path_outcome import path_fate
 
     after = grown(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)

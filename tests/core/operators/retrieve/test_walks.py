@@ -47,7 +47,7 @@ def run(tmp_path, monkeypatch):
     return after
 
 
-def test_nodes_by_all_their_walks_then_walks_of_each(run):
+def test_nodes_are_ranked_before_their_walks(run):
     # The text of One is “One directed by Ann; One has genre Drama”. “noir” occurs once in the
     # equally long texts of Two and Three; “two” occurs twice in Two's.
     state = run(
@@ -69,14 +69,14 @@ def test_nodes_by_all_their_walks_then_walks_of_each(run):
     assert NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
 
 
-def test_over_all_nodes_as_the_code_has_it(run):
+def test_all_nodes_are_ranked_as_in_the_code(run):
     operator = NodesThenWalks(
         strategy="breadth-first", length=1, nodes=2, keep=1, per="all", direction="out"
     )
     assert run.graph.texts(run(operator, "two noir").paths.items) == ["Two -> has_genre -> Noir"]
 
 
-def test_both_ways_persons_have_walks_too(run):
+def test_both_directions_give_persons_walks(run):
     state = run(
         NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=9, direction="both"),
         "ann directed",
@@ -88,7 +88,7 @@ def test_both_ways_persons_have_walks_too(run):
     ]
 
 
-def test_copies_take_places_and_are_shown_once(run):
+def test_duplicate_walks_are_shown_once(run):
     # Walks of one step from One lead to Ann or Drama. Of 20 sampled walks the 5 nearest to “drama”
     # are equal.
     state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
@@ -104,18 +104,18 @@ def test_copies_take_places_and_are_shown_once(run):
     ]
 
 
-def test_a_question_without_a_word_of_the_graph_still_gets_walks_in_a_fixed_order(run):
+def test_unmatched_question_gets_walks_in_a_fixed_order(run):
     operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out")
     states = [run(operator, "xyzzy") for _ in range(2)]
     assert states[0].paths.items == states[1].paths.items and len(states[0].paths.items) == 2
 
 
-def test_no_random_walk_at_all_is_refused(run):
+def test_zero_random_walks_are_refused(run):
     with pytest.raises(BadParameter, match="at least one"):
         run(NodesThenWalks(walks=0), "one")
 
 
-def test_drawn_triples_lie_at_the_entities(run):
+def test_sampled_triples_touch_the_entities(run):
     state = run(DrawnTriples(keep=9), "a question", "Ann")
     assert sorted(run.graph.texts(state.paths.items)) == [
         "Ann -> directed_by_reverse -> One",
@@ -129,7 +129,7 @@ def test_drawn_triples_lie_at_the_entities(run):
     )
 
 
-def test_drawn_triples_are_uniform(run):
+def test_sampled_triples_are_uniform(run):
     drawn = [
         run(DrawnTriples(keep=1), f"question {i}", "Noir").paths.items[0].nodes[1]
         for i in range(200)
@@ -145,7 +145,7 @@ def test_nearest_triples_come_from_the_whole_graph(run):
     )
 
 
-def test_walks_told_by_a_model_are_searched_and_answered_from(run):
+def test_walks_described_by_a_model_are_searched(run):
     # Each film has two walks. The model describes every walk of Two with words that no name of
     # the graph contains.
 

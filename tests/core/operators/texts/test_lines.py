@@ -27,17 +27,17 @@ ROW = r"^\| (node|relationship|chunk|subgraph|community) \| [^|]+ \| ([^|]+) \|$
         ("SparseChunks() >> AnswerFromTables() >> Truncate()", "after the answer"),
     ],
 )
-def test_a_line_that_reads_what_nobody_wrote_is_refused(line, reason):
+def test_line_that_reads_missing_fields_is_refused(line, reason):
     with pytest.raises(BadParameter, match=reason):
         parse_line(line)
 
 
-def test_a_line_reads_back_from_its_text():
+def test_line_is_parsed_again_from_its_text():
     text = "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> ContextTables() >> AnswerFromTables()"
     assert repr(parse_line(text)) == text
 
 
-def test_the_analysis_has_21_operators_and_each_is_here_and_short():
+def test_all_21_operators_of_the_analysis_exist_and_are_short():
     """Seven use entities, four relations, four chunks, three subgraphs, and three communities."""
     rows = re.findall(ROW, (ROOT / "docs" / "asking-documents.md").read_text("utf-8"), re.MULTILINE)
     kinds = [kind for kind, _ in rows]

@@ -212,7 +212,7 @@ def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
     assert run.graph.names(run.state.nodes.items) == ["Summary 1.1"]
 
 
-def test_raptor_keeps_its_nodes_where_the_model_dies():
+def test_raptor_keeps_its_nodes_when_the_model_fails():
     run, _ = lane("raptor", tree(), question="cratchit camden london")
     assert run.died and len(run.state.nodes) == 4 and run.state.answer is None
 
@@ -232,7 +232,7 @@ def kgp(*replies, alone="kept", **how):
     )
 
 
-def test_kgp_follows_what_is_missing_among_neighbours():
+def test_kgp_follows_missing_evidence_among_neighbours():
     run, script = kgp("It needs where Cratchit works in Camden.", "In Camden.")
     # 2 shares four words with the missing evidence, 1 only the most frequent of the question. 4 has
     # no neighbours, so the model is not asked, and it stays.
@@ -244,12 +244,12 @@ def test_kgp_follows_what_is_missing_among_neighbours():
     )
 
 
-def test_a_passage_without_a_neighbour_is_left_where_the_code_does_so():
+def test_kgp_can_drop_passages_without_neighbours():
     run, _ = kgp("Cratchit works in Camden.", "x", alone="left")
     assert rows(run) == (0, 2, 1)
 
 
-def test_no_passage_is_taken_twice():
+def test_kgp_takes_no_passage_twice():
     """Of the four passages by words 0 and 1 are neighbours, and neither follows the other."""
     run, _ = lane("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
     assert len(set(rows(run))) == len(rows(run)) and rows(run)[:2] == (0, 2)
@@ -272,7 +272,7 @@ def test_kgp_with_a_useless_reply_searches_by_the_question(reply):
     assert rows(run) == (0, 1, 4)
 
 
-def test_kgp_keeps_what_words_found_where_the_model_dies():
+def test_kgp_keeps_word_hits_when_the_model_fails():
     run, _ = kgp()
     assert run.died and rows(run) == (0, 4) and run.state.trace[-1].operator == "SparseChunks"
 
@@ -326,7 +326,7 @@ def test_hipporag_reads_its_passages_once():
 THOUGHT = "Scrooge was the partner of Marley and Cratchit works for him."
 
 
-def test_hipporag_reads_a_second_round_from_its_thought():
+def test_hipporag_searches_again_from_its_thought():
     said = (
         NAMES,
         THOUGHT,
@@ -346,7 +346,7 @@ def test_hipporag_reads_a_second_round_from_its_thought():
 
 
 @pytest.mark.parametrize("by, calls", [("vocabulary", 3), ("choose", 4)])
-def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
+def test_names_of_a_thought_come_from_vocabulary_or_model(by, calls):
     said = (
         NAMES,
         THOUGHT,
@@ -361,7 +361,7 @@ def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
     )
 
 
-def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
+def test_hipporag_stops_at_an_answer():
     run, script = lane(
         "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
     )
@@ -369,7 +369,7 @@ def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
     assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
 
 
-def test_specificity_and_damping_by_hand():
+def test_specificity_and_damping_match_hand_computed_scores():
     """Without damping all mass stays at the linked nodes, weighted by specificity.
 
     Marley is in one passage and Scrooge in three: 1 to 1/3, so 3/4 and 1/4.
@@ -400,9 +400,7 @@ def test_specificity_and_damping_by_hand():
 
 
 @pytest.mark.parametrize("damping, weighted", [(0.5, True), (0.85, True), (0.85, False)])
-def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
-    damping, weighted, monkeypatch
-):
+def test_push_on_a_large_graph_finds_the_top_entities(damping, weighted, monkeypatch):
     drawn = np.random.default_rng(5)
     ends = np.unique(
         np.sort(
@@ -432,7 +430,7 @@ def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
     assert off < 0.15  # The residual that is not yet pushed is left out.
 
 
-def test_hipporag_as_published_stays_at_the_names_and_reads_five():
+def test_hipporag_as_published_reads_five_passages():
     """PageRank equals the solution of its linear system.
 
     0.9 restarts at Marley, and each entity spreads 0.1 over its relations.
@@ -464,7 +462,7 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
     )
 
 
-def test_edges_of_alike_names_tell_no_passage():
+def test_similarity_edges_give_no_passage():
     graph = knowledge(alike=True)
     names = json.dumps({"names": ["Scrooges"]})
     run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x")
@@ -490,7 +488,7 @@ def test_edges_of_alike_names_tell_no_passage():
     assert SIMILAR_TO in graph.triple_texts(relations.items[:1])[0]
 
 
-def test_hipporag_without_an_entity_counts_all_alike():
+def test_hipporag_without_entities_restarts_everywhere():
     run, _ = lane("hipporag-ircot", knowledge(), '{"names": []}', "", "Answer: x")
     nodes = next(
         state.nodes
@@ -503,7 +501,7 @@ def test_hipporag_without_an_entity_counts_all_alike():
     }
 
 
-def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
+def test_hipporag_without_a_model_has_one_round():
     run, script = lane("hipporag-ircot", knowledge(), model=False)
     assert (
         not script.asked
@@ -514,12 +512,12 @@ def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
 
 
 @pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
-def test_hipporag_with_names_that_cannot_be_read_asks_the_vocabulary(reply):
+def test_hipporag_uses_the_vocabulary_for_unreadable_names(reply):
     run, _ = lane("hipporag-ircot", knowledge(), reply, "", "Answer: x")
     assert rows(run)[0] == 0 and "could not be read" in notes(run)
 
 
-def test_hipporag_keeps_its_first_round_where_the_model_dies():
+def test_hipporag_keeps_its_first_round_when_the_model_fails():
     run, _ = lane("hipporag-ircot", knowledge(), NAMES)
     assert run.died and rows(run)[0] == 0 and run.state.trace[-1].operator == "ChunksFromRelations"
 
@@ -527,7 +525,7 @@ def test_hipporag_keeps_its_first_round_where_the_model_dies():
 # G-Retriever
 
 
-def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
+def test_g_retriever_joins_the_best_in_graph_order():
     run, _ = lane("g-retriever", knowledge(), "Camden", question="Marley Cratchit")
     graph, state = run.graph, run.state
     assert {"Marley", "Scrooge", "Cratchit"} <= set(
@@ -540,7 +538,7 @@ def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
     assert "Marley" in state.prompt.messages[1]["content"] and state.chunks is None
 
 
-def test_g_retriever_as_published_reads_relations_by_their_names():
+def test_g_retriever_as_published_uses_relation_names():
     """The prizes are Marley 3, Tim 2, and Belle, the first of the rest, 1.
 
     Of two similarities the two “works” share 2 and the four others 1. With a cost of 0.5 each
@@ -559,7 +557,7 @@ def test_g_retriever_as_published_reads_relations_by_their_names():
     } and len(triples) == 4
 
 
-def test_a_small_budget_leaves_relations_out_first():
+def test_small_budget_drops_relations_first():
     run, _ = lane(
         "g-retriever",
         knowledge(),
@@ -575,12 +573,12 @@ def test_a_small_budget_leaves_relations_out_first():
     )
 
 
-def test_g_retriever_without_a_model_has_its_tree():
+def test_g_retriever_without_a_model_keeps_its_tree():
     run, script = lane("g-retriever", knowledge(), model=False)
     assert not script.asked and len(run.state.relations) and run.state.prompt is not None
 
 
-def test_g_retriever_keeps_its_tree_where_the_model_dies():
+def test_g_retriever_keeps_its_tree_when_the_model_fails():
     run, _ = lane("g-retriever", knowledge(), question="Marley Cratchit")
     assert run.died and len(run.state.relations) and run.state.tables and run.state.answer is None
 
@@ -592,7 +590,7 @@ def dalk(*replies, **how):
     return lane("dalk", knowledge(), *replies, **how)
 
 
-def test_dalk_chooses_says_thinks_and_answers():
+def test_dalk_runs_all_its_steps():
     names, first = json.dumps({"names": ["Marley", "Tim"]}), json.dumps({"choices": [1]})
     run, script = dalk(
         names,
@@ -620,7 +618,7 @@ def test_dalk_chooses_says_thinks_and_answers():
     assert way in script.asked[3] and "Tim -> son of -> Cratchit" in script.asked[4]
 
 
-def test_few_relations_bring_those_of_neighbours():
+def test_few_relations_are_extended_by_neighbours():
     # A single entity has no path to choose from.
     run, script = dalk(json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x")
     listed = script.asked[1]  # The relations to choose from.
@@ -632,7 +630,7 @@ def test_few_relations_bring_those_of_neighbours():
     )
 
 
-def test_dalk_as_published_goes_along_relations_alone():
+def test_dalk_as_published_follows_relation_directions():
     names, first = json.dumps({"names": ["Cratchit", "London"]}), json.dumps({"choices": [1]})
     run, script = lane("dalk-original", knowledge(), names, first, first, "", "", "", "x")
     assert run.graph.texts(run.state.paths.items) == [
@@ -647,7 +645,7 @@ def test_dalk_as_published_goes_along_relations_alone():
     assert run.graph.triple_texts(run.state.relations.items) == ["Cratchit -> works for -> Scrooge"]
 
 
-def test_no_path_joins_two_that_both_lead_to_a_third_where_direction_counts():
+def test_directed_paths_do_not_join_two_sources():
     names = json.dumps({"names": ["Fred", "Marley"]})
     assert len(dalk(names, '{"choices": [1]}', '{"choices": []}', "", "", "x")[0].state.paths) == 1
     assert (
@@ -667,7 +665,7 @@ def test_dalk_without_an_entity_has_no_evidence():
 
 
 @pytest.mark.parametrize("reply", ["", "nonsense"])
-def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
+def test_unreadable_choice_keeps_the_first(reply):
     run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), reply, reply, "", "", "", "x")
     assert (
         len(run.state.paths) == 1
@@ -688,7 +686,7 @@ def test_dalk_without_a_model_keeps_the_first_of_each_list():
     )
 
 
-def test_dalk_keeps_its_evidence_where_the_model_dies():
+def test_dalk_keeps_its_evidence_when_the_model_fails():
     run, _ = dalk(
         json.dumps({"names": ["Marley", "Tim"]}), *['{"choices": [1]}'] * 2, "Paths told."
     )
@@ -702,7 +700,7 @@ def rated(*pairs):
     return json.dumps({"ratings": [{"number": number, "score": score} for number, score in pairs]})
 
 
-def test_tog_walks_from_the_named_entity():
+def test_tog_starts_at_the_named_entity():
     # Marley has one relation. Of Scrooge's nephew of and works for, both read backward, the second
     # is chosen; then the model says that this suffices.
     said = (
@@ -728,7 +726,7 @@ def test_tog_walks_from_the_named_entity():
 
 
 @pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
-def test_what_is_answered_from_where_facts_never_suffice(row, kept):
+def test_insufficient_facts_follow_the_setting(row, kept):
     no = '{"sufficient": "no"}'  # The walk goes to Scrooge, back to Cratchit, and back to Tim.
     run, script = lane(
         row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x"
@@ -739,7 +737,7 @@ def test_what_is_answered_from_where_facts_never_suffice(row, kept):
 @pytest.mark.parametrize(
     "row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)]
 )
-def test_whether_the_relation_counts_in_an_entitys_score(row, score):
+def test_entity_score_may_include_the_relation(row, score):
     """Two nephews follow one relation: the relation is rated 8 of 10, and the second nephew 5."""
     facts = [("Fred", "nephew of", "Scrooge"), ("Ned", "nephew of", "Scrooge")]
     graph = assemble(
@@ -756,17 +754,17 @@ def test_whether_the_relation_counts_in_an_entitys_score(row, score):
     assert run.state.paths.scores == pytest.approx((score,))
 
 
-def test_tog_without_an_entity_answers_alone():
+def test_tog_without_an_entity_answers_directly():
     run, script = lane("tog-documents", knowledge(), '{"names": []}', "I do not know")
     assert len(run.state.paths) == 0 and run.state.answer == "I do not know" and not script.replies
 
 
-def test_tog_with_nonsense_for_ratings_ends():
+def test_tog_ends_at_unreadable_ratings():
     run, _ = lane("tog-documents", knowledge(), NAMES, "nonsense", "I do not know")
     assert len(run.state.paths) == 0 and "holds no ratings" in notes(run)
 
 
-def test_tog_keeps_its_start_where_the_model_dies():
+def test_tog_keeps_its_start_when_the_model_fails():
     run, _ = lane("tog-documents", knowledge(), NAMES, rated((1, 10)))
     assert run.died and run.graph.names(run.state.linked.items) == ["Marley"]
 
@@ -774,7 +772,7 @@ def test_tog_keeps_its_start_where_the_model_dies():
 # Operators of the LEGO family
 
 
-def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
+def test_paths_lead_to_their_passages():
     """Passage 0 leads from Marley to Scrooge, and 2 from there to Cratchit."""
     graph = knowledge()
     state = State(Question("the partner of Marley"))
@@ -792,7 +790,7 @@ def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
 
 
 @pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
-def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
+def test_row_names_its_build_and_model_steps(row):
     one = catalogue()[row]
     assert one.notes.startswith("Stands on the ") and (
         "sks a language model" in one.notes or one.base
@@ -801,7 +799,7 @@ def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
 
 
 @pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
-def test_without_a_language_model_a_row_ends_with_its_prompt(row):
+def test_row_without_a_model_ends_with_its_prompt(row):
     run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
     assert (
         not script.asked

@@ -42,7 +42,7 @@ def step(told, name, state, **parameters):
     return OPERATORS[name](**parameters)(state, Context(told.graph, Environment(Written())))
 
 
-def test_a_name_of_the_graph_is_linked_without_a_search(told):
+def test_exact_name_is_linked_without_a_search(told):
     after = told.state(LINKED, "Is Fred there?")
     assert (
         told.names(after) == ["Fred"]
@@ -51,7 +51,7 @@ def test_a_name_of_the_graph_is_linked_without_a_search(told):
     )
 
 
-def test_another_name_is_linked_to_the_nearest_entity(told):
+def test_other_name_is_linked_to_the_nearest_entity(told):
     state = State(Question("q"), names=("lonely man",))
     after = step(told, "LinkNames", state)
     expected = float(
@@ -65,7 +65,7 @@ def test_another_name_is_linked_to_the_nearest_entity(told):
     assert none.seeds == () and "near to no entity: 1" in none.trace[0].notes[0]
 
 
-def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
+def test_searched_name_may_mean_another_entity():
     columns = {"type": ["person", "guest of fred"], "description": ["", ""]}
     # Their texts are “fred: person” and “topper: guest of fred”.
     graph = assemble("two", ["Fred", "Topper"], [], columns, {})
@@ -88,7 +88,7 @@ def test_pagerank_restarts_by_similarity_or_by_specificity(told):
         assert (found["Scrooge"], found["Tim"]) == pytest.approx(wanted)
 
 
-def test_neighbours_take_the_score_of_what_they_lie_beside(told):
+def test_neighbours_take_the_score_of_their_hit(told):
     after = step(told, "NeighbourNodes", at(told, Tim=0.9, Fred=0.5))
     assert dict(zip(told.names(after), after.nodes.scores)) == {
         "Tim": 0.9,
@@ -112,7 +112,7 @@ def test_hits_come_before_their_neighbours(told):
     assert told.names(alone) == ["Cratchit", "Scrooge"]
 
 
-def test_neighbours_without_those_found(told):
+def test_neighbours_can_exclude_the_hits(told):
     assert told.names(step(told, "NeighbourNodes", at(told, Tim=1.0), itself=False)) == ["Cratchit"]
 
 
@@ -138,7 +138,7 @@ def test_incident_relations_within_a_budget(told):
     assert len(step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=17).relations) == 2
 
 
-def test_every_end_of_every_relation(told):
+def test_every_end_of_every_relation_is_kept(told):
     """The published code keeps only the last entity."""
     after = step(
         told, "EndpointNodes", State(Question("q"), relations=Ranking("triple", (3, 1), (0.9, 0.4)))
@@ -165,7 +165,7 @@ def test_pagerank_is_the_solution_of_its_equation(told):
     ] == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_sum_of_two_vectors_each_scaled_to_one(told):
+def test_sum_reset_adds_two_normalised_vectors(told):
     # The question finds Scrooge and Tim.
     state = at(told, Tim=0.5, Fred=0.5).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="sum", damping=0.0)
@@ -176,7 +176,7 @@ def test_the_sum_of_two_vectors_each_scaled_to_one(told):
     )
 
 
-def test_without_a_link_every_entity_counts_alike(told):
+def test_entities_count_alike_without_a_link(told):
     state = State(Question("q"), linked=Ranking("node", (), ()))
     after = step(told, "PageRankNodes", state, damping=0.0)
     assert (
@@ -185,7 +185,7 @@ def test_without_a_link_every_entity_counts_alike(told):
     )
 
 
-def test_the_larger_of_a_linked_name_and_a_share(told):
+def test_max_reset_takes_the_larger_share(told):
     """FastGraphRAG's published code."""
     state = at(told, Tim=0.5, Fred=0.4).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="max", damping=0.0)
@@ -200,13 +200,13 @@ def test_the_larger_of_a_linked_name_and_a_share(told):
     ]
 
 
-def test_without_a_start_none_is_found_where_that_is_wanted(told):
+def test_no_start_can_give_no_entities(told):
     state = State(Question("q"), linked=Ranking("node", (), ()), nodes=Ranking("node", (), ()))
     after = step(told, "PageRankNodes", state, reset="sum", without="none")
     assert after.nodes.items == () and "none is found" in after.trace[0].notes[0]
 
 
-def test_relations_by_the_sum_of_their_ends(told):
+def test_relations_are_ranked_by_the_sum_of_ends(told):
     after = step(told, "RelationsFromNodes", at(told, Scrooge=0.5, Cratchit=0.3), keep=0)
     assert dict(zip(told.triples(after), after.relations.scores)) == pytest.approx(
         {
@@ -220,7 +220,7 @@ def test_relations_by_the_sum_of_their_ends(told):
     assert told.triples(after)[1] == "Fred -> nephew of -> Scrooge"
 
 
-def test_relations_as_long_as_their_mentions_have_room(told):
+def test_relations_are_cut_by_mentions(told):
     # works for (.8) is stated by two chunks; nephew of and partner of (.5) and son of (.3) by one
     # each.
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
@@ -231,7 +231,7 @@ def test_relations_as_long_as_their_mentions_have_room(told):
     assert kept == [1, 1, 2, 3, 4, 4]
 
 
-def test_chunks_by_the_sum_of_their_relations(told):
+def test_chunks_are_ranked_by_the_sum_of_relations(told):
     # Chunks by relation: works for 1, 2; partner of 0; son of 2.
     relations = Ranking("triple", (0, 2, 3), (0.8, 0.5, 0.3))
     after = step(told, "ChunksFromRelations", State(Question("q"), relations=relations), keep=2)
@@ -242,7 +242,7 @@ def test_chunks_by_the_sum_of_their_relations(told):
     assert len(after.trace[0].before_cut) == 3
 
 
-def test_relations_that_no_chunk_tells_give_none():
+def test_relations_without_chunks_give_none():
     graph = build_in_memory([("a", "r", "b")], "bare")
     state = State(Question("q"), relations=Ranking("triple", (0,), (1.0,)))
     assert (
@@ -253,7 +253,7 @@ def test_relations_that_no_chunk_tells_give_none():
     )
 
 
-def test_of_equal_chunks_the_first_comes_first(told):
+def test_equal_chunks_keep_their_order(told):
     """The published code lists the last first."""
     relations = Ranking("triple", (0,), (0.8,))
     assert told.ids(
@@ -261,7 +261,7 @@ def test_of_equal_chunks_the_first_comes_first(told):
     ) == ["carol#1", "carol#2"]
 
 
-def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkeypatch):
+def test_large_rankings_are_ordered_lazily(told, monkeypatch):
     monkeypatch.setattr(hits, "MAX_HITS_NAMED", 2)  # The bound is below the number of relations.
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
     chunks = lambda found: step(told, "ChunksFromRelations", found)
@@ -288,7 +288,7 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
 
 
 @pytest.mark.parametrize("budget", [0, 1, 5, 12, 20, 300])
-def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
+def test_lazy_ranking_is_cut_at_the_same_item(budget):
     """There are ties, and many items without text, so that more items than tokens fit."""
     rng = np.random.default_rng(budget)
     ids, values = rng.permutation(300), rng.integers(0, 9, 300) / 8
@@ -304,7 +304,7 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
     ] == [early.head(k).items for k in (0, 7, 400)]
 
 
-def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatch):
+def test_similarity_edges_of_large_graphs_give_no_passage(monkeypatch):
     triples = [
         ("ann", "knows", "bob"),
         ("ann", SIMILAR_TO, "anne"),

@@ -15,7 +15,7 @@ from tests.core.operators.texts.test_neighbours_and_scores import at, step
 from tests.films import Written
 
 
-def test_the_recorded_path():
+def test_tree_of_a_recorded_path():
     """Recorded from pcst_fast 1.0.10 under numpy 1.26.4, unrooted, one cluster, pruning gw.
 
     The path is 0-1-2-3, the prizes are 3 0 2 0, and the costs .5.
@@ -27,7 +27,7 @@ def test_the_recorded_path():
     )
 
 
-def test_a_prize_not_worth_its_way_is_left():
+def test_prize_below_its_cost_is_left():
     # 1 has prize 1, and its edge costs 3; 0 has the larger prize.
     assert prize_collecting_tree(
         2, np.array([0]), np.array([1]), np.array([3.0]), np.array([2.0, 1.0])
@@ -42,7 +42,7 @@ def test_no_prize_gives_no_tree():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_tree_at_most_twice_as_bad_as_the_best(seed):
+def test_tree_is_at_most_twice_as_bad_as_the_best(seed):
     """Its cost plus missed prizes, against every connected part of a random graph of six nodes."""
     rng = np.random.default_rng(seed)
     pairs = [pair for pair in itertools.combinations(range(6), 2) if rng.random() < 0.6]
@@ -77,7 +77,7 @@ def _trees(heads, tails, costs):
                 yield part, cost
 
 
-def test_the_tree_joins_what_was_found(told):
+def test_tree_joins_the_hits(told):
     after = step(told, "SteinerSubgraph", at(told, Tim=0.9, Marley=0.8))
     # The prizes are 3 and 2, with three edges of cost one half between them: Tim - Cratchit -
     # Scrooge - Marley.
@@ -86,7 +86,7 @@ def test_the_tree_joins_what_was_found(told):
     )
 
 
-def test_edges_with_prizes_above_their_cost_are_taken(told):
+def test_edges_with_prizes_above_their_cost_are_chosen(told):
     # nephew of and partner of have prizes 2 and 1.
     relations = Ranking("triple", (1, 2), (0.9, 0.5))
     state = at(told, Tim=0.9).replace(relations=relations)
@@ -100,7 +100,7 @@ def test_edges_with_prizes_above_their_cost_are_taken(told):
     )
 
 
-def test_relations_alike_share_a_prize(told):
+def test_equal_relations_share_a_prize(told):
     from core.operators import SteinerSubgraph
 
     prizes, cost = SteinerSubgraph(relations=2)._edge_prizes(
@@ -129,7 +129,7 @@ def test_chains_lead_from_one_entity_to_the_nearest_next(told):
     )
 
 
-def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
+def test_unreachable_entities_begin_a_new_chain(told):
     # The entities are Marley, Scrooge and Tim.
     state = State(Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8)))
     after = step(told, "KhopPaths", state, hops=1, reading="code")
@@ -158,6 +158,6 @@ def paths_between(triples, linked, **settings):
         (("AB", "xC"), "AC", [], []),
     ],
 )
-def test_paths_by_the_papers_reading_and_by_dalks(triples, linked, paper, code):
+def test_paths_by_the_paper_and_by_dalks_code(triples, linked, paper, code):
     assert paths_between(triples, linked) == paper
     assert paths_between(triples, linked, reading="code") == code
